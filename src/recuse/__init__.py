@@ -1,0 +1,41 @@
+"""Classifiers that know when to step aside: yes, no, or "a person should look"."""
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0.dev0"
+
+# Public name -> module that defines it. Loaded on first use, so that `import recuse` stays light.
+_HOMES = {
+    "Costs": "costs",
+    "Decisions": "decisions",
+    "RejectedSamplesError": "base",
+    "ThresholdRejectClassifier": "thresholds",
+    "cross_val_decide": "decisions",
+    "decide": "decisions",
+    "is_rejected": "decisions",
+    "load": "persistence",
+    "save": "persistence",
+}
+
+__all__ = [
+    "Costs",
+    "Decisions",
+    "RejectedSamplesError",
+    "ThresholdRejectClassifier",
+    "cross_val_decide",
+    "decide",
+    "is_rejected",
+    "load",
+    "save",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,202 @@
+"""What every reject-option classifier shares: labels, prices, rejecting predictions, the score.
+
+A classifier supplies `_evaluate`, which turns cases into an `Evaluation`; the one rule from scores to answers is
+here: accepted when r > 0, the class by the sign of h.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from .costs import Costs, as_costs
+from .decisions import KINDS, Decisions
+from .labels import distinct_labels, encode, label_space, plain
+from .weights import check_weights
+
+ON_REJECT = ("label", "raise", "never")
+
+
+class RejectedSamplesError(ValueError):
+    """Raised by `predict` with ``on_reject="raise"`` when cases are rejected.
+
+    Attributes
+    ----------
+    rows : ndarray of int
+        Positions of the rejected cases in the batch.
+    """
+
+    def __init__(self, rows: NDArray[np.intp]) -> None:
+        self.rows = rows
+        shown = ", ".join(str(row) for row in rows[:10]) + (", ..." if len(rows) > 10 else "")
+        cases = "case was" if len(rows) == 1 else "cases were"
+        super().__init__(f"{len(rows)} {cases} rejected (rows {shown}): a person should look at them.")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.rows,)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Scores of a batch.
+
+    Attributes
+    ----------
+    h : ndarray of shape (n,) or (n, n_classes)
+        Class score: positive towards the second class, or one column a class.
+    r : ndarray of shape (n,)
+        Acceptance score.
+    novel : ndarray of bool of shape (n,), optional
+        Which of the rejected cases are novelties rather than ambiguous.
+    detail : object
+        Whatever the classifier's own `_reasons` wants to say more.
+    """
+
+    h: NDArray[np.float64]
+    r: NDArray[np.float64]
+    novel: NDArray[np.bool_] | None = None
+    detail: Any = None
+
+    @property
+    def accepted(self) -> NDArray[np.bool_]:
+        """Which cases are answered."""
+        return self.r > 0
+
+    def forced(self) -> NDArray[np.intp]:
+        """Class numbers without the reject option."""
+        return (self.h > 0).astype(np.intp) if self.h.ndim == 1 else self.h.argmax(axis=1)
+
+    def answers(self) -> NDArray[np.intp]:
+        """Column of the price matrix of each case: its class, or one of the two kinds of rejection after them."""
+        n_classes = 2 if self.h.ndim == 1 else self.h.shape[1]
+        kinds = self.kinds()
+        return np.where(kinds == 0, self.forced(), n_classes - 1 + kinds)
+
+    def kinds(self) -> NDArray[np.intp]:
+        """Position in `KINDS` of each case."""
+        kinds = np.where(self.accepted, 0, 1)
+        if self.novel is not None:
+            kinds[self.novel & ~self.accepted] = 2
+        return kinds
+
+
+class RejectOptionMixin(ClassifierMixin):
+    """Base of the reject-option classifiers.
+
+    A subclass has the parameters `costs`, `pos_label`, `reject_label` and `on_reject`, calls `_fit_labels` and
+    `_fit_costs` in `fit`, and defines `_evaluate` and `_reasons`.
+    """
+
+    costs: Costs | float
+    pos_label: Any
+    reject_label: Any
+    on_reject: str
+    classes_: NDArray[Any]
+
+    def _evaluate(self, X: Any) -> Evaluation:
+        raise NotImplementedError(f"{type(self).__name__} must define _evaluate.")
+
+    def _reasons(self, evaluation: Evaluation) -> list[str]:
+        raise NotImplementedError(f"{type(self).__name__} must define _reasons.")
+
+    def _fit_labels(self, y: Any) -> NDArray[np.intp]:
+        """Settle classes, reject label and answer type; return the class numbers of `y`."""
+        if self.on_reject not in ON_REJECT:
+            raise ValueError(f"on_reject must be one of {', '.join(map(repr, ON_REJECT))}; got {self.on_reject!r}.")
+        y = column_or_1d(y, warn=True)
+        check_classification_targets(y)
+        self.classes_ = distinct_labels(y)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y holds one class only, {plain(self.classes_[0])!r}: a classifier needs cases of two classes."
+            )
+        self._labels = label_space(self.classes_, self.reject_label)
+        self.reject_label_ = self._labels.reject_label
+        return encode(y, self.classes_)
+
+    def _fit_costs(self) -> Costs:
+        """Settle the prices and the positive class; return the prices seen from ``classes_[1]``."""
+        self.costs_ = as_costs(self.costs)
+        self.costs_.require_rejecting_pays(len(self.classes_))
+        self.pos_label_ = self.classes_[-1] if self.pos_label is None else self.pos_label
+        known = encode(np.array([self.pos_label_]), self.classes_)[0] >= 0
+        if not known or (len(self.classes_) > 2 and self.pos_label is not None):
+            raise ValueError(
+                f"pos_label={self.pos_label!r} must be one of the two classes; got classes {self.classes_.tolist()}."
+            )
+        return self._oriented_costs()
+
+    def _oriented_costs(self) -> Costs:
+        """Return the prices with ``classes_[1]`` as the positive class, as h is oriented."""
+        return self.costs_.swapped() if self.pos_label_ == self.classes_[0] else self.costs_
+
+    def _require_two_classes(self) -> None:
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f"{type(self).__name__} supports only binary classification. y has {len(self.classes_)} classes: "
+                f"{self.classes_[:5].tolist()}."
+            )
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Class score h of each case, greater than 0 towards ``classes_[1]``."""
+        return self._evaluate(X).h
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Acceptance score r of each case: accepted when greater than 0."""
+        return self._evaluate(X).r
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Answer each case with a class, or with ``reject_label_``."""
+        evaluation = self._evaluate(X)
+        codes = evaluation.forced()
+        if self.on_reject == "never":
+            return self._labels.decode(codes)
+        accepted = evaluation.accepted
+        if self.on_reject == "raise" and not accepted.all():
+            raise RejectedSamplesError(np.flatnonzero(~accepted))
+        return self._labels.decode(np.where(accepted, codes, -1))
+
+    def decide(self, X: Any, *, reasons: bool = True) -> Decisions:
+        """Answer each case with its kind, its scores and a sentence that says why.
+
+        The table always shows the rejections, whatever `on_reject` says.
+        """
+        evaluation = self._evaluate(X)
+        forced, kinds, n = evaluation.forced(), evaluation.kinds(), len(evaluation.r)
+        text = np.full(n, "", dtype=object)
+        if reasons:
+            text[:] = self._reasons(evaluation)
+        return Decisions(
+            label=self._labels.decode(np.where(kinds == 0, forced, -1)),
+            forced=self._labels.decode(forced),
+            accepted=kinds == 0,
+            kind=np.array(KINDS)[kinds],
+            h=evaluation.h if evaluation.h.ndim == 1 else evaluation.h.max(axis=1),
+            r=evaluation.r,
+            reason=text,
+            classes=self.classes_,
+            reject_label=self.reject_label_,
+        )
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Return 1 - mean cost / largest error price: accuracy at unit prices when nothing is rejected."""
+        truth = encode(column_or_1d(y), self.classes_)
+        if (truth < 0).any():
+            raise ValueError(f"y holds labels that are not among the classes {self.classes_.tolist()}.")
+        evaluation = self._evaluate(X)
+        answers = evaluation.forced() if self.on_reject == "never" else evaluation.answers()
+        prices = self._oriented_costs().matrix(len(self.classes_))[truth, answers]
+        weights = check_weights(sample_weight, len(truth))
+        return float(1 - np.average(prices, weights=weights) / self.costs_.largest_error)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+

@@ -1,0 +1,247 @@
+"""The price list of a decision, and the thresholds it implies.
+
+Symbols: ``fp`` and ``fn`` are the prices of a false alarm and a miss, ``r_neg`` and ``r_pos`` the prices of
+rejecting a negative and a positive case, ``p`` the probability that a case is positive. Calling a case positive
+costs ``(1 - p) fp`` on average, negative ``p fn``, rejecting it ``p r_pos + (1 - p) r_neg``.
+"""
+
+from __future__ import annotations
+
+import numbers
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+_DEFAULT_REJECT = 0.2
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Costs:
+    """Prices of a false alarm, a miss and a rejection.
+
+    Parameters
+    ----------
+    fp : float, default=1.0
+        Price of calling a negative case positive (a false alarm).
+    fn : float, default=1.0
+        Price of calling a positive case negative (a miss).
+    reject : float, optional
+        Price of rejecting a case whatever its class; 0.2 when no reject price is given at all.
+    reject_negative, reject_positive : float, optional
+        Price of rejecting a negative or a positive case, where they differ.
+    novelty_error : float, optional
+        Price of classifying a novelty. By default ``fp`` when it is called positive and ``fn`` when negative.
+    reject_novelty : float, optional
+        Price of rejecting a normal case as a novelty. By default the reject price of its class.
+
+    Examples
+    --------
+    >>> from recuse import Costs
+    >>> costs = Costs(fp=1, fn=5, reject=0.3)
+    >>> [round(p, 3) for p in costs.thresholds]
+    [0.06, 0.7]
+    >>> print(costs)
+    price of a false alarm         1
+    price of a miss                5
+    price of rejecting a negative  0.3
+    price of rejecting a positive  0.3
+    answer no below probability    0.06
+    answer yes above probability   0.7
+    >>> Costs(fp=1, fn=1, reject=0.5).rejecting_pays
+    False
+    """
+
+    fp: float
+    fn: float
+    reject_negative: float
+    reject_positive: float
+    novelty_error: float | None
+    reject_novelty: float | None
+
+    def __init__(
+        self,
+        fp: float = 1.0,
+        fn: float = 1.0,
+        reject: float | None = None,
+        *,
+        reject_negative: float | None = None,
+        reject_positive: float | None = None,
+        novelty_error: float | None = None,
+        reject_novelty: float | None = None,
+    ) -> None:
+        if reject is None and reject_negative is None and reject_positive is None:
+            reject = _DEFAULT_REJECT
+        prices = {
+            "fp": fp,
+            "fn": fn,
+            "reject_negative": reject if reject_negative is None else reject_negative,
+            "reject_positive": reject if reject_positive is None else reject_positive,
+        }
+        for name, price in prices.items():
+            if price is None:
+                raise ValueError(f"{name} is missing: give it too, or reject= for both classes.")
+            # The shorthand `reject` is named as the user gave it.
+            given = "reject" if price is reject and name.startswith("reject_") else name
+            object.__setattr__(self, name, _check_price(given, price))
+        for name, price in {"novelty_error": novelty_error, "reject_novelty": reject_novelty}.items():
+            object.__setattr__(self, name, None if price is None else _check_price(name, price))
+
+    @property
+    def thresholds(self) -> tuple[float, float]:
+        """Chow's pair ``(p_minus, p_plus)``: answer no below the first, yes above the second, else reject.
+
+        When rejecting never pays both equal `break_even`.
+        """
+        if not self.rejecting_pays:
+            return self.break_even, self.break_even
+        spared_fp = self.fp - self.reject_negative
+        spared_fn = self.fn - self.reject_positive
+        p_minus = self.reject_negative / (spared_fn + self.reject_negative)
+        p_plus = spared_fp / (spared_fp + self.reject_positive)
+        return p_minus, p_plus
+
+    @property
+    def break_even(self) -> float:
+        """Probability at which yes and no cost the same: the threshold of a classifier that may not reject."""
+        return self.fp / (self.fp + self.fn)
+
+    @property
+    def rejecting_pays(self) -> bool:
+        """Whether some probability exists at which rejecting is the cheapest answer."""
+        return self._reject_share < 1.0
+
+    @property
+    def _reject_share(self) -> float:
+        """Reject prices relative to the largest that pay: below 1 they pay."""
+        # fp r_pos + fn r_neg < fp fn, divided by fp fn so that huge prices do not overflow.
+        return self.reject_positive / self.fn + self.reject_negative / self.fp
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether both classes have the same prices."""
+        return self.fp == self.fn and self.reject_negative == self.reject_positive
+
+    @property
+    def largest_error(self) -> float:
+        """The larger of the two error prices: the unit of `score`."""
+        return max(self.fp, self.fn)
+
+    def swapped(self) -> Costs:
+        """Return the same prices with the roles of the two classes exchanged."""
+        return replace(
+            self,
+            fp=self.fn,
+            fn=self.fp,
+            reject_negative=self.reject_positive,
+            reject_positive=self.reject_negative,
+        )
+
+    def matrix(self, n_classes: int = 2) -> NDArray[np.float64]:
+        """Price of every answer to every kind of case.
+
+        Parameters
+        ----------
+        n_classes : int, default=2
+            With three or more, every error costs the same; the prices must be symmetric.
+
+        Returns
+        -------
+        ndarray of shape (n_classes + 1, n_classes + 2)
+            Rows: the true classes (negative first), then a novelty. Columns: the classes answered, then
+            rejected as ambiguous, then rejected as a novelty. Rejecting a true novelty, for either reason, is free.
+        """
+        if n_classes > 2:
+            self._require_symmetric(n_classes)
+        matrix = np.zeros((n_classes + 1, n_classes + 2))
+        matrix[:-1, :-2] = self.fp * (1 - np.eye(n_classes))
+        matrix[1, 0] = self.fn
+        matrix[:-1, -2:] = self.reject_positive
+        matrix[0, -2:] = self.reject_negative
+        matrix[-1, :-2] = self.fp  # a novelty called positive is a false alarm, called negative a miss
+        matrix[-1, 0] = self.fn
+        if self.reject_novelty is not None:
+            matrix[:-1, -1] = self.reject_novelty
+        if self.novelty_error is not None:
+            matrix[-1, :-2] = self.novelty_error
+        return matrix
+
+    def require_rejecting_pays(self, n_classes: int = 2) -> None:
+        """Raise ValueError when no case would ever be rejected at these prices."""
+        if n_classes > 2:
+            self._require_rejecting_pays_multiclass(n_classes)
+        elif not self.rejecting_pays:
+            raise ValueError(
+                f"Rejecting never pays at {self!r}: guessing is always at most as dear. "
+                f"The largest reject price that pays is just below {self._largest_paying_reject()}."
+            )
+
+    def _require_rejecting_pays_multiclass(self, n_classes: int) -> None:
+        self._require_symmetric(n_classes)
+        # The most probable of K classes has probability 1/K at least.
+        limit = self.fp * (1 - 1 / n_classes)
+        if self.reject_negative >= limit:
+            raise ValueError(
+                f"Rejecting never pays at {self!r} with {n_classes} classes: guessing is always at most as dear. "
+                f"The largest reject price that pays is just below {limit:.6g}."
+            )
+
+    def _require_symmetric(self, n_classes: int) -> None:
+        if not self.symmetric:
+            raise ValueError(
+                f"costs={self!r} has prices that differ by class, which is defined for two classes only; got "
+                f"{n_classes} classes. Use fp = fn and one reject price."
+            )
+
+    def _largest_paying_reject(self) -> str:
+        factor = 1 / self._reject_share
+        negative, positive = factor * self.reject_negative, factor * self.reject_positive
+        if self.reject_negative == self.reject_positive:
+            return f"{negative:.6g}"
+        return f"reject_negative={negative:.6g}, reject_positive={positive:.6g}"
+
+    def __repr__(self) -> str:
+        prices = {"fp": self.fp, "fn": self.fn}
+        if self.reject_negative == self.reject_positive:
+            prices["reject"] = self.reject_negative
+        else:
+            prices |= {"reject_negative": self.reject_negative, "reject_positive": self.reject_positive}
+        optional = {"novelty_error": self.novelty_error, "reject_novelty": self.reject_novelty}
+        prices |= {name: price for name, price in optional.items() if price is not None}
+        return f"Costs({', '.join(f'{name}={price!r}' for name, price in prices.items())})"
+
+    def __str__(self) -> str:
+        rows = [
+            ("price of a false alarm", self.fp),
+            ("price of a miss", self.fn),
+            ("price of rejecting a negative", self.reject_negative),
+            ("price of rejecting a positive", self.reject_positive),
+            ("price of classifying a novelty", self.novelty_error),
+            ("price of rejecting a normal case as a novelty", self.reject_novelty),
+            ("answer no below probability", self.thresholds[0]),
+            ("answer yes above probability", self.thresholds[1]),
+        ]
+        if not self.rejecting_pays:
+            rows[-2:] = [("rejecting never pays; answer yes above probability", self.break_even)]
+        rows = [(name, price) for name, price in rows if price is not None]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"{name:<{width}}  {price:.4g}" for name, price in rows)
+
+
+def as_costs(costs: Costs | float) -> Costs:
+    """Return `costs` as a `Costs`: a float d means ``Costs(fp=1, fn=1, reject=d)``."""
+    if isinstance(costs, Costs):
+        return costs
+    if isinstance(costs, numbers.Real) and not isinstance(costs, bool | np.bool_):
+        return Costs(fp=1.0, fn=1.0, reject=_check_price("costs", costs))
+    raise TypeError(f"costs must be a recuse.Costs or a reject price such as 0.2; got {costs!r}.")
+
+
+def _check_price(name: str, price: object) -> float:
+    """Return `price` as a float, or say what is wrong with it."""
+    if not isinstance(price, numbers.Real) or isinstance(price, bool | np.bool_):
+        raise TypeError(f"{name} must be a number greater than 0; got {price!r}.")
+    value = float(price)
+    if not (np.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be a finite price greater than 0; got {value:g}.")
+    return value

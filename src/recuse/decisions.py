@@ -1,0 +1,307 @@
+"""The table behind every answer, and how to get one from any fitted estimator.
+
+A reject-option classifier is a pair (h, r): h chooses the class, r accepts the case when it is greater than 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
+from sklearn.utils.validation import check_is_fitted, indexable
+
+from .labels import plain
+
+KINDS = ("accept", "ambiguity", "novelty")
+
+
+class Decision(NamedTuple):
+    """One row of a `Decisions` table."""
+
+    label: Any
+    forced: Any
+    accepted: bool
+    kind: str
+    h: float
+    r: float
+    reason: str
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Decisions:
+    """Answers to a batch of cases, one row each.
+
+    Attributes
+    ----------
+    label : ndarray
+        The answer: a class, or `reject_label`.
+    forced : ndarray
+        The class the model would give if it had no reject option; same type as `label`.
+    accepted : ndarray of bool
+        Whether the model answers the case itself.
+    kind : ndarray of str
+        ``"accept"``, ``"ambiguity"`` (close to several classes) or ``"novelty"`` (far from all of them).
+    h : ndarray of float
+        Class score, greater than 0 towards the second class (with three or more classes: the highest
+        probability).
+    r : ndarray of float
+        Acceptance score: the case is accepted when it is greater than 0.
+    reason : ndarray of str
+        One sentence a case.
+    classes : ndarray
+        The classes of the model, without the reject label.
+    reject_label : object
+        What `label` holds for a rejected case.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> import recuse
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(
+    ...     StandardScaler(), recuse.ThresholdRejectClassifier(LogisticRegression(), costs=0.1)
+    ... ).fit(X, y)
+    >>> recuse.decide(model, X[:100])
+    Decisions(100 cases: 92 accepted, 8 ambiguity, 0 novelty)
+    """
+
+    label: NDArray[Any]
+    forced: NDArray[Any]
+    accepted: NDArray[np.bool_]
+    kind: NDArray[np.str_]
+    h: NDArray[np.float64]
+    r: NDArray[np.float64]
+    reason: NDArray[Any]
+    classes: NDArray[Any]
+    reject_label: Any
+
+    def __post_init__(self) -> None:
+        lengths = {name: len(column) for name, column in self._columns().items()}
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"The columns of a Decisions table must have one length; got {lengths}.")
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        return {name: getattr(self, name) for name in Decision._fields}
+
+    def __len__(self) -> int:
+        return len(self.label)
+
+    def __bool__(self) -> bool:
+        raise TypeError("A Decisions table has no truth value: use len(decisions) or decisions.accepted.all().")
+
+    def __getitem__(self, rows: Any) -> Decisions | Decision:
+        """Return one row for an integer, a table for a slice, a mask or a list of positions."""
+        if isinstance(rows, int | np.integer):
+            return Decision(*(plain(column[rows]) for column in self._columns().values()))
+        if not isinstance(rows, slice):
+            rows = np.asarray(rows)
+        columns = {name: column[rows] for name, column in self._columns().items()}
+        return Decisions(**columns, classes=self.classes, reject_label=self.reject_label)
+
+    def __iter__(self) -> Iterator[Decision]:
+        return (self[i] for i in range(len(self)))  # type: ignore[misc]
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of cases of each kind."""
+        return {kind: int(np.count_nonzero(self.kind == kind)) for kind in KINDS}
+
+    def to_pandas(self, index: Any = None) -> Any:
+        """Return the table as a pandas DataFrame, one column each."""
+        import pandas as pd
+
+        return pd.DataFrame(self._columns(), index=index)
+
+    @staticmethod
+    def concatenate(parts: Sequence[Decisions]) -> Decisions:
+        """Stack tables of the same model, or of models fitted to the same classes."""
+        first, *rest = parts
+        for other in rest:
+            same_classes = np.array_equal(first.classes, other.classes)
+            if not same_classes or plain(first.reject_label) != plain(other.reject_label):
+                raise ValueError(
+                    "Cannot stack Decisions of different labels: classes "
+                    f"{first.classes.tolist()} with reject label {first.reject_label!r}, and "
+                    f"{other.classes.tolist()} with {other.reject_label!r}."
+                )
+        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in Decision._fields}
+        return Decisions(**columns, classes=first.classes, reject_label=first.reject_label)
+
+    def __repr__(self) -> str:
+        accepted, *rejected = self.counts().items()
+        shown = ", ".join(f"{count} {kind}" for kind, count in rejected)
+        return f"Decisions({len(self)} cases: {accepted[1]} accepted, {shown})"
+
+
+def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
+    """Answer every case of `X`, with the reject option of the classifier inside `estimator`.
+
+    Parameters
+    ----------
+    estimator : fitted reject-option classifier, or a Pipeline or search that ends in one
+        The earlier steps of a Pipeline are applied to `X`; of a search the best estimator is used.
+    X : array-like of shape (n_samples, n_features)
+        The cases.
+    reasons : bool, default=True
+        Whether to write a sentence for each case; without them large tables are faster.
+
+    Returns
+    -------
+    Decisions
+    """
+    classifier, X = locate(estimator, X)
+    decisions: Decisions = classifier.decide(X, reasons=reasons)
+    return decisions
+
+
+def cross_val_decide(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    cv: Any = None,
+    n_jobs: int | None = None,
+    params: Mapping[str, Any] | None = None,
+    reasons: bool = True,
+) -> Decisions:
+    """Answer every case by a model that was fitted without it: `cross_val_predict` for the whole table.
+
+    Parameters
+    ----------
+    estimator : reject-option classifier, or a Pipeline or search that ends in one
+        Cloned for every fold; never fitted in place.
+    X, y : array-like
+        Cases and outcomes.
+    groups : array-like, optional
+        Passed to the splitter.
+    cv : int, splitter or iterable, optional
+        As in scikit-learn; every case must be in exactly one test fold.
+    n_jobs : int, optional
+        Number of folds worked on at once.
+    params : mapping, optional
+        Passed to `fit`; arrays as long as `X` (``sample_weight``) are split with it.
+    reasons : bool, default=True
+        As in `decide`.
+
+    Returns
+    -------
+    Decisions
+        In the row order of `X`.
+    """
+    X, y, groups = indexable(X, y, groups)
+    folds = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    tested = np.concatenate([test for _, test in folds])
+    if not np.array_equal(np.sort(tested), np.arange(len(y))):
+        raise ValueError(f"cv={cv!r} must put every case into exactly one test fold.")
+    parts = Parallel(n_jobs=n_jobs)(
+        delayed(_fit_and_decide)(estimator, X, y, train, test, params or {}, reasons) for train, test in folds
+    )
+    restored = Decisions.concatenate(parts)[np.argsort(tested)]
+    assert isinstance(restored, Decisions)
+    return restored
+
+
+def _fit_and_decide(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    params: Mapping[str, Any],
+    reasons: bool,
+) -> Decisions:
+    n = len(train) + len(test)
+    split = {name: _safe_indexing(value, train) if _is_column(value, n) else value for name, value in params.items()}
+    fitted = clone(estimator).fit(_safe_indexing(X, train), _safe_indexing(y, train), **split)
+    return decide(fitted, _safe_indexing(X, test), reasons=reasons)
+
+
+def _is_column(value: Any, n: int) -> bool:
+    return hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n
+
+
+def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None) -> NDArray[np.bool_]:
+    """Mark the rejected cases among predictions.
+
+    Parameters
+    ----------
+    answers : Decisions or array-like
+        A decisions table, which knows its own rejections, or the array from `predict`.
+    reject_label : object, optional
+        The label that marks a rejected case in an array.
+    estimator : fitted estimator, optional
+        Where to look the label up instead: a reject-option classifier, or a Pipeline or search that ends in one.
+
+    Returns
+    -------
+    ndarray of bool
+
+    Examples
+    --------
+    >>> import recuse
+    >>> recuse.is_rejected(["yes", "[abstain]", "no"], "[abstain]")
+    array([False,  True, False])
+    """
+    if isinstance(answers, Decisions):
+        return ~answers.accepted
+    if estimator is not None:
+        reject_label = locate(estimator)[0].reject_label_
+    if reject_label is None:
+        raise ValueError("Which label marks a rejected case? Pass reject_label= or estimator=.")
+    return np.fromiter((value == reject_label for value in np.asarray(answers).tolist()), dtype=bool)
+
+
+def locate(estimator: Any, X: Any = None) -> tuple[Any, Any]:
+    """Find the fitted reject-option classifier inside `estimator`, and what it would be given for `X`.
+
+    Raises TypeError where there is none, or where it is buried under an estimator that would lose rejections.
+    """
+    outer = estimator
+    while not has_reject_option(estimator):
+        if isinstance(estimator, Pipeline):
+            check_is_fitted(estimator)
+            if X is not None and len(estimator) > 1:
+                X = estimator[:-1].transform(X)
+            estimator = estimator.steps[-1][1]
+        elif isinstance(estimator, FrozenEstimator):
+            estimator = estimator.estimator
+        elif hasattr(estimator, "best_estimator_"):
+            estimator = estimator.best_estimator_
+        elif hasattr(estimator, "param_grid") or hasattr(estimator, "param_distributions"):
+            check_is_fitted(estimator, "best_estimator_")
+        else:
+            raise TypeError(_no_reject_option(outer, estimator))
+    check_is_fitted(estimator)
+    return estimator, X
+
+
+def has_reject_option(estimator: Any) -> bool:
+    """Whether an estimator is itself a reject-option classifier."""
+    return callable(getattr(estimator, "decide", None)) and callable(getattr(estimator, "score_samples", None))
+
+
+def _no_reject_option(outer: Any, inner: Any) -> str:
+    """Say why no reject-option classifier can be reached."""
+    name = type(inner).__name__
+    if isinstance(inner, type):
+        return f"Expected a fitted estimator; got the class {inner.__name__}."
+    nested = inner.get_params(deep=True).values() if hasattr(inner, "get_params") else ()
+    buried = [type(value).__name__ for value in nested if has_reject_option(value)]
+    if buried:
+        return (
+            f"{name} combines the answers of {buried[0]} as if it had no reject option, so its rejections are lost. "
+            f"Put the reject option outermost: ThresholdRejectClassifier({name}(...))."
+        )
+    return f"{type(outer).__name__} has no reject option: wrap it, ThresholdRejectClassifier({name}(...))."
