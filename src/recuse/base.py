@@ -199,4 +199,3 @@ class RejectOptionMixin(ClassifierMixin):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         return tags
-

@@ -1,0 +1,1 @@
+"""Metrics, curves and scorers of classification with a reject option."""

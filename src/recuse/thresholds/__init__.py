@@ -1,0 +1,1 @@
+"""Plug-in rejection: a reject option around any classifier."""
