@@ -32,7 +32,7 @@ from ..costs import Costs
 from ..labels import plain
 from ..weights import check_weights
 from . import guarantee as binomial
-from .rules import Band, Sample, chow_band, covering_offset, symmetric_band, tuned_band
+from .rules import Band, Sample, chow_band, covering_threshold, symmetric_band, tuned_band
 
 _Positions: TypeAlias = NDArray[np.intp]
 
@@ -307,7 +307,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
             scores = self._cross_validated_scores(X, y, weights, folds)
             if multiclass:
-                self._bar += covering_offset(scores.max(axis=1) - self._bar, weights, self.coverage or 1.0)
+                self._bar = covering_threshold(scores.max(axis=1), weights, self.coverage or 1.0)
             else:
                 self._learn_band(Sample(scores, codes == 1, weights), folds, costs)
         self._publish_thresholds()
@@ -342,8 +342,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             neutral = 0.5 if self._response == "predict_proba" else 0.0
             return symmetric_band(sample, costs, neutral, self.coverage)
         band = chow_band(costs)
-        acceptance = band.acceptance(sample.scores)
-        return band.widened(covering_offset(acceptance, sample.weights, self.coverage or 1.0)), None
+        confidence = band.confidence(sample.scores)
+        return band.scaled(covering_threshold(confidence, sample.weights, self.coverage or 1.0)), None
 
     def _publish_thresholds(self) -> None:
         if self._band is not None:
@@ -352,18 +352,27 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     def _certify(self, X_placing: Any, X_testing: Any, codes: NDArray[np.intp], n_rows: int) -> None:
         """Move the thresholds until the guarantee is shown on the test cases."""
         assert self.guarantee is not None
-        placing, testing = self._evaluate(X_placing), self._evaluate(X_testing)
-        thresholds = binomial.candidate_thresholds(_never_novel(placing), len(codes), self.guarantee, self.confidence)
-        wrong = testing.forced() != codes
-        passed, failed = binomial.certify(_never_novel(testing), wrong, thresholds, self.guarantee, self.confidence)
+        testing = self._evaluate(X_testing)
+        thresholds = binomial.candidate_thresholds(
+            self._confidence(self._evaluate(X_placing)), len(codes), self.guarantee, self.confidence
+        )
+        passed, failed = binomial.certify(
+            self._confidence(testing), testing.forced() != codes, thresholds, self.guarantee, self.confidence
+        )
         if passed is None:
             raise ValueError(self._not_certified(failed, n_rows))
         self.guarantee_ = passed
         if self._band is None:
-            self._bar += passed.threshold
+            self._bar = passed.threshold
         else:
-            self._band = self._band.widened(passed.threshold)
+            self._band = self._band.scaled(passed.threshold)
         self._publish_thresholds()
+
+    def _confidence(self, evaluation: Evaluation) -> NDArray[np.float64]:
+        """What the guarantee cuts: how sure the class is, with novelties out of reach of every threshold."""
+        scores: NDArray[np.float64] = evaluation.detail
+        sure = scores.max(axis=1) if self._band is None else self._band.confidence(scores)
+        return sure if evaluation.novel is None else np.where(evaluation.novel, -np.inf, sure)
 
     def _not_certified(self, failed: binomial.Certificate | None, n_rows: int) -> str:
         start = f"guarantee={self.guarantee:g} at confidence={self.confidence:g} cannot be shown"
@@ -454,11 +463,6 @@ def _fit_params(estimator: Any, weights: NDArray[np.float64], required: bool = T
     if required:
         raise TypeError(f"sample_weight was given, but estimator={type(estimator).__name__} cannot be fitted with it.")
     return {}
-
-
-def _never_novel(evaluation: Evaluation) -> NDArray[np.float64]:
-    """Acceptance scores in which a novelty is out of reach of every threshold."""
-    return evaluation.r if evaluation.novel is None else np.where(evaluation.novel, -np.inf, evaluation.r)
 
 
 def _detector_name(novelty: Any) -> str:

@@ -1,6 +1,6 @@
 """A guarantee on the error of accepted cases: exact binomial tests along a fixed sequence of thresholds.
 
-Accepting the cases with acceptance score above t has an unknown error rate R(t). Given the n calibration cases above t,
+Accepting the cases with confidence above t has an unknown error rate R(t). Given the n calibration cases above t,
 their number of errors e is binomial (n, R(t)), so ``P(Bin(n, level) <= e)`` is a p-value of "R(t) > level". The
 thresholds are put in order, from few accepted cases to many, before the errors are looked at. They are tested in that
 order until the first failure: the last one passed has R(t) <= level with the wanted confidence, with no price for the
@@ -33,7 +33,7 @@ class Certificate:
     level, confidence : float
         With this confidence the error rate of accepted cases is at most this level.
     threshold : float
-        Cases with a greater acceptance score are accepted.
+        Cases with a greater confidence are accepted.
     n_calibration, n_accepted, n_errors : int
         Calibration cases tested, those accepted, and the errors among these.
     error_bound : float
@@ -75,7 +75,7 @@ def rows_needed(level: float, confidence: float, error_rate: float) -> float:
 def candidate_thresholds(
     placing: NDArray[np.float64], n_calibration: int, level: float, confidence: float
 ) -> NDArray[np.float64]:
-    """Thresholds to test, in order, placed by the acceptance scores of cases that take no part in the test.
+    """Thresholds to test, in order, placed by the confidence in cases that take no part in the test.
 
     The first is meant to accept as many cases as it takes to show `level` when half as many errors occur; the last
     accepts all.
@@ -84,17 +84,19 @@ def candidate_thresholds(
     comfortable = rows_needed(level, confidence, level / 2)
     start = min(comfortable, max(fewest, n_calibration // 2))
     shares = np.linspace(min(1.0, start / n_calibration), 1.0, _N_THRESHOLDS)
-    finite = placing[np.isfinite(placing)]
+    ordered = np.sort(placing)[::-1]
+    # A novelty has confidence -inf: no threshold reaches it, yet it counts in the share.
+    finite = ordered[np.isfinite(ordered)]
     if len(finite) == 0:
         return np.empty(0)
-    thresholds = np.quantile(finite, 1 - shares)
-    thresholds[-1] = finite.min() - max(1.0, float(np.ptp(finite)))
+    accepted = np.minimum((shares * len(ordered)).astype(int), len(finite) - 1)
+    all_of_them = finite[-1] - max(1.0, float(np.ptp(finite)))
     # From strict to lax; equal thresholds would be the same test again.
-    return np.unique(thresholds)[::-1]
+    return np.unique(np.append(finite[accepted], all_of_them))[::-1]
 
 
 def certify(
-    acceptance: NDArray[np.float64],
+    sure: NDArray[np.float64],
     wrong: NDArray[np.bool_],
     thresholds: NDArray[np.float64],
     level: float,
@@ -111,10 +113,10 @@ def certify(
     """
     passed = None
     for threshold in thresholds:
-        accepted = acceptance > threshold
+        accepted = sure > threshold
         n, errors = int(accepted.sum()), int(wrong[accepted].sum())
         bound = 1.0 if errors == n else float(beta.ppf(confidence, errors + 1, n - errors))
-        tried = Certificate(level, confidence, float(threshold), len(acceptance), n, errors, bound)
+        tried = Certificate(level, confidence, float(threshold), len(sure), n, errors, bound)
         # The Clopper-Pearson bound is at most the level exactly when the binomial test rejects "R > level".
         if bound > level:
             return passed, tried

@@ -36,9 +36,23 @@ class Band:
         """How far a score lies outside the band: greater than 0 when the case is accepted."""
         return np.maximum(scores - self.upper, self.lower - scores)
 
-    def widened(self, by: float) -> Band:
-        """Return the band moved outwards by `by` on both sides."""
-        return Band(self.lower - by, self.upper + by, self.centre)
+    def confidence(self, scores: Floats) -> Floats:
+        """Distance of a score from the centre, in half-widths of the band: above 1 outside it."""
+        left, right = self._half_widths()
+        distance = scores - self.centre
+        return np.where(distance > 0, distance / right, -distance / left)
+
+    def scaled(self, factor: float) -> Band:
+        """The band that rejects the cases with a confidence up to `factor`: the same shape, wider or narrower."""
+        left, right = self._half_widths()
+        return Band(self.centre - factor * left, self.centre + factor * right, self.centre)
+
+    def _half_widths(self) -> tuple[float, float]:
+        # A side without a width gives no scale of its own: it takes the other side's.
+        left, right = self.centre - self.lower, self.upper - self.centre
+        if left <= 0 and right <= 0:
+            return 1.0, 1.0
+        return (left if left > 0 else right), (right if right > 0 else left)
 
 
 @dataclass(frozen=True)
@@ -201,9 +215,9 @@ def _half_width(cuts: Cuts, k: int) -> float:
     return 0.0 if cuts.values[0] > 0 else -cuts.above(1) / 2
 
 
-def covering_offset(acceptance: Floats, weights: Floats, coverage: float) -> float:
-    """The acceptance score above which at least a share `coverage` of the weight lies."""
-    cuts = Cuts.of(acceptance)
+def covering_threshold(confidence: Floats, weights: Floats, coverage: float) -> float:
+    """The confidence above which at least a share `coverage` of the weight lies."""
+    cuts = Cuts.of(confidence)
     return cuts.above(_covering_cut(cuts, weights, coverage))
 
 
