@@ -82,7 +82,8 @@ def candidate_thresholds(
     """
     fewest = smallest_sample(level, confidence)
     comfortable = rows_needed(level, confidence, level / 2)
-    start = min(comfortable, max(fewest, n_calibration // 2))
+    # Few placing cases put the first threshold only roughly: half as many again keeps the first test from starving.
+    start = min(comfortable, max(1.5 * fewest, n_calibration / 2))
     shares = np.linspace(min(1.0, start / n_calibration), 1.0, _N_THRESHOLDS)
     ordered = np.sort(placing)[::-1]
     # A novelty has confidence -inf: no threshold reaches it, yet it counts in the share.
