@@ -15,10 +15,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from .checks import check_weights
 from .costs import Costs, as_costs
 from .decisions import KINDS, Decisions
 from .labels import distinct_labels, encode, label_space, plain
-from .weights import check_weights
 
 ON_REJECT = ("label", "raise", "never")
 

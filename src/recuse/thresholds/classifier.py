@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -28,9 +27,9 @@ from sklearn.utils.validation import (
 )
 
 from ..base import Evaluation, RejectOptionMixin
+from ..checks import check_share, check_weights
 from ..costs import Costs
 from ..labels import plain
-from ..weights import check_weights
 from . import guarantee as binomial
 from .rules import Band, Sample, chow_band, covering_threshold, symmetric_band, tuned_band
 
@@ -137,7 +136,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     ...     make_pipeline(StandardScaler(), LogisticRegression()), costs=Costs(fp=5, fn=1, reject=0.2)
     ... ).fit(X[:400], y[:400])
     >>> model.predict(X[400:410])
-    array([ 0,  1,  1,  1,  0, -1,  1,  1,  0,  1])
+    array([ 0,  1,  1,  1,  1,  1, -1,  1,  0,  1])
     >>> model.decide(X[400:410])
     Decisions(10 cases: 9 accepted, 1 ambiguity, 0 novelty)
     """
@@ -210,8 +209,12 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; got {self.rule!r}.")
         if self.coverage is not None and self.guarantee is not None:
             raise ValueError("coverage and guarantee both set the thresholds: give one of them.")
-        for name in ("coverage", "guarantee", "confidence", "calibration_size"):
-            _check_share(name, getattr(self, name), or_one=name == "coverage")
+        if self.coverage is not None:
+            check_share("coverage", self.coverage, or_one=True)
+        if self.guarantee is not None:
+            check_share("guarantee", self.guarantee)
+        check_share("confidence", self.confidence)
+        check_share("calibration_size", self.calibration_size)
         if self.guarantee is not None and self._is_frozen() and not isinstance(self.novelty, FrozenEstimator | None):
             raise ValueError(
                 "With a guarantee and a frozen estimator, all cases calibrate and none is left to fit "
@@ -431,15 +434,6 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         tags.input_tags.pairwise = inner.input_tags.pairwise
         tags.classifier_tags.multi_class = self.rule == "chow"
         return tags
-
-
-def _check_share(name: str, value: Any, or_one: bool) -> None:
-    if value is None:
-        return
-    end = "(0, 1]" if or_one else "(0, 1)"
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
-    if not is_number or not (0 < value < 1 or (or_one and value == 1)):
-        raise ValueError(f"{name} must be a number in {end}; got {value!r}.")
 
 
 def _rows(X: Any, positions: _Positions) -> Any:
