@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -23,6 +24,7 @@ from sklearn.utils.validation import (
     check_is_fitted,
     column_or_1d,
     has_fit_parameter,
+    indexable,
     validate_data,
 )
 
@@ -225,15 +227,17 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_consistent_length(X, y, sample_weight)
-        y = column_or_1d(y, warn=True)
+        X, y = indexable(X, column_or_1d(y, warn=True))
         if len(y) == 0:
             raise ValueError("X and y are empty: Found array with 0 sample(s) while a minimum of 2 is required.")
         validate_data(self, X, skip_check_array=True)  # feature names and number; the estimator checks the values
         weights = check_weights(sample_weight, len(y))
         present = np.flatnonzero(weights)
-        if len(present) < len(y):  # a case of weight 0 is absent: it must not sit in a fold either
-            X, y, weights = _rows(X, present), y[present], weights[present]
-        return X, y, weights
+        explicit_folds = not (self.cv is None or isinstance(self.cv, numbers.Integral) or hasattr(self.cv, "split"))
+        if len(present) == len(y) or explicit_folds:
+            return X, y, weights
+        # A case of weight 0 is absent: it must not sit in a fold either.
+        return _rows(X, present), y[present], weights[present]
 
     def _check_rule_fits(self, weights: NDArray[np.float64]) -> None:
         """Refuse what the rule cannot do with this estimator, these classes or these weights."""
@@ -312,7 +316,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             if multiclass:
                 self._bar = covering_threshold(scores.max(axis=1), weights, self.coverage or 1.0)
             else:
-                self._learn_band(Sample(scores, codes == 1, weights), folds, costs)
+                self._learn_band(scores, codes == 1, weights, folds, costs)
         self._publish_thresholds()
 
     def _cross_validated_scores(
@@ -329,12 +333,22 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         )
         return self._binary(scores)
 
-    def _learn_band(self, sample: Sample, folds: list[tuple[_Positions, _Positions]], costs: Costs) -> None:
-        self._band, price = self._place_band(sample, costs)
+    def _learn_band(
+        self,
+        scores: NDArray[np.float64],
+        positive: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        folds: list[tuple[_Positions, _Positions]],
+        costs: Costs,
+    ) -> None:
+        all_rows = np.arange(len(scores))
+        (self._band, price), *per_fold = (
+            self._place_band(Sample.of(scores[rows], positive[rows], weights[rows]), costs)
+            for rows in (all_rows, *(test for _, test in folds))
+        )
         if price is not None:
             self.objective_ = price
-        per_fold = [self._place_band(sample.part(test), costs)[0] for _, test in folds]
-        self.fold_thresholds_ = np.array([[band.lower, band.upper] for band in per_fold])
+        self.fold_thresholds_ = np.array([[band.lower, band.upper] for band, _ in per_fold])
         self.threshold_spread_ = self.fold_thresholds_.std(axis=0)
 
     def _place_band(self, sample: Sample, costs: Costs) -> tuple[Band, float | None]:

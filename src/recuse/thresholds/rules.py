@@ -11,7 +11,7 @@ numbered 0 (below every score) to m (above every score), so that k counts the di
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -113,20 +113,19 @@ class Sample:
     scores: Floats
     positive: NDArray[np.bool_]
     weights: Floats
+    cuts: Cuts
+    positives: Floats
+    negatives: Floats
 
-    def __post_init__(self) -> None:
-        cuts = Cuts.of(self.scores)
-        object.__setattr__(self, "cuts", cuts)
-        object.__setattr__(self, "positives", cuts.total_below(np.where(self.positive, self.weights, 0.0)))
-        object.__setattr__(self, "negatives", cuts.total_below(np.where(self.positive, 0.0, self.weights)))
-
-    def part(self, rows: NDArray[np.intp]) -> Sample:
-        """Return the sample of some of the cases."""
-        return Sample(self.scores[rows], self.positive[rows], self.weights[rows])
-
-    cuts: Cuts = field(init=False)
-    positives: Floats = field(init=False)
-    negatives: Floats = field(init=False)
+    @classmethod
+    def of(cls, scores: Floats, positive: NDArray[np.bool_], weights: Floats) -> Sample:
+        """Sort and sum a sample; a case of weight 0 is absent, its score makes no cut."""
+        present = weights > 0
+        scores, positive, weights = scores[present], positive[present], weights[present]
+        cuts = Cuts.of(scores)
+        positives = cuts.total_below(np.where(positive, weights, 0.0))
+        negatives = cuts.total_below(np.where(positive, 0.0, weights))
+        return cls(scores, positive, weights, cuts, positives, negatives)
 
 
 def chow_band(costs: Costs) -> Band:
