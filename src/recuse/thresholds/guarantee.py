@@ -72,16 +72,31 @@ def rows_needed(level: float, confidence: float, error_rate: float) -> float:
     return high
 
 
+def comfortable_sample(level: float, confidence: float) -> int:
+    """Accepted cases with which a classifier four times better than `level` passes nine times in ten."""
+
+    def passes_often(n: int) -> bool:
+        most_errors = binom.ppf(1 - confidence, n, level) - 1  # the most that still show the level
+        if binom.cdf(most_errors + 1, n, level) <= 1 - confidence:
+            most_errors += 1
+        return bool(binom.cdf(most_errors, n, level / 4) >= 0.9)
+
+    n = smallest_sample(level, confidence)
+    while not passes_often(n):
+        n = math.ceil(1.1 * n)
+    return n
+
+
 def candidate_thresholds(
     placing: NDArray[np.float64], n_calibration: int, level: float, confidence: float
 ) -> NDArray[np.float64]:
     """Thresholds to test, in order, placed by the confidence in cases that take no part in the test.
 
-    The first is meant to accept as many cases as it takes to show `level` when half as many errors occur; the last
-    accepts all.
+    The first is meant to accept enough cases for the test to have power, and no more than half of them unless the
+    sample is small; the last accepts all.
     """
     fewest = smallest_sample(level, confidence)
-    comfortable = rows_needed(level, confidence, level / 2)
+    comfortable = comfortable_sample(level, confidence)
     # Few placing cases put the first threshold only roughly: half as many again keeps the first test from starving.
     start = min(comfortable, max(1.5 * fewest, n_calibration / 2))
     shares = np.linspace(min(1.0, start / n_calibration), 1.0, _N_THRESHOLDS)
@@ -90,10 +105,10 @@ def candidate_thresholds(
     finite = ordered[np.isfinite(ordered)]
     if len(finite) == 0:
         return np.empty(0)
-    accepted = np.minimum((shares * len(ordered)).astype(int), len(finite) - 1)
+    accepted = (shares * len(ordered)).astype(int)
     all_of_them = finite[-1] - max(1.0, float(np.ptp(finite)))
     # From strict to lax; equal thresholds would be the same test again.
-    return np.unique(np.append(finite[accepted], all_of_them))[::-1]
+    return np.unique(np.append(finite[accepted[accepted < len(finite)]], all_of_them))[::-1]
 
 
 def certify(
