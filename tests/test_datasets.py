@@ -349,7 +349,9 @@ def test_novelties_keep_the_kind_of_the_labels():
     truth = add_novelties(X, [False, True], n_novelties=1, random_state=0)[1]
     assert truth.tolist() == [0, 1, -1]
     assert truth.dtype == np.int64
-    assert add_novelties(X, np.array([0, 1], dtype=np.uint8), n_novelties=1, random_state=0)[1].tolist() == [0, 1, -1]
+    unsigned = add_novelties(X, np.array([0, 1], dtype=np.uint64), n_novelties=1, random_state=0)[1]
+    assert unsigned.tolist() == [0, 1, -1]
+    assert unsigned.dtype == np.int64
     objects = add_novelties(X, np.array(["a", "b"], dtype=object), n_novelties=1, novelty_label="zz", random_state=0)[1]
     assert objects.tolist() == ["a", "b", "zz"]
     assert add_novelties(X, [0, 1], n_novelties=0)[1].tolist() == [0, 1]

@@ -264,6 +264,12 @@ def test_only_the_place_of_definition_is_trusted():
     assert not persistence._is_ours("recuse.costs.as_costs")
 
 
+def test_odd_names_are_not_even_looked_up():
+    assert persistence._named_like_ours("sklearn.linear_model._base.LinearModel")
+    for name in ("sklearn", "recuse.__main__.main", "sklearn.a/b.c", "sklearn..c", "sklearnx.a", "recuse.tests.a", ""):
+        assert not persistence._named_like_ours(name), name
+
+
 def test_a_call_hidden_in_a_dict_is_not_made(path, tmp_path):
     victim = tmp_path / "victim"
     victim.mkdir()
@@ -277,13 +283,13 @@ def test_a_call_hidden_in_a_dict_is_not_made(path, tmp_path):
 
 
 def test_nothing_is_imported_for_a_refused_file(path, tmp_path, monkeypatch):
-    (tmp_path / "planted.py").write_text("raise SystemExit('imported')")
+    (tmp_path / "sklearn_planted.py").write_text("raise SystemExit('imported')")
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(persistence, "importlib", SimpleNamespace(import_module=pytest.fail))
-    write_model(path, listed(named("planted", "Thing"), named("sklearn.linear_model._base", "odd")))
-    with pytest.raises(ValueError, match=r"names planted.Thing, which is not trusted"):
+    write_model(path, listed(named("sklearn_planted", "Thing"), named("sklearn.linear_model._base", "odd")))
+    with pytest.raises(ValueError, match=r"names sklearn_planted.Thing, which is not trusted"):
         load(path)
-    assert "planted" not in sys.modules
+    assert "sklearn_planted" not in sys.modules
 
 
 def test_every_untrusted_name_is_listed(path):
