@@ -60,7 +60,8 @@ import recuse.plot, recuse.datasets, recuse.persistence
 X, y = np.arange(40.0)[:, None], np.repeat([0, 1], 20)
 decisions = ThresholdRejectClassifier(LogisticRegression()).fit(X, y).decide(X)
 expected_cost(y, decisions), risk_coverage_curve(y, decisions)
-print(sorted({"numba", "matplotlib", "jinja2", "typer", "rich", "dask"} & set(sys.modules)))
+# Not rich: where it is installed, scikit-learn 1.9 loads it by itself (sklearn.callback, for progress bars).
+print(sorted({"numba", "matplotlib", "jinja2", "typer", "dask", "skops"} & set(sys.modules)))
 """
     result = run(code)
     assert result.stdout.strip() == "[]", result.stderr
