@@ -39,7 +39,7 @@ _Positions: TypeAlias = NDArray[np.intp]
 
 RULES = ("chow", "tuned", "symmetric")
 
-# Share of the calibration cases that only place the thresholds to be tested for a guarantee.
+# Share of the calibration cases that only choose which thresholds are tested for a guarantee, and in which order.
 _PLACING_SHARE = 0.25
 
 
@@ -201,7 +201,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self._fit_models(_rows(X, fitting), y[fitting], weights[fitting])
         self._fit_rule(_rows(X, fitting), y[fitting], codes[fitting], weights[fitting], costs)
         if self.guarantee is not None:
-            self._certify(_rows(X, placing), _rows(X, testing), codes[testing], n_rows=len(codes))
+            self._certify(_rows(X, placing), codes[placing], _rows(X, testing), codes[testing], n_rows=len(codes))
         return self
 
     def _check_parameters(self) -> None:
@@ -366,15 +366,18 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if self._band is not None:
             self.thresholds_ = (self._band.lower, self._band.upper)
 
-    def _certify(self, X_placing: Any, X_testing: Any, codes: NDArray[np.intp], n_rows: int) -> None:
+    def _certify(
+        self, X_placing: Any, y_placing: NDArray[np.intp], X_testing: Any, y_testing: NDArray[np.intp], n_rows: int
+    ) -> None:
         """Move the thresholds until the guarantee is shown on the test cases."""
         assert self.guarantee is not None
-        testing = self._evaluate(X_testing)
+        level, confidence = self.guarantee, self.confidence
+        placing, testing = self._evaluate(X_placing), self._evaluate(X_testing)
         thresholds = binomial.candidate_thresholds(
-            self._confidence(self._evaluate(X_placing)), len(codes), self.guarantee, self.confidence
+            self._confidence(placing), placing.forced() != y_placing, len(y_testing), level, confidence
         )
         passed, failed = binomial.certify(
-            self._confidence(testing), testing.forced() != codes, thresholds, self.guarantee, self.confidence
+            self._confidence(testing), testing.forced() != y_testing, thresholds, level, confidence
         )
         if passed is None:
             raise ValueError(self._not_certified(failed, n_rows))
