@@ -31,8 +31,8 @@ from sklearn.utils.validation import (
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_share, check_weights
 from ..costs import Costs
-from ..labels import plain
 from . import guarantee as binomial
+from .reasons import band_reasons, detector_name, multiclass_reasons
 from .rules import Band, Sample, chow_band, covering_threshold, symmetric_band, tuned_band
 
 _Positions: TypeAlias = NDArray[np.intp]
@@ -426,14 +426,17 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        say = _multiclass_reason if self._band is None else _band_reason
-        outside = f"unlike the training cases: {_detector_name(self.novelty)} gives it {{:.3g}}, below 0"
-        novel = np.zeros(len(evaluation.r), dtype=bool) if evaluation.novel is None else evaluation.novel
+        n = len(evaluation.r)
+        if self._band is None:
+            texts = multiclass_reasons(evaluation.detail, evaluation.accepted, self.classes_, self._bar)
+        else:
+            what = "probability" if self._response == "predict_proba" else "score"
+            texts = band_reasons(evaluation.detail, evaluation.accepted, self._band, self.classes_[1], what)
+        novel = np.zeros(n, dtype=bool) if evaluation.novel is None else evaluation.novel
+        name = detector_name(self.novelty)
         return [
-            outside.format(r) if is_novel else say(self, score, accepted)
-            for score, r, is_novel, accepted in zip(
-                evaluation.detail, evaluation.r, novel, evaluation.accepted, strict=True
-            )
+            f"unlike the training cases: {name} gives it {r:.3g}, below 0" if is_novel else text
+            for text, r, is_novel in zip(texts, evaluation.r, novel, strict=True)
         ]
 
     @available_if(_estimator_has("predict_proba"))
@@ -474,31 +477,3 @@ def _fit_params(estimator: Any, weights: NDArray[np.float64], required: bool = T
     if required:
         raise TypeError(f"sample_weight was given, but estimator={type(estimator).__name__} cannot be fitted with it.")
     return {}
-
-
-def _detector_name(novelty: Any) -> str:
-    if isinstance(novelty, Pipeline):
-        novelty = novelty.steps[-1][1]
-    if isinstance(novelty, FrozenEstimator):
-        novelty = novelty.estimator
-    return type(novelty).__name__
-
-
-def _band_reason(model: ThresholdRejectClassifier, score: float, accepted: bool) -> str:
-    band: Band = model._band  # type: ignore[assignment]
-    positive = plain(model.classes_[1])
-    if model._response == "predict_proba":
-        lower, upper = max(band.lower, 0.0), min(band.upper, 1.0)
-        what = f"probability {score:.3g} of {positive!r}"
-    else:
-        lower, upper = band.lower, band.upper
-        what = f"score {score:.3g} towards {positive!r}"
-    if not accepted:
-        return f"{what} lies between {lower:.3g} and {upper:.3g}"
-    return f"{what} is above {upper:.3g}" if score > band.centre else f"{what} is below {lower:.3g}"
-
-
-def _multiclass_reason(model: ThresholdRejectClassifier, scores: NDArray[np.float64], accepted: bool) -> str:
-    best = int(scores.argmax())
-    side = "above" if accepted else "not above"
-    return f"highest probability {scores[best]:.3g}, of {plain(model.classes_[best])!r}, is {side} {model._bar:.3g}"
