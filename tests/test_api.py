@@ -36,6 +36,8 @@ def test_names_of_the_contract():
         "save",
     } <= set(recuse.__all__)
     assert set(recuse.__all__) <= set(dir(recuse))
+    assert recuse.metrics.expected_cost is importlib.import_module("recuse.metrics").expected_cost
+    assert {"datasets", "metrics", "persistence", "plot"} <= set(dir(recuse))
     with pytest.raises(AttributeError, match="module 'recuse' has no attribute 'nothing'"):
         _ = recuse.nothing
 

@@ -30,6 +30,8 @@ _HOMES = {
     "save": "persistence",
 }
 
+_SUBMODULES = ("datasets", "metrics", "persistence", "plot", "thresholds")
+
 if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
     from .base import RejectedSamplesError
     from .costs import Costs
@@ -41,8 +43,10 @@ if TYPE_CHECKING:  # the same names for type checkers and documentation, which d
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in _SUBMODULES:
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, *_SUBMODULES, "__version__"])
