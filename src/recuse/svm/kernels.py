@@ -1,0 +1,175 @@
+"""The compiled loops of the kernel machines: functions of arrays and scalars, serial, free of the GIL.
+
+Names follow `qp`: a program has arrays ``lower, kink, upper, below, above``; ``beta`` is the point, ``g = K beta``.
+``up[i]`` is the slope of phi when beta_i grows (-inf at its upper bound), ``down[i]`` when it shrinks (+inf at its
+lower bound).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_FLOOR = 1e-12  # least curvature of a pair: duplicates have none
+
+
+@njit(cache=True, nogil=True)
+def set_moves(i, beta, lower, kink, upper, below, above, up, down):  # type: ignore[no-untyped-def]
+    """Refresh the two slopes of variable i."""
+    b = beta[i]
+    if b < kink[i]:
+        up[i] = below[i]
+    elif b < upper[i]:
+        up[i] = above[i]
+    else:
+        up[i] = -np.inf
+    if b > kink[i]:
+        down[i] = above[i]
+    elif b > lower[i]:
+        down[i] = below[i]
+    else:
+        down[i] = np.inf
+
+
+@njit(cache=True, nogil=True)
+def smo(K, lower, kink, upper, below, above, beta, g, tol, max_iter):  # type: ignore[no-untyped-def]
+    """Sequential minimal optimisation with second-order pairs on a square kernel matrix.
+
+    Changes `beta` and `g` in place; returns the number of steps and the last violation ``B_lo - B_hi``.
+    """
+    n = beta.shape[0]
+    up = np.empty(n)
+    down = np.empty(n)
+    diag = np.empty(n)
+    for i in range(n):
+        set_moves(i, beta, lower, kink, upper, below, above, up, down)
+        diag[i] = K[i, i]
+    i = 0
+    low = -np.inf
+    for t in range(n):
+        v = up[t] - g[t]
+        if v > low:
+            low = v
+            i = t
+    steps = 0
+    while True:
+        # The partner promises the largest decrease; the smallest `down - g` gives the violation.
+        Ki = K[i]
+        high = np.inf
+        best = -1.0
+        j = -1
+        for t in range(n):
+            v = down[t] - g[t]
+            if v < high:
+                high = v
+            d = low - v
+            if d > 0:
+                a = max(diag[i] + diag[t] - 2.0 * Ki[t], _FLOOR)
+                d = d * d / a
+                if d > best:
+                    best = d
+                    j = t
+        violation = low - high
+        if violation <= tol or steps >= max_iter or j < 0:
+            return steps, violation
+        steps += 1
+
+        # Move the pair to the best point of its segment: up to the nearest kink or bound.
+        curvature = max(diag[i] + diag[j] - 2.0 * Ki[j], _FLOOR)
+        step = (low - down[j] + g[j]) / curvature
+        end_i = kink[i] if beta[i] < kink[i] else upper[i]
+        end_j = kink[j] if beta[j] > kink[j] else lower[j]
+        room_i = end_i - beta[i]
+        room_j = beta[j] - end_j
+        old_i = beta[i]
+        old_j = beta[j]
+        room = min(room_i, room_j)
+        if step < room:
+            beta[i] += step
+            beta[j] -= step
+        else:
+            # Ends are assigned, not added up, so that sets are told apart by equality.
+            near = room * (1.0 + 1e-12)
+            beta[i] = end_i if room_i <= near else old_i + room
+            beta[j] = end_j if room_j <= near else old_j - room
+        set_moves(i, beta, lower, kink, upper, below, above, up, down)
+        set_moves(j, beta, lower, kink, upper, below, above, up, down)
+        di = beta[i] - old_i
+        dj = beta[j] - old_j
+        Kj = K[j]
+        low = -np.inf
+        nxt = 0
+        for t in range(n):
+            g[t] += di * Ki[t] + dj * Kj[t]
+            v = up[t] - g[t]
+            if v > low:
+                low = v
+                nxt = t
+        i = nxt
+
+
+@njit(cache=True, nogil=True)
+def fill_moves(lower, kink, upper, below, above, beta, g, up, down):  # type: ignore[no-untyped-def]
+    """Write ``up - g`` and ``down - g`` of every variable; return ``(B_lo, B_hi)``."""
+    low = -np.inf
+    high = np.inf
+    for i in range(beta.shape[0]):
+        set_moves(i, beta, lower, kink, upper, below, above, up, down)
+        up[i] -= g[i]
+        down[i] -= g[i]
+        low = max(low, up[i])
+        high = min(high, down[i])
+    return low, high
+
+
+@njit(cache=True, nogil=True)
+def add_rows(buffer, slots, coefs, g):  # type: ignore[no-untyped-def]
+    """g += sum_k coefs[k] * buffer[slots[k]], a stretch of columns at a time so that g stays in the fast cache."""
+    m = g.shape[0]
+    n_rows = slots.shape[0]
+    stretch = 2048
+    acc = np.empty(stretch, dtype=buffer.dtype)
+    for start in range(0, m, stretch):
+        size = min(stretch, m - start)
+        acc[:size] = 0
+        k = 0
+        while k + 4 <= n_rows:
+            r0 = buffer[slots[k]]
+            r1 = buffer[slots[k + 1]]
+            r2 = buffer[slots[k + 2]]
+            r3 = buffer[slots[k + 3]]
+            c0 = buffer.dtype.type(coefs[k])
+            c1 = buffer.dtype.type(coefs[k + 1])
+            c2 = buffer.dtype.type(coefs[k + 2])
+            c3 = buffer.dtype.type(coefs[k + 3])
+            for t in range(size):
+                s = start + t
+                acc[t] += (c0 * r0[s] + c1 * r1[s]) + (c2 * r2[s] + c3 * r3[s])
+            k += 4
+        while k < n_rows:
+            r0 = buffer[slots[k]]
+            c0 = buffer.dtype.type(coefs[k])
+            for t in range(size):
+                acc[t] += c0 * r0[start + t]
+            k += 1
+        for t in range(size):
+            g[start + t] += acc[t]
+
+
+@njit(cache=True, nogil=True)
+def gather_block(buffer, slots, columns, out):  # type: ignore[no-untyped-def]
+    """out[a, b] = buffer[slots[a], columns[b]]."""
+    for a in range(slots.shape[0]):
+        row = buffer[slots[a]]
+        for b in range(columns.shape[0]):
+            out[a, b] = row[columns[b]]
+
+
+@njit(cache=True, nogil=True)
+def add_rows_at(K, rows, columns, coefs, g):  # type: ignore[no-untyped-def]
+    """g += sum_k coefs[k] * K[rows[k], columns]."""
+    for k in range(rows.shape[0]):
+        row = K[rows[k]]
+        c = coefs[k]
+        for t in range(columns.shape[0]):
+            g[t] += c * row[columns[t]]

@@ -1,0 +1,90 @@
+"""How the kinked program is minimised: arrays in, `Solution` out.
+
+Every solver takes a `KinkedQP`, a source of kernel rows and a feasible starting point (or None) and returns a
+`Solution` whose model is a `DualPoint`; its residual is the violation ``B_lo - B_hi`` of the optimality conditions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..solution import Solution
+from . import kernels
+from .active_set import solve_active_set
+from .blocks import solve_blocks
+from .gram import Kernel, centred, dense, stretches
+from .qp import DualPoint, KinkedQP, Vector, certify
+from .rows import MatrixRows, VectorRows
+
+_WHOLE = 2048  # up to this size the whole problem is one block
+_FINEST_SINGLE_TOL = 1e-5
+
+
+def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
+    """Choose how kernel rows are had: the whole matrix in double precision if it fits the cache, else on demand."""
+    n = X.shape[0]
+    if kernel.name == "precomputed":
+        return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
+    if n <= _WHOLE:
+        return MatrixRows(_whole_matrix(X, kernel))
+    dtype = np.float32 if tol >= _FINEST_SINGLE_TOL else np.float64
+    return VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=dtype)
+
+
+def solve_smo(
+    problem: KinkedQP,
+    rows: MatrixRows | VectorRows,
+    *,
+    tol: float,
+    max_iter: int,
+    cache_bytes: int,
+    start: Vector | None = None,
+) -> Solution:
+    """Pairs chosen by second-order information; by blocks where the problem is large."""
+    n = len(problem)
+    beta = np.zeros(n) if start is None else start.astype(np.float64)
+    support = np.flatnonzero(beta)
+    g = rows.product(np.arange(n), support, beta[support]) if len(support) else np.zeros(n)
+    limit = max_iter if max_iter >= 0 else np.iinfo(np.int64).max
+    if isinstance(rows, MatrixRows) and n <= _WHOLE:
+        n_iter, violation = kernels.smo(rows.K, *problem.arrays(), beta, g, tol, limit)
+    else:
+        # A quarter of the cache is for the kernel values inside a block.
+        largest = max(int(np.sqrt(cache_bytes / 16)), 64)
+        done = solve_blocks(
+            problem,
+            rows,
+            beta,
+            g,
+            tol=tol,
+            max_iter=limit,
+            largest_block=min(largest, 4096),
+            exact=isinstance(rows, MatrixRows),
+        )
+        beta, g, n_iter, violation = done.beta, done.g, done.n_iter, done.violation
+    if isinstance(rows, MatrixRows):
+        support = np.flatnonzero(beta)
+        g = rows.product(np.arange(n), support, beta[support])
+    return finish(problem, beta, g, n_iter, violation <= tol)
+
+
+def finish(problem: KinkedQP, beta: Vector, g: Vector, n_iter: int, converged: bool) -> Solution:
+    """Choose the intercept, evaluate both objectives, and pack the facts."""
+    facts = certify(problem, beta, g)
+    point = DualPoint(beta, g, facts.intercept, facts.gap)
+    return Solution(point, facts.primal, facts.violation, int(n_iter), converged)
+
+
+def _whole_matrix(X: Any, kernel: Kernel) -> Any:
+    if callable(kernel.name):
+        return np.ascontiguousarray(kernel(X, X))
+    X = centred(X) if kernel.name == "rbf" else X
+    K = np.empty((X.shape[0], X.shape[0]))
+    for rows in stretches(len(K), len(K), 2**17):  # small enough to stay in the processor's cache
+        K[rows] = kernel(X[rows], X)
+    return K
+
+
+SOLVERS = {"smo": solve_smo, "active_set": solve_active_set}
