@@ -84,6 +84,7 @@ class _Run:
         self.largest_block = largest_block
         self.n_iter = 0
         self.corrections = 0
+        self._random = np.random.default_rng(0)
         self._patience = self._first_patience = 2 + 3 * len(problem) // _SMALLEST_BLOCK
         self._play_all()
 
@@ -171,13 +172,21 @@ class _Run:
         return BlockResult(self._b, self._g, self.n_iter, violation)
 
     def _select(self, low: float, high: float) -> NDArray[np.intp]:
-        """Positions of the most violating variables: those that want to grow most, and to shrink most."""
+        """Positions of a block: half of it the most violating variables, half of it any that violate."""
         free = int(np.count_nonzero(self._up == self._down))
         size = min(max(_SMALLEST_BLOCK, 3 * free // 2), self.largest_block)
-        half = max(size // 2, 1)
-        growing = _largest(np.where(self._up > high, self._up, -np.inf), half)
-        shrinking = _largest(np.where(self._down < low, -self._down, -np.inf), half)
-        return np.union1d(growing, shrinking)
+        quarter = max(size // 4, 1)
+        chosen = [
+            pick
+            for want, allowed in ((self._up, self._up > high), (-self._down, self._down < low))
+            for pick in (_largest(np.where(allowed, want, -np.inf), quarter), self._some(allowed, quarter))
+        ]
+        return np.unique(np.concatenate(chosen))
+
+    def _some(self, allowed: NDArray[np.bool_], count: int) -> NDArray[np.intp]:
+        """Positions chosen at random: the most violating alone are too much alike, and blocks of them overshoot."""
+        positions = np.flatnonzero(allowed)
+        return positions if len(positions) <= count else self._random.choice(positions, count, replace=False)
 
     def _play_all(self) -> None:
         n = len(self.beta)

@@ -173,3 +173,57 @@ def add_rows_at(K, rows, columns, coefs, g):  # type: ignore[no-untyped-def]
         c = coefs[k]
         for t in range(columns.shape[0]):
             g[t] += c * row[columns[t]]
+
+
+@njit(cache=True, nogil=True)
+def factor_append(L, m, column, own, ridge):  # type: ignore[no-untyped-def]
+    """Extend the Cholesky factor L of an m x m matrix by one row, in place.
+
+    `column` holds the kernel values with the m cases, `own` the new case's own; a pivot below `ridge` becomes `ridge`.
+    """
+    rest = own
+    for i in range(m):
+        s = column[i]
+        for k in range(i):
+            s -= L[m, k] * L[i, k]
+        L[m, i] = s / L[i, i]
+        rest -= L[m, i] * L[m, i]
+    L[m, m] = np.sqrt(max(rest, ridge))
+
+
+@njit(cache=True, nogil=True)
+def factor_delete(L, m, position):  # type: ignore[no-untyped-def]
+    """Remove one row and column of an m x m matrix from its Cholesky factor, in place, by rotations."""
+    for i in range(position, m - 1):
+        for k in range(i + 2):
+            L[i, k] = L[i + 1, k]
+    for i in range(position, m - 1):
+        # Row i now reaches one column too far: rotate columns i and i + 1.
+        a = L[i, i]
+        b = L[i, i + 1]
+        r = np.hypot(a, b)
+        c = a / r
+        s = b / r
+        L[i, i] = r
+        L[i, i + 1] = 0.0
+        for k in range(i + 1, m - 1):
+            x = L[k, i]
+            z = L[k, i + 1]
+            L[k, i] = c * x + s * z
+            L[k, i + 1] = c * z - s * x
+
+
+@njit(cache=True, nogil=True)
+def factor_solve(L, m, rhs):  # type: ignore[no-untyped-def]
+    """Solution x of ``L L' x = rhs`` for the leading m x m part of L."""
+    x = rhs.copy()
+    for i in range(m):
+        s = x[i]
+        for k in range(i):
+            s -= L[i, k] * x[k]
+        x[i] = s / L[i, i]
+    for i in range(m - 1, -1, -1):
+        x[i] /= L[i, i]
+        for k in range(i):
+            x[k] -= L[i, k] * x[i]
+    return x

@@ -106,6 +106,26 @@ def from_hinges(loss: Hinges, y: Vector, weight: Vector) -> KinkedQP:
     )
 
 
+def feasible(problem: KinkedQP, beta: Vector) -> Vector:
+    """The nearest handy feasible point: within the boxes, exactly on ends it all but touches, and summing to 0.
+
+    For warm starts: a solution scaled by ``C_new / C_old`` comes back unchanged but for rounding.
+    """
+    beta = np.clip(beta, problem.lower, problem.upper)
+    near = 1e-12 * (problem.upper - problem.lower)
+    for end in (problem.lower, problem.kink, problem.upper):
+        beta = np.where(np.abs(beta - end) <= near, end, beta)
+    excess = float(beta.sum())
+    # Take the excess from variables of its sign, those inside a piece first; towards 0 they stay in their boxes.
+    inside = (beta != problem.lower) & (beta != problem.kink) & (beta != problem.upper)
+    givers = np.argsort(~inside, kind="stable")
+    givers = givers[beta[givers] * excess > 0]
+    before = np.cumsum(np.abs(beta[givers])) - np.abs(beta[givers])
+    taken = np.clip(abs(excess) - before, 0.0, np.abs(beta[givers]))
+    beta[givers] -= np.sign(excess) * taken
+    return beta
+
+
 def best_intercept(problem: KinkedQP, g: Vector) -> float:
     """Intercept that minimises the primal at scores g: exact, and the middle where it is not unique."""
     return best_shift(

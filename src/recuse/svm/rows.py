@@ -42,6 +42,10 @@ class MatrixRows:
         else:
             kernels.add_rows_at(self.K, self.active[rows], self.active, coef, g)
 
+    def row(self, i: int) -> Vector:
+        """Row i in double precision."""
+        return self.K[i].astype(np.float64, copy=False)
+
     def keep(self, positions: Index) -> None:
         """Restrict the active columns to those at `positions`."""
         self.active = self.active[positions]
@@ -96,6 +100,10 @@ class VectorRows:
         ids, coef = ids[~found], coef[~found]
         for part in stretches(len(ids), 1, self._capacity):
             kernels.add_rows(self._view, self._load(ids[part]), coef[part], g)
+
+    def row(self, i: int) -> Vector:
+        """Row i in double precision."""
+        return self.kernel(self.X[i : i + 1], self.X)[0].astype(np.float64, copy=False)
 
     def keep(self, positions: Index) -> None:
         """Restrict the active columns to those at `positions`; the cached rows are cut to fit."""

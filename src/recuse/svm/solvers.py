@@ -12,10 +12,10 @@ import numpy as np
 
 from ..solution import Solution
 from . import kernels
-from .active_set import solve_active_set
+from .active_set import ActiveSet
 from .blocks import solve_blocks
 from .gram import Kernel, centred, dense, stretches
-from .qp import DualPoint, KinkedQP, Vector, certify
+from .qp import DualPoint, KinkedQP, Vector, certify, feasible
 from .rows import MatrixRows, VectorRows
 
 _WHOLE = 2048  # up to this size the whole problem is one block
@@ -44,9 +44,7 @@ def solve_smo(
 ) -> Solution:
     """Pairs chosen by second-order information; by blocks where the problem is large."""
     n = len(problem)
-    beta = np.zeros(n) if start is None else start.astype(np.float64)
-    support = np.flatnonzero(beta)
-    g = rows.product(np.arange(n), support, beta[support]) if len(support) else np.zeros(n)
+    beta, g = _starting_point(problem, rows, start)
     limit = max_iter if max_iter >= 0 else np.iinfo(np.int64).max
     if isinstance(rows, MatrixRows) and n <= _WHOLE:
         n_iter, violation = kernels.smo(rows.K, *problem.arrays(), beta, g, tol, limit)
@@ -65,9 +63,41 @@ def solve_smo(
         )
         beta, g, n_iter, violation = done.beta, done.g, done.n_iter, done.violation
     if isinstance(rows, MatrixRows):
-        support = np.flatnonzero(beta)
-        g = rows.product(np.arange(n), support, beta[support])
+        g = _exact_scores(rows, beta)
     return finish(problem, beta, g, n_iter, violation <= tol)
+
+
+def solve_active_set(
+    problem: KinkedQP,
+    rows: MatrixRows | VectorRows,
+    *,
+    tol: float,
+    max_iter: int,
+    cache_bytes: int = 0,
+    start: Vector | None = None,
+) -> Solution:
+    """Algorithm 1 of the paper; holds one kernel column for each free case, so it is for moderate sizes."""
+    state = ActiveSet(problem, rows, *_starting_point(problem, rows, start))
+    limit = max_iter if max_iter >= 0 else 1000 + 100 * len(problem)
+    n_iter, done = 0, False
+    while not done and n_iter < limit:
+        # Half of tol here, so that the violation over pairs is below tol.
+        done = state.step(0.5 * tol)
+        n_iter += 1
+    return finish(problem, state.beta, _exact_scores(rows, state.beta), n_iter, done)
+
+
+def _starting_point(problem: KinkedQP, rows: Any, start: Vector | None) -> tuple[Vector, Vector]:
+    if start is None or not start.any():
+        return np.zeros(len(problem)), np.zeros(len(problem))
+    beta = feasible(problem, start)
+    return beta, _exact_scores(rows, beta)
+
+
+def _exact_scores(rows: Any, beta: Vector) -> Vector:
+    support = np.flatnonzero(beta)
+    scores: Vector = rows.product(np.arange(len(beta)), support, beta[support])
+    return scores
 
 
 def finish(problem: KinkedQP, beta: Vector, g: Vector, n_iter: int, converged: bool) -> Solution:
