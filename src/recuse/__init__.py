@@ -9,6 +9,7 @@ __version__ = "0.1.0.dev0"
 _HOMES = {
     "Costs": "costs",
     "Decisions": "decisions",
+    "DoubleHingeSVC": "svm",
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
     "cross_val_decide": "decisions",
@@ -21,6 +22,7 @@ _HOMES = {
 __all__ = [
     "Costs",
     "Decisions",
+    "DoubleHingeSVC",
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
     "cross_val_decide",

@@ -1,0 +1,5 @@
+"""Support vector machines with a reject option."""
+
+from .double_hinge import DoubleHingeSVC
+
+__all__ = ["DoubleHingeSVC"]

@@ -19,6 +19,7 @@ from .qp import DualPoint, KinkedQP, Vector, certify, feasible
 from .rows import MatrixRows, VectorRows
 
 _WHOLE = 2048  # up to this size the whole problem is one block
+_POLISHED = 1000
 _FINEST_SINGLE_TOL = 1e-5
 
 
@@ -41,8 +42,12 @@ def solve_smo(
     max_iter: int,
     cache_bytes: int,
     start: Vector | None = None,
+    polish: bool = False,
 ) -> Solution:
-    """Pairs chosen by second-order information; by blocks where the problem is large."""
+    """Pairs chosen by second-order information; by blocks where the problem is large.
+
+    With `polish`, small problems are finished by active set steps, to the last digits.
+    """
     n = len(problem)
     beta, g = _starting_point(problem, rows, start)
     limit = max_iter if max_iter >= 0 else np.iinfo(np.int64).max
@@ -64,7 +69,10 @@ def solve_smo(
         beta, g, n_iter, violation = done.beta, done.g, done.n_iter, done.violation
     if isinstance(rows, MatrixRows):
         g = _exact_scores(rows, beta)
-    return finish(problem, beta, g, n_iter, violation <= tol)
+    solution = finish(problem, beta, g, n_iter, violation <= tol)
+    if polish and solution.converged and n <= _POLISHED:
+        return _polished(problem, rows, solution)
+    return solution
 
 
 def solve_active_set(
@@ -85,6 +93,16 @@ def solve_active_set(
         done = state.step(0.5 * tol)
         n_iter += 1
     return finish(problem, state.beta, _exact_scores(rows, state.beta), n_iter, done)
+
+
+def _polished(problem: KinkedQP, rows: Any, solution: Solution) -> Solution:
+    """Active set steps from a good solution; what they reach if it is better."""
+    state = ActiveSet(problem, rows, solution.model.beta, solution.model.g)
+    for _ in range(len(problem)):
+        if state.step(1e-13 * float(np.abs(problem.below).max())):
+            break
+    better = finish(problem, state.beta, _exact_scores(rows, state.beta), solution.n_iter, True)
+    return better if better.residual < solution.residual and better.model.gap < solution.model.gap else solution
 
 
 def _starting_point(problem: KinkedQP, rows: Any, start: Vector | None) -> tuple[Vector, Vector]:
