@@ -95,10 +95,8 @@ class ActiveSet:
         grows, shrinks = up - self.g - self.intercept, self.intercept - down + self.g
         grows[self.free] = shrinks[self.free] = -np.inf
         worst = np.maximum(grows, shrinks)
-        if self._stalled > 3 * len(worst):
-            i = int((worst > tol).argmax())  # smallest index: no cycle can go on
-        else:
-            i = int(worst.argmax())
+        # After many steps of length 0 the smallest index enters: then no cycle can go on.
+        i = int((worst > tol).argmax() if self._stalled > 3 * len(worst) else worst.argmax())
         if worst[i] <= tol:
             return True
         self._enter(i, grows=bool(grows[i] > shrinks[i]))

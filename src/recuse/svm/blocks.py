@@ -85,6 +85,11 @@ class _Run:
         self.n_iter = 0
         self.corrections = 0
         self._random = np.random.default_rng(0)
+        self._part: KinkedQP
+        self._b: Vector
+        self._g: Vector
+        self._up: Vector
+        self._down: Vector
         self._patience = self._first_patience = 2 + 3 * len(problem) // _SMALLEST_BLOCK
         self._play_all()
 

@@ -110,9 +110,9 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     Notes
     -----
     Up to 1000 cases "smo" is finished by a few active set steps, which leave no error but rounding: `tol` is then
-    a limit that is undercut by far. Up to 2048 cases everything is in double precision. Beyond, kernel rows are computed when they are needed, in single
-    precision for ``tol >= 1e-5``; the scores they add up to are checked against double precision on a sample of cases,
-    and recomputed where they differ by more than a hundredth of `tol`.
+    a limit that is undercut by far. Up to 2048 cases everything is in double precision. Beyond, kernel rows are
+    computed when they are needed, in single precision for ``tol >= 1e-5``; the scores they add up to are checked
+    against double precision on a sample of cases, and recomputed where they differ by more than a hundredth of `tol`.
 
     References
     ----------
@@ -184,24 +184,32 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        X, y = validate_data(self, X, y, **self._input_form())
-        codes = self._fit_labels(y)
-        self._require_two_classes()
+        X, signs, weights = self._check_input(X, y, sample_weight)
         costs = self._fit_costs()
         self._fit_thresholds(costs)
-        weights = self._weights(sample_weight, codes)
         used = np.flatnonzero(weights)
-        self._check_classes_left(codes[used])
-        if self.kernel == "precomputed":
-            _check_kernel_matrix(X)
         cases = _rows(X, used, both=self.kernel == "precomputed")
         self._kernel = self._settle_kernel(cases, weights[used])
-        problem = from_hinges(double_hinge(costs), np.where(codes[used] == 1, 1.0, -1.0), self.C * weights[used])
+        problem = from_hinges(double_hinge(costs), signs[used], self.C * weights[used])
         solution = self._solve(problem, cases)
         self._store(solution, cases, used)
         self._warn_if_unfinished(solution)
         return self
+
+    def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+        """Return the cases, their labels as -1 and +1, and their weights."""
+        self._check_parameters()
+        X, y = validate_data(self, X, y, **self._input_form())
+        codes = self._fit_labels(y)
+        self._require_two_classes()
+        weights = self._weights(sample_weight, codes)
+        if len(np.unique(codes[weights > 0])) < 2:
+            raise ValueError(
+                "sample_weight leaves one class only: a classifier needs cases of two classes with weights above 0."
+            )
+        if self.kernel == "precomputed":
+            _check_kernel_matrix(X)
+        return X, np.where(codes == 1, 1.0, -1.0), weights
 
     def _check_parameters(self) -> None:
         for name in ("C", "tol", "cache_size"):
@@ -244,12 +252,6 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
             raise ValueError(f"class_weight must hold finite numbers greater than 0; got {self.class_weight!r}.")
         return weights * factors[codes]
 
-    def _check_classes_left(self, codes: NDArray[np.intp]) -> None:
-        if len(np.unique(codes)) < 2:
-            raise ValueError(
-                "sample_weight leaves one class only: a classifier needs cases of two classes with weights above 0."
-            )
-
     def _settle_kernel(self, X: Any, weights: NDArray[np.float64]) -> Kernel:
         gamma = self.gamma
         if gamma == "auto":
@@ -271,9 +273,7 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         rows = kernel_source(X, self._kernel, cache_bytes=cache_bytes, tol=self.tol)
         if self.solver == "active_set":
             return solve_active_set(problem, rows, tol=self.tol, max_iter=self.max_iter)
-        return solve_smo(
-            problem, rows, tol=self.tol, max_iter=self.max_iter, cache_bytes=cache_bytes, polish=True
-        )
+        return solve_smo(problem, rows, tol=self.tol, max_iter=self.max_iter, cache_bytes=cache_bytes, polish=True)
 
     def _store(self, solution: Solution, X: Any, used: NDArray[np.intp]) -> None:
         """Publish the support vectors and the certificate."""

@@ -124,7 +124,7 @@ def fill_moves(lower, kink, upper, below, above, beta, g, up, down):  # type: ig
 
 @njit(cache=True, nogil=True)
 def add_rows(buffer, slots, coefs, g):  # type: ignore[no-untyped-def]
-    """g += sum_k coefs[k] * buffer[slots[k]], a stretch of columns at a time so that g stays in the fast cache."""
+    """Do ``g += sum_k coefs[k] * buffer[slots[k]]``, a stretch of columns at a time, so that g stays close at hand."""
     m = g.shape[0]
     n_rows = slots.shape[0]
     stretch = 2048
@@ -167,7 +167,7 @@ def gather_block(buffer, slots, columns, out):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def add_rows_at(K, rows, columns, coefs, g):  # type: ignore[no-untyped-def]
-    """g += sum_k coefs[k] * K[rows[k], columns]."""
+    """Do ``g += sum_k coefs[k] * K[rows[k], columns]``."""
     for k in range(rows.shape[0]):
         row = K[rows[k]]
         c = coefs[k]
@@ -227,3 +227,75 @@ def factor_solve(L, m, rhs):  # type: ignore[no-untyped-def]
         for k in range(i):
             x[k] -= L[i, k] * x[i]
     return x
+
+
+@njit(cache=True, nogil=True)
+def barrier_weight(x, room, low, high, out):  # type: ignore[no-untyped-def]
+    """Inverse curvature of the barrier of 0 < x, 0 < room, with multipliers low and high."""
+    for i in range(x.shape[0]):
+        out[i] = 1.0 / (low[i] / x[i] + high[i] / room[i])
+
+
+@njit(cache=True, nogil=True)
+def barrier_draw(slope, f, x, room, low, high, weight, target, dx, dlow, dhigh, drawn):  # type: ignore[no-untyped-def]
+    """Add to `drawn` the change of x that Newton's step would make if the scores f stayed."""
+    for i in range(x.shape[0]):
+        at_low = target - dx[i] * dlow[i]
+        at_high = target + dx[i] * dhigh[i]
+        drawn[i] += weight[i] * (slope[i] - f[i] + at_low / x[i] - at_high / room[i])
+
+
+@njit(cache=True, nogil=True)
+def barrier_change(slope, f, df, x, room, low, high, weight, target, dx, dlow, dhigh):  # type: ignore[no-untyped-def]
+    """Replace the change (dx, dlow, dhigh) by Newton's, corrected for the old one.
+
+    Returns the largest relative decrease of a value and of a multiplier.
+    """
+    primal = 0.0
+    dual = 0.0
+    for i in range(x.shape[0]):
+        at_low = target - dx[i] * dlow[i]
+        at_high = target + dx[i] * dhigh[i]
+        d = weight[i] * (slope[i] - f[i] + at_low / x[i] - at_high / room[i] - df[i])
+        dx[i] = d
+        dlow[i] = (at_low - low[i] * d) / x[i] - low[i]
+        dhigh[i] = (at_high + high[i] * d) / room[i] - high[i]
+        primal = max(primal, max(-d / x[i], d / room[i]))
+        dual = max(dual, max(-dlow[i] / low[i], -dhigh[i] / high[i]))
+    return primal, dual
+
+
+@njit(cache=True, nogil=True)
+def barrier_gap(x, room, low, high, dx, dlow, dhigh, primal, dual):  # type: ignore[no-untyped-def]
+    """Sum of value times multiplier after a step."""
+    total = 0.0
+    for i in range(x.shape[0]):
+        step = primal * dx[i]
+        total += (x[i] + step) * (low[i] + dual * dlow[i]) + (room[i] - step) * (high[i] + dual * dhigh[i])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def barrier_move(x, room, low, high, dx, dlow, dhigh, primal, dual):  # type: ignore[no-untyped-def]
+    """Take a step; room is kept apart from x, since width - x would lose its digits."""
+    for i in range(x.shape[0]):
+        step = primal * dx[i]
+        x[i] += step
+        room[i] -= step
+        low[i] += dual * dlow[i]
+        high[i] += dual * dhigh[i]
+
+
+@njit(cache=True, nogil=True)
+def total_loss(lower, kink, upper, below, above, f):  # type: ignore[no-untyped-def]
+    """Sum of the primal losses at scores f."""
+    total = 0.0
+    for i in range(f.shape[0]):
+        at_kink = (below[i] if kink[i] >= 0 else above[i]) * kink[i]
+        if f[i] < above[i]:
+            total += at_kink + above[i] * (upper[i] - kink[i]) - upper[i] * f[i]
+        elif f[i] < below[i]:
+            total += at_kink - kink[i] * f[i]
+        else:
+            total += at_kink + below[i] * (lower[i] - kink[i]) - lower[i] * f[i]
+    return total

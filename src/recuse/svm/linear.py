@@ -8,7 +8,6 @@ the result is a support vector expansion like that of the other solvers, with th
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import linalg, sparse
 
 from ..solution import Solution
+from . import kernels
 from .gram import stretches
 from .qp import DualPoint, KinkedQP, Vector, certify
 
@@ -59,78 +59,53 @@ def solve_linear(problem: KinkedQP, X: Any, *, tol: float, max_iter: int = -1) -
     return best if best is not None else _on_ends(problem, X, state, n_iter, tol)
 
 
-@dataclass(eq=False)
 class _Piece:
-    """One of the two pieces of every variable: value x in (0, width), room = width - x, and their multipliers."""
+    """One of the two pieces of every variable: value x in (0, width), room = width - x, and their multipliers.
 
-    width: Vector
-    slope: Vector
-    x: Vector
-    room: Vector
-    low: Vector
-    high: Vector
+    `weight` is the inverse curvature of the barrier; `change` holds the last changes of x and of both multipliers.
+    """
 
-    @classmethod
-    def start(cls, width: Vector, slope: Vector) -> _Piece:
-        """The middle of the piece, with multipliers for the score 0."""
+    def __init__(self, width: Vector, slope: Vector) -> None:
+        # The middle of the piece, with multipliers for the score 0.
         offset = max(1.0, float(np.abs(slope).max()))
-        low, high = np.maximum(-slope, 0) + offset, np.maximum(slope, 0) + offset
-        return cls(width, slope, 0.5 * width, 0.5 * width, low, high)
+        self.width, self.slope = width, slope
+        self.state = (0.5 * width, 0.5 * width, np.maximum(-slope, 0) + offset, np.maximum(slope, 0) + offset)
+        self.change = (np.zeros_like(width), np.zeros_like(width), np.zeros_like(width))
+        self.weight = np.empty_like(width)
 
-    def gap(self) -> float:
-        """Sum of the products that vanish at the optimum."""
-        return float(self.x @ self.low + self.room @ self.high)
+    @property
+    def x(self) -> Vector:
+        """The value."""
+        return self.state[0]
 
-    def weight(self) -> Vector:
-        """Inverse curvature of the barrier."""
-        return 1.0 / (self.low / self.x + self.high / self.room)
+    def renew(self) -> None:
+        """Compute the weight at the current point, and forget the last change."""
+        kernels.barrier_weight(*self.state, self.weight)
+        for part in self.change:
+            part[:] = 0.0
 
-    def pull(self, f: Vector, target: float, change: tuple[Vector, ...] | None) -> Vector:
-        """What x is drawn by at scores f: slope - f and the barrier, with Mehrotra's correction."""
-        at_low: Any = target
-        at_high: Any = target
-        if change is not None:
-            dx, dlow, dhigh = change
-            at_low, at_high = target - dx * dlow, target + dx * dhigh
-        return self.slope - f + at_low / self.x - at_high / self.room
+    def draw(self, f: Vector, target: float, drawn: Vector) -> None:
+        """Add to `drawn` where x is drawn to at scores f, with Mehrotra's correction for the last change."""
+        kernels.barrier_draw(self.slope, f, *self.state, self.weight, target, *self.change, drawn)
 
-    def change(
-        self, dx: Vector, target: float, previous: tuple[Vector, ...] | None
-    ) -> tuple[Vector, Vector, Vector]:
-        """Changes of the value and of both multipliers."""
-        at_low: Any = target
-        at_high: Any = target
-        if previous is not None:
-            at_low, at_high = target - previous[0] * previous[1], target + previous[0] * previous[2]
-        dlow = (at_low - self.low * dx) / self.x - self.low
-        dhigh = (at_high + self.high * dx) / self.room - self.high
-        return dx, dlow, dhigh
+    def set_change(self, f: Vector, df: Vector, target: float) -> tuple[float, float]:
+        """Set the change for a change df of the scores; return the largest steps for values and for multipliers."""
+        primal, dual = kernels.barrier_change(self.slope, f, df, *self.state, self.weight, target, *self.change)
+        return (1 / primal if primal > 0 else np.inf), (1 / dual if dual > 0 else np.inf)
 
-    def longest(self, change: tuple[Vector, ...]) -> tuple[float, float]:
-        """Largest steps that keep values, and multipliers, positive."""
-        dx, dlow, dhigh = change
-        primal = min(_reach(self.x, dx), _reach(self.room, -dx))
-        return primal, min(_reach(self.low, dlow), _reach(self.high, dhigh))
+    def gap(self, primal: float = 0.0, dual: float = 0.0) -> float:
+        """Sum of the products that vanish at the optimum, after a step along the change."""
+        return float(kernels.barrier_gap(*self.state, *self.change, primal, dual))
 
-    def move(self, change: tuple[Vector, ...], primal: float, dual: float) -> None:
-        """Go along a change."""
-        dx, dlow, dhigh = change
-        self.x += primal * dx
-        self.room -= primal * dx
-        self.low += dual * dlow
-        self.high += dual * dhigh
-
-    def gap_after(self, change: tuple[Vector, ...], primal: float, dual: float) -> float:
-        """`gap` after a move that is not made."""
-        dx, dlow, dhigh = change
-        return float((self.x + primal * dx) @ (self.low + dual * dlow)) + float(
-            (self.room - primal * dx) @ (self.high + dual * dhigh)
-        )
+    def move(self, primal: float, dual: float) -> None:
+        """Go along the change."""
+        kernels.barrier_move(*self.state, *self.change, primal, dual)
 
     def settled(self) -> Vector:
         """The value, on an end where it tends to one, as its multiplier tells."""
-        x = np.where(self.x < self.low * self.width, 0.0, self.x)
-        return np.where(self.room < self.high * self.width, self.width, x)
+        x, room, low, high = self.state
+        inner = np.where(x < low * self.width, 0.0, x)
+        return np.where(room < high * self.width, self.width, inner)
 
 
 class _Interior:
@@ -139,88 +114,77 @@ class _Interior:
     def __init__(self, problem: KinkedQP, X: Any) -> None:
         self.problem, self.X = problem, X
         n, d = X.shape
-        self.first = _Piece.start(problem.kink - problem.lower, problem.below)
-        self.second = _Piece.start(problem.upper - problem.kink, problem.above)
+        self.first = _Piece(problem.kink - problem.lower, problem.below)
+        self.second = _Piece(problem.upper - problem.kink, problem.above)
+        self.pieces = (self.first, self.second)
         self.w, self.b = np.zeros(d), 0.0
         self.f = np.zeros(n)
+        self._drawn = np.empty(n)
 
     def step(self) -> float:
         """One Newton step; returns the relative gap after it."""
-        pieces = (self.first, self.second)
-        weights = [piece.weight() for piece in pieces]
-        factor = linalg.cho_factor(self._system(weights[0] + weights[1]), check_finite=False)
-        n_products = 4 * len(self.f)
-        now = self.first.gap() + self.second.gap()
-        predicted, dz, df = self._solve(factor, weights, 0.0, (None, None))
-        primal, dual = self._longest(predicted, 1.0)
-        after = sum(p.gap_after(c, primal, dual) for p, c in zip(pieces, predicted, strict=True))
-        target = (after / now) ** 3 * now / n_products
-        changes, dz, df = self._solve(factor, weights, target, predicted)
-        primal, dual = self._longest(changes, _SHARE_OF_WAY)
-        for piece, change in zip(pieces, changes, strict=True):
-            piece.move(change, primal, dual)
+        for piece in self.pieces:
+            piece.renew()
+        factor = linalg.cho_factor(self._system(self.first.weight + self.second.weight), check_finite=False)
+        now = self.gap()
+        primal, dual, dz, df = self._solve(factor, 0.0, share=1.0)
+        target = (self.gap(primal, dual) / now) ** 3 * now / (4 * len(self.f))
+        primal, dual, dz, df = self._solve(factor, target, share=_SHARE_OF_WAY)
+        for piece in self.pieces:
+            piece.move(primal, dual)
         self.w += dual * dz[:-1]
         self.b += dual * float(dz[-1])
         self.f += dual * df
-        return self.relative_gap()
+        return self.gap() / max(abs(self._value()), 1e-300)
 
-    def relative_gap(self) -> float:
-        """Complementarity and infeasibility against the objective."""
-        value = 0.5 * float(self.w @ self.w) + float(self.problem.loss(self.f).sum())
-        beta = self.beta()
-        missing = abs(float(beta.sum())) + float(np.abs(_transposed(self.X, beta) - self.w).max())
-        return (self.first.gap() + self.second.gap() + missing) / max(abs(value), 1e-300)
+    def gap(self, primal: float = 0.0, dual: float = 0.0) -> float:
+        """Sum of all products that vanish at the optimum, after a step along the last change."""
+        return self.first.gap(primal, dual) + self.second.gap(primal, dual)
 
-    def beta(self) -> Vector:
-        """The variables of the program."""
-        return self.problem.lower + self.first.x + self.second.x
+    def _value(self) -> float:
+        """The primal objective."""
+        losses = kernels.total_loss(*self.problem.arrays(), self.f)
+        return 0.5 * float(self.w @ self.w) + float(losses)
 
     def _system(self, weight: Vector) -> NDArray[np.float64]:
         """The matrix of ``(w, b)``: the identity for w, plus the weighted products of [X, 1]."""
         d = self.X.shape[1]
         H = np.zeros((d + 1, d + 1))
-        H[:d, :d] = weighted_gram(self.X, weight)
-        H[:d, d] = H[d, :d] = _transposed(self.X, weight)
+        H[:d, :d], H[:d, d] = weighted_gram(self.X, weight)
+        H[d, :d] = H[:d, d]
         H[d, d] = weight.sum()
         H[np.arange(d), np.arange(d)] += 1.0
         return H
 
-    def _solve(self, factor: Any, weights: list[Vector], target: float, previous: Any) -> Any:
-        pieces = (self.first, self.second)
-        pulls = [p.pull(self.f, target, c) for p, c in zip(pieces, previous, strict=True)]
-        drawn = self.beta() + sum(w * q for w, q in zip(weights, pulls, strict=True))
-        rhs = np.append(_transposed(self.X, drawn) - self.w, drawn.sum())
+    def _solve(self, factor: Any, target: float, share: float) -> tuple[float, float, Vector, Vector]:
+        """Newton's direction for products equal to `target`, and how far to go along it."""
+        np.add(self.problem.lower, self.first.x, out=self._drawn)
+        self._drawn += self.second.x
+        for piece in self.pieces:
+            piece.draw(self.f, target, self._drawn)
+        rhs = np.append(_transposed(self.X, self._drawn) - self.w, self._drawn.sum())
         dz = linalg.cho_solve(factor, rhs, check_finite=False)
         df = np.asarray(self.X @ dz[:-1]).ravel() + dz[-1]
-        changes = tuple(
-            p.change(w * (q - df), target, c) for p, w, q, c in zip(pieces, weights, pulls, previous, strict=True)
-        )
-        return changes, dz, df
-
-    def _longest(self, changes: Any, share: float) -> tuple[float, float]:
-        reaches = [p.longest(c) for p, c in zip((self.first, self.second), changes, strict=True)]
-        return tuple(min(1.0, share * min(reach)) for reach in zip(*reaches, strict=True))  # type: ignore[return-value]
+        reaches = [piece.set_change(self.f, df, target) for piece in self.pieces]
+        primal, dual = (min(1.0, share * min(reach)) for reach in zip(*reaches, strict=True))
+        return primal, dual, dz, df
 
 
-def weighted_gram(X: Any, weight: Vector) -> NDArray[np.float64]:
-    """``X' diag(weight) X``, a stretch of rows at a time."""
+def weighted_gram(X: Any, weight: Vector) -> tuple[NDArray[np.float64], Vector]:
+    """``X' diag(weight) X`` and ``X' weight``, a stretch of rows at a time."""
     if sparse.issparse(X):
-        return np.asarray((X.T @ sparse.diags_array(weight) @ X).toarray())
-    H = np.zeros((X.shape[1], X.shape[1]))
-    for rows in stretches(X.shape[0], X.shape[1], 2**17):
-        H += X[rows].T @ (X[rows] * weight[rows, None])
-    return H
+        return np.asarray((X.T @ sparse.diags_array(weight) @ X).toarray()), _transposed(X, weight)
+    H, sums = np.zeros((X.shape[1], X.shape[1])), np.zeros(X.shape[1])
+    for rows in stretches(X.shape[0], X.shape[1], 2**16):
+        weighted = X[rows] * weight[rows, None]
+        H += X[rows].T @ weighted
+        sums += weighted.sum(axis=0)
+    return H, sums
 
 
 def _transposed(X: Any, v: Vector) -> Vector:
     """``X' v``."""
     return np.asarray(X.T @ v).ravel()
-
-
-def _reach(x: Vector, dx: Vector) -> float:
-    """Largest step for which ``x + step dx`` is not negative."""
-    worst = float((dx / x).min())
-    return -1.0 / worst if worst < 0 else np.inf
 
 
 def _on_ends(problem: KinkedQP, X: Any, state: _Interior, n_iter: int, tol: float) -> Solution:

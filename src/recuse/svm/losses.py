@@ -42,7 +42,7 @@ class Hinges:
 def double_hinge(costs: Costs) -> Hinges:
     """The double hinge loss, eq. (7) and (8), for any prices at which rejecting pays."""
     costs.require_rejecting_pays()
-    p_minus, p_plus = costs.thresholds
+    p_minus, _ = costs.thresholds
     q_plus = _one_minus_p_plus(costs)
     f_1, f_2, f_3 = bends(costs)
     width = _band(costs)
@@ -69,11 +69,9 @@ def bends(costs: Costs) -> tuple[float, float, float]:
     """Scores ``(f_1, f_2, f_3)`` at which the double hinge bends."""
     p_minus, p_plus = costs.thresholds
     q_plus, width = _one_minus_p_plus(costs), _band(costs)
-    if width < 1e-6:
-        # The divided difference of the entropy is 0/0 in the limit; its error is of second order in the width.
-        f_2 = _logit((p_plus + p_minus) / 2)
-    else:
-        f_2 = -(_entropy(q_plus) - _entropy(p_minus)) / width
+    # The divided difference of the entropy is 0/0 in the limit; the logit's error is of second order in the width.
+    narrow = width < 1e-6
+    f_2 = _logit((p_plus + p_minus) / 2) if narrow else -(_entropy(q_plus) - _entropy(p_minus)) / width
     return -_entropy(p_minus) / p_minus, f_2, _entropy(q_plus) / q_plus
 
 

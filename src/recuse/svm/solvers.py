@@ -6,6 +6,7 @@ Every solver takes a `KinkedQP`, a source of kernel rows and a feasible starting
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -135,4 +136,4 @@ def _whole_matrix(X: Any, kernel: Kernel) -> Any:
     return K
 
 
-SOLVERS = {"smo": solve_smo, "active_set": solve_active_set}
+SOLVERS: dict[str, Callable[..., Solution]] = {"smo": solve_smo, "active_set": solve_active_set}
