@@ -4,7 +4,8 @@ A *free* variable lies on one of the two pieces between its lower bound, its kin
 and I_tau); all others sit on one of these three ends (I_0, I_C, I_D). The free ones solve the linear system (13), by a
 Cholesky factor that is updated as cases enter and leave. Three corrections to the algorithm as printed: when a case
 reaches an end, all free ones move with it, so that the coefficients keep their sum; the step is limited by the piece of
-each, not by its whole box; and with no free case the intercept comes from the optimality interval.
+each, not by its whole box; and with no free case the intercept comes from the optimality interval. Where kernel rows of
+free cases depend on each other (duplicates, a linear kernel) the system has no unique solution; see `_slide`.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 from . import kernels
 from .qp import KinkedQP, Vector
 
-_RIDGE = 1e-10
+_SINGULAR = 1e-9  # a pivot below this share of the diagonal counts as 0
+_MOST_REFINEMENTS = 5
 
 
 class ActiveSet:
@@ -28,12 +30,15 @@ class ActiveSet:
         self.beta, self.g = beta.copy(), g.copy()
         self.intercept = 0.0
         self.free: list[int] = []
-        self._ridge = _RIDGE * max(float(rows.diagonal.mean()), 1e-300)
+        # A constant added to the kernel changes nothing, since the coefficients sum to 0, but makes the system of the
+        # free cases definite wherever (13) has one solution.
+        self._shift = max(float(rows.diagonal.mean()), 1e-300)
         self._factor = np.zeros((16, 16))
         self._columns = np.empty((16, len(problem)))
         self._low, self._high = problem.lower.copy(), problem.upper.copy()  # ends of each free one's piece
         self._slope = np.zeros(len(problem))
-        self._stalled = 0
+        self._stalled = self._refined = 0
+        self._fresh = True
         inside = (beta != problem.lower) & (beta != problem.kink) & (beta != problem.upper)
         for i in np.flatnonzero(inside):
             self._enter(int(i), grows=bool(beta[i] < problem.kink[i]))
@@ -43,13 +48,15 @@ class ActiveSet:
         if not self.free:
             return self._start(tol)
         direction, level = self._direction()
-        length, blocked = self._longest(direction)
+        length, blocked = self._longest(direction, 1.0)
         self._move(direction, length)
         if blocked >= 0:
             self._stalled = self._stalled + 1 if length == 0 else 0
-            self._leave(blocked)
+            self._leave(blocked, factored=len(self.free))
             return False
         self.intercept = level
+        if self._refine(tol):
+            return False
         return self._repair(tol)
 
     def _direction(self) -> tuple[Vector, float]:
@@ -59,25 +66,42 @@ class ActiveSet:
         to_slope = kernels.factor_solve(self._factor, m, self._slope[at] - self.g[at])
         to_one = kernels.factor_solve(self._factor, m, np.ones(m))
         level = float(to_slope.sum() / to_one.sum())
-        return to_slope - level * to_one, level
+        direction = to_slope - level * to_one
+        return direction - direction.mean(), level  # a near singular factor leaves a sum that is not quite 0
 
-    def _longest(self, direction: Vector) -> tuple[float, int]:
-        """The largest step up to 1 that keeps every free variable on its piece, and which one stops it (or -1)."""
+    def _longest(self, direction: Vector, limit: float) -> tuple[float, int]:
+        """The largest step up to a limit that keeps every free variable on its piece, and which one stops it (or -1)."""
         at = np.array(self.free)
         end = np.where(direction > 0, self._high[at], self._low[at])
         room = np.full(len(at), np.inf)
         moving = direction != 0
         room[moving] = np.maximum((end - self.beta[at])[moving] / direction[moving], 0.0)
         first = int(room.argmin())
-        if room[first] >= 1:
-            return 1.0, -1
+        if room[first] >= limit:
+            return limit, -1
         self._blocking_end = float(end[first])
         return float(room[first]), first
 
     def _move(self, direction: Vector, length: float) -> None:
         if length > 0:
+            self._fresh = False
             self.beta[self.free] += length * direction
             self.g += (length * direction) @ self._columns[: len(self.free)]
+
+    def _refine(self, tol: float) -> bool:
+        """Whether the free cases miss their level by more than tol, as with a near singular factor: solve again."""
+        missed = float(np.abs(self._slope[self.free] - self.g[self.free] - self.intercept).max())
+        again = missed > tol and self._refined < _MOST_REFINEMENTS
+        self._refined = self._refined + 1 if again else 0
+        if again:
+            self._recompute()
+        return again
+
+    def _recompute(self) -> None:
+        """Scores from the coefficients, without the rounding of many steps."""
+        support = np.flatnonzero(self.beta)
+        self.g = self.rows.product(np.arange(len(self.beta)), support, self.beta[support])
+        self._fresh = True
 
     def _start(self, tol: float) -> bool:
         """With no free variable: optimal, or free the two that disagree most."""
@@ -97,10 +121,13 @@ class ActiveSet:
         worst = np.maximum(grows, shrinks)
         # After many steps of length 0 the smallest index enters: then no cycle can go on.
         i = int((worst > tol).argmax() if self._stalled > 3 * len(worst) else worst.argmax())
-        if worst[i] <= tol:
-            return True
-        self._enter(i, grows=bool(grows[i] > shrinks[i]))
-        return False
+        if worst[i] > tol:
+            self._enter(i, grows=bool(grows[i] > shrinks[i]))
+            return False
+        if not self._fresh:
+            self._recompute()
+            return self._repair(tol)
+        return True
 
     def _enter(self, i: int, *, grows: bool) -> None:
         """Free variable i, on the piece into which it moves."""
@@ -111,16 +138,41 @@ class ActiveSet:
         m = len(self.free)
         self._make_room(m + 1)
         self._columns[m] = self.rows.row(i)
-        own = float(self._columns[m, i])
-        kernels.factor_append(self._factor, m, self._columns[m, self.free].astype(np.float64), own, self._ridge)
         self.free.append(i)
+        if self._append(m) <= _SINGULAR * (self._columns[m, i] + self._shift):
+            self._slide(m)
 
-    def _leave(self, position: int) -> None:
-        """Put a free variable exactly on the end it has reached."""
-        i, m = self.free.pop(position), len(self.free) + 1
+    def _append(self, m: int) -> float:
+        """Extend the factor by the m-th free case; returns its pivot."""
+        column = self._columns[m, self.free[: m + 1]] + self._shift
+        return float(kernels.factor_append(self._factor, m, column))
+
+    def _slide(self, m: int) -> None:
+        """The kernel row of the m-th free case depends on those before: move along the null direction.
+
+        There the objective is linear, so that the best point is where the first one reaches an end.
+        """
+        column = self._columns[m, self.free[:m]] + self._shift
+        direction = np.append(-kernels.factor_solve(self._factor, m, column), 1.0)
+        direction -= direction.mean()
+        gain = direction @ (self._slope[self.free] - self.g[self.free])
+        if gain < 0:
+            direction = -direction
+        length, blocked = self._longest(direction, np.inf)
+        self._move(direction, length)
+        self._stalled = self._stalled + 1 if length == 0 else 0
+        newest = blocked == m
+        self._leave(blocked, factored=m)
+        if not newest:
+            self._append(m - 1)
+
+    def _leave(self, position: int, factored: int) -> None:
+        """Put a free variable exactly on the end it has reached; the factor holds the first `factored` of them."""
+        i = self.free.pop(position)
         self.beta[i] = self._blocking_end
-        kernels.factor_delete(self._factor, m, position)
-        self._columns[position : m - 1] = self._columns[position + 1 : m]
+        if position < factored:
+            kernels.factor_delete(self._factor, factored, position)
+        self._columns[position : len(self.free)] = self._columns[position + 1 : len(self.free) + 1]
 
     def _make_room(self, m: int) -> None:
         size = len(self._factor)

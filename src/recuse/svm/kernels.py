@@ -176,19 +176,20 @@ def add_rows_at(K, rows, columns, coefs, g):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def factor_append(L, m, column, own, ridge):  # type: ignore[no-untyped-def]
-    """Extend the Cholesky factor L of an m x m matrix by one row, in place.
+def factor_append(L, m, column):  # type: ignore[no-untyped-def]
+    """Extend the Cholesky factor L of an m x m matrix by one row, in place; returns the pivot, as a square.
 
-    `column` holds the kernel values with the m cases, `own` the new case's own; a pivot below `ridge` becomes `ridge`.
+    `column` holds the new row up to its diagonal. A pivot that vanishes is replaced by a tiny one.
     """
-    rest = own
+    rest = column[m]
     for i in range(m):
         s = column[i]
         for k in range(i):
             s -= L[m, k] * L[i, k]
         L[m, i] = s / L[i, i]
         rest -= L[m, i] * L[m, i]
-    L[m, m] = np.sqrt(max(rest, ridge))
+    L[m, m] = np.sqrt(max(rest, 1e-12 * column[m]))
+    return rest
 
 
 @njit(cache=True, nogil=True)
