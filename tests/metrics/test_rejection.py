@@ -141,7 +141,7 @@ def test_normalized_matrix():
         ([0, 1], [0], {}, r"y_true and y_pred must have the same length; got \[2, 1\]"),
         ([], [], {}, "y_true is empty"),
         ([[0, 1]], [0, 1], {}, r"y_true must be one-dimensional; got shape \(1, 2\)"),
-        ([0.0, float("nan")], [0, 1], {}, "y_true holds NaN"),
+        ([0.0, float("nan")], [0, 1], {}, "y_true holds missing values"),
         ([0, 1], [0.0, float("nan")], {}, "y_pred holds 'nan'"),
         ([0, 1], [0, 1], {"sample_weight": [1, -1]}, "sample_weight must be finite and not negative"),
         ([0, 1], [0, 1], {"sample_weight": [1, float("nan")]}, "sample_weight must be finite and not negative"),
