@@ -83,7 +83,10 @@ def test_reaches_the_minimum_and_says_so(reference, solver):
 
 
 def interval(case, beta, g):
+    """All optimal intercepts; a coefficient within rounding of an end is on it."""
     problem = qp.from_hinges(losses.double_hinge(case.costs), case.y, case.C * case.weights)
+    for end in (problem.lower, problem.kink, problem.upper):
+        beta = np.where(np.abs(beta - end) <= 1e-9 * np.abs(problem.upper - problem.lower).max(), end, beta)
     low, high = problem.intercept_interval(beta, g)
     return min(low, high), max(low, high)
 
