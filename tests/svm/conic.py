@@ -31,7 +31,7 @@ class Case:
     weights: np.ndarray
 
     @property
-    def K(self):
+    def gram(self):
         if self.kernel == "precomputed":
             return self.X
         if self.kernel == "linear":
@@ -83,7 +83,7 @@ def primal(case, g, half_norm, b):
 
 def conic_solution(case):
     """Minimum, scores without intercept, and intercept, from Clarabel."""
-    values, vectors = np.linalg.eigh(case.K)
+    values, vectors = np.linalg.eigh(case.gram)
     keep = values > 1e-12 * values[-1]
     root = vectors[:, keep] * np.sqrt(values[keep])
     u, b = cp.Variable(keep.sum()), cp.Variable()

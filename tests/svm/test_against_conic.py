@@ -23,7 +23,7 @@ def fitted(case, solver, tol=1e-7):
 def expansion(case, model):
     beta = np.zeros(len(case.y))
     beta[model.support_] = model.dual_coef_
-    return beta, case.K @ beta
+    return beta, case.gram @ beta
 
 
 def dual(case, beta, g):
@@ -69,7 +69,7 @@ def test_reaches_the_minimum_and_says_so(reference, solver):
         assert model.residual_ <= 1e-7
 
         # The conic solution is within this of the minimum, so its scores within `slack` of the true ones.
-        slack = np.sqrt(2 * max(minimum - mine + model.dual_gap_, 0.0) * case.K.diagonal().max())
+        slack = np.sqrt(2 * max(minimum - mine + model.dual_gap_, 0.0) * case.gram.diagonal().max())
         clear = np.abs((g + model.intercept_)[:, None] - model.thresholds_).min(axis=1) > max(1e-4, slack)
         same = decisions(g + model.intercept_, model.thresholds_) == decisions(
             g_conic + model.intercept_, model.thresholds_
@@ -104,7 +104,7 @@ def test_pair_steps_alone_reach_the_minimum(reference):
     for seed in SEEDS[::3]:
         case = random_case(seed)
         problem = qp.from_hinges(losses.double_hinge(case.costs), case.y, case.C * case.weights)
-        solution = SOLVERS["smo"](problem, MatrixRows(case.K), tol=1e-7, max_iter=-1, cache_bytes=2**20)
+        solution = SOLVERS["smo"](problem, MatrixRows(case.gram), tol=1e-7, max_iter=-1, cache_bytes=2**20)
         assert solution.converged
         # A violation of tol in each of n conditions costs at most tol times the widths of the boxes.
         slack = 1e-7 * float((problem.upper - problem.lower).sum())

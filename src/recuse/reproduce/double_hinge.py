@@ -300,6 +300,6 @@ def _settings(planned: list[Part], quick: bool) -> str:
         f"Seeds 0 to {first.splits - 1}; stratified splits and {first.folds} stratified folds; gamma times the number "
         f"of features in {', '.join(f'{w:g}' for w in first.widths)}; "
         f"C in {', '.join(f'{c:.3g}' for c in first.strengths)}; tol 1e-3. "
-        f"Larger data: {last.folds} folds, {len(last.widths)} widths, {len(last.strengths)} values of C, searched on at "
-        f"most {last.searched} (credit_default) training cases, then fitted on all{' (quick run)' if quick else ''}."
+        f"Larger data: {last.folds} folds, {len(last.widths)} widths, {len(last.strengths)} values of C, searched on "
+        f"at most {last.searched} (credit_default) training cases, then fitted on all{' (quick run)' if quick else ''}."
     )

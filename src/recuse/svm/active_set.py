@@ -70,7 +70,7 @@ class ActiveSet:
         return direction - direction.mean(), level  # a near singular factor leaves a sum that is not quite 0
 
     def _longest(self, direction: Vector, limit: float) -> tuple[float, int]:
-        """The largest step up to a limit that keeps every free variable on its piece, and which one stops it (or -1)."""
+        """The largest step up to a limit that keeps all free variables on their pieces, and which stops it (or -1)."""
         at = np.array(self.free)
         end = np.where(direction > 0, self._high[at], self._low[at])
         room = np.full(len(at), np.inf)
