@@ -48,7 +48,8 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     costs : Costs or float, default=0.2
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. They shape the loss as well as the thresholds.
     C : float, default=1.0
-        Weight of the losses against the norm. The paper's regularisation is ``lambda = 1 / (2 C)``.
+        Weight of the losses against the norm. The paper's regularisation is ``lambda = 1 / (2 C)``. Worth a search: the
+        lower the reject price, the farther from 0 the thresholds, and a small C then keeps most scores between them.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -126,9 +127,9 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     >>> from recuse import DoubleHingeSVC
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X = StandardScaler().fit_transform(X)
-    >>> model = DoubleHingeSVC(costs=0.1).fit(X[:400], y[:400])
+    >>> model = DoubleHingeSVC(costs=0.2, C=100).fit(X[:400], y[:400])
     >>> model.decide(X[400:])
-    Decisions(169 cases: 159 accepted, 10 ambiguity, 0 novelty)
+    Decisions(169 cases: 153 accepted, 16 ambiguity, 0 novelty)
     >>> model.dual_gap_ < 1e-3 * model.objective_
     True
     """

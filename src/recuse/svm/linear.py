@@ -174,12 +174,11 @@ def weighted_gram(X: Any, weight: Vector) -> tuple[NDArray[np.float64], Vector]:
     """``X' diag(weight) X`` and ``X' weight``, a stretch of rows at a time."""
     if sparse.issparse(X):
         return np.asarray((X.T @ sparse.diags_array(weight) @ X).toarray()), _transposed(X, weight)
-    H, sums = np.zeros((X.shape[1], X.shape[1])), np.zeros(X.shape[1])
+    H, root = np.zeros((X.shape[1], X.shape[1])), np.sqrt(weight)
     for rows in stretches(X.shape[0], X.shape[1], 2**16):
-        weighted = X[rows] * weight[rows, None]
-        H += X[rows].T @ weighted
-        sums += weighted.sum(axis=0)
-    return H, sums
+        part = X[rows] * root[rows, None]
+        H += part.T @ part  # a product with its own transpose takes half the work
+    return H, _transposed(X, weight)
 
 
 def _transposed(X: Any, v: Vector) -> Vector:
