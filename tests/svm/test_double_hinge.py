@@ -244,11 +244,17 @@ def test_reasons_give_the_score_both_thresholds_and_the_distance(overlapping):
         assert f"score {f:.4g} " in row.reason
         distance = min(abs(f - low), abs(f - high))
         assert f"{distance:.4g}" in row.reason
-        if row.kind == "ambiguity":
-            assert f"{low:.4g} and {high:.4g}" in row.reason
-        else:
-            assert repr(row.label) in row.reason
+        assert f"{low:.4g} and {high:.4g}" in row.reason
+        assert row.accepted == ("between" not in row.reason)
+        if row.accepted:
+            assert row.reason.endswith(repr(row.label))
     assert {"accept", "ambiguity"} == set(table.kind)
+
+
+def test_every_solver_that_is_listed_can_be_named():
+    from recuse.svm import double_hinge, solvers
+
+    assert set(double_hinge.SOLVERS) == set(solvers.SOLVERS)
 
 
 def test_there_are_no_probabilities():

@@ -48,3 +48,14 @@ def test_values_are_checked(overlapping):
         double_hinge_path(*overlapping, [])
     with pytest.raises(ValueError, match="Rejecting never pays"):
         double_hinge_path(*overlapping, [1.0], 0.7)
+
+
+def test_many_cases_of_few_features():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3200, 3)), rng.integers(0, 2, 3200)
+    X[:, 0] += y
+    weights = (np.arange(3200) % 4 > 0).astype(float)
+    path = double_hinge_path(X, y, [0.1, 1.0], [0.2, 0.4], kernel="linear", sample_weight=weights)
+    alone = DoubleHingeSVC(0.4, C=1.0, kernel="linear").fit(X, y, weights)
+    np.testing.assert_allclose(path.scores(X)[1, 1], alone.decision_function(X), atol=1e-6)
+    assert not path.dual_coef[:, :, weights == 0].any()

@@ -189,7 +189,7 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         costs = self._fit_costs()
         self._fit_thresholds(costs)
         used = np.flatnonzero(weights)
-        cases = _rows(X, used, both=self.kernel == "precomputed")
+        cases = self._present(X, used)
         self._kernel = self._settle_kernel(cases, weights[used])
         problem = from_hinges(double_hinge(costs), signs[used], self.C * weights[used])
         solution = self._solve(problem, cases)
@@ -253,6 +253,12 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
             raise ValueError(f"class_weight must hold finite numbers greater than 0; got {self.class_weight!r}.")
         return weights * factors[codes]
 
+    def _present(self, X: Any, used: NDArray[np.intp]) -> Any:
+        """The cases of positive weight; of a kernel matrix, rows and columns."""
+        if len(used) == X.shape[0]:
+            return X
+        return X[used][:, used] if self.kernel == "precomputed" else X[used]
+
     def _settle_kernel(self, X: Any, weights: NDArray[np.float64]) -> Kernel:
         gamma = self.gamma
         if gamma == "auto":
@@ -267,14 +273,18 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         from .linear import solve_linear
         from .solvers import kernel_source, solve_active_set, solve_smo
 
-        narrow = X.shape[1] <= min(_NARROW, X.shape[0] // 4)
-        if self.kernel == "linear" and self.solver == "smo" and X.shape[0] >= _MANY and narrow:
+        if self._in_features(X):
             return solve_linear(problem, X, tol=self.tol, max_iter=self.max_iter)
         cache_bytes = int(self.cache_size * 2**20)
         rows = kernel_source(X, self._kernel, cache_bytes=cache_bytes, tol=self.tol)
         if self.solver == "active_set":
             return solve_active_set(problem, rows, tol=self.tol, max_iter=self.max_iter)
         return solve_smo(problem, rows, tol=self.tol, max_iter=self.max_iter, cache_bytes=cache_bytes, polish=True)
+
+    def _in_features(self, X: Any) -> bool:
+        """Whether the problem is one for the solver whose steps have the size of the features."""
+        n, d = X.shape
+        return self.kernel == "linear" and self.solver == "smo" and n >= _MANY and d <= min(_NARROW, n // 4)
 
     def _store(self, solution: Solution, X: Any, used: NDArray[np.intp]) -> None:
         """Publish the support vectors and the certificate."""
@@ -332,22 +342,13 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
 
 def _reason(f: float, low: float, high: float, names: list[Any]) -> str:
     """One sentence: the score, both thresholds, and how far the nearer one is."""
+    thresholds = f"thresholds {low:.4g} and {high:.4g}"
     if f > high:
-        return f"score {f:.4g} is {f - high:.4g} above {high:.4g}, from which on the answer is {names[1]!r}"
+        return f"score {f:.4g} is {f - high:.4g} above the upper of the {thresholds}: {names[1]!r}"
     if f < low:
-        return f"score {f:.4g} is {low - f:.4g} below {low:.4g}, up to which the answer is {names[0]!r}"
+        return f"score {f:.4g} is {low - f:.4g} below the lower of the {thresholds}: {names[0]!r}"
     nearer = names[1] if high - f < f - low else names[0]
-    return (
-        f"score {f:.4g} lies between the thresholds {low:.4g} and {high:.4g}, "
-        f"{min(high - f, f - low):.4g} from the answer {nearer!r}"
-    )
-
-
-def _rows(X: Any, rows: NDArray[np.intp], *, both: bool) -> Any:
-    """Some of the cases; of a kernel matrix, rows and columns."""
-    if len(rows) == X.shape[0]:
-        return X
-    return X[rows][:, rows] if both else X[rows]
+    return f"score {f:.4g} lies between the {thresholds}, {min(high - f, f - low):.4g} from {nearer!r}"
 
 
 def _variance(X: Any, weights: NDArray[np.float64]) -> float:

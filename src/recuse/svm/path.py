@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
 
 from ..costs import Costs, as_costs
 from .double_hinge import DoubleHingeSVC
-from .gram import Kernel
+from .gram import Kernel, stretches
 from .losses import double_hinge
 from .qp import from_hinges
 
@@ -55,12 +56,16 @@ class DoubleHingePath:
         ----------
         X : array-like of shape (n_cases, n_features), or (n_cases, n_samples) if precomputed
         """
+        X = check_array(X, accept_sparse="csr", dtype=np.float64)
         flat = self.dual_coef.reshape(-1, self.dual_coef.shape[-1])
         used = np.flatnonzero(flat.any(axis=0))
+        f = np.empty((X.shape[0], len(flat)))
         if self.kernel.name == "precomputed":
-            f = np.asarray(X[:, used] @ flat[:, used].T)
+            f[:] = X[:, used] @ flat[:, used].T
         else:
-            f = self.kernel(X, self.training_cases[used]) @ flat[:, used].T
+            basis, coef = self.training_cases[used], np.ascontiguousarray(flat[:, used].T)
+            for rows in stretches(X.shape[0], len(used)):
+                f[rows] = self.kernel(X[rows], basis) @ coef
         shape = (*self.dual_coef.shape[:2], -1)
         return f.T.reshape(shape) + self.intercept[:, :, None]
 
@@ -114,37 +119,57 @@ def double_hinge_path(
     >>> path.scores(X[400:]).shape
     (2, 3, 169)
     """
+    from .linear import solve_linear
     from .solvers import SOLVERS, kernel_source
 
     # The estimator's own checks, so that both accept the same input.
     like = DoubleHingeSVC(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, solver=solver, tol=tol)
     X, signs, weights = like._check_input(X, y, sample_weight)
-    settled = like._settle_kernel(X, weights)
-    values = _check_values(Cs)
-    lists = tuple(as_costs(c) for c in (costs if isinstance(costs, Sequence) else [costs]))
+    used = np.flatnonzero(weights)
+    cases = like._present(X, used)
+    settled = like._settle_kernel(cases, weights[used])
+    values, lists = _check_values(Cs), _price_lists(costs)
+    units = [from_hinges(double_hinge(prices), signs[used], weights[used]) for prices in lists]
     cache_bytes = int(cache_size * 2**20)
-    rows = kernel_source(X, settled, cache_bytes=cache_bytes, tol=tol)
+    in_features = like._in_features(cases)
+    rows = None if in_features else kernel_source(cases, settled, cache_bytes=cache_bytes, tol=tol)
     shape = (len(lists), len(values))
-    beta = np.zeros((*shape, len(signs)))
-    facts = {
-        name: np.empty(shape) for name in ("intercept", "objective", "dual_gap", "residual", "n_iter", "converged")
-    }
+    beta = np.zeros((*shape, len(used)))
+    solutions = np.empty(shape, dtype=object)
     upwards = np.argsort(values, kind="stable")
-    for a, prices in enumerate(lists):
-        unit = from_hinges(double_hinge(prices), signs, weights)
+    for a, unit in enumerate(units):
         for position, c in enumerate(upwards):
-            start = _start(beta, a, position, upwards, values)
-            solution = SOLVERS[solver](
-                unit.scaled(values[c]), rows, tol=tol, max_iter=max_iter, cache_bytes=cache_bytes, start=start
-            )
-            beta[a, c] = solution.model.beta
-            facts["intercept"][a, c], facts["dual_gap"][a, c] = solution.model.intercept, solution.model.gap
-            for name in ("objective", "residual", "n_iter", "converged"):
-                facts[name][a, c] = getattr(solution, name)
-    n_iter, converged = facts.pop("n_iter").astype(np.intp), facts.pop("converged").astype(bool)
+            problem = unit.scaled(values[c])
+            if in_features:  # its steps are few from anywhere
+                solution = solve_linear(problem, cases, tol=tol, max_iter=max_iter)
+            else:
+                start = _start(beta, a, position, upwards, values)
+                limits = {"tol": tol, "max_iter": max_iter, "cache_bytes": cache_bytes}
+                solution = SOLVERS[solver](problem, rows, start=start, **limits)
+            beta[a, c], solutions[a, c] = solution.model.beta, solution
+
+    def each(fact: Callable[[Any], Any], dtype: Any = np.float64) -> NDArray[Any]:
+        return np.array([[fact(solution) for solution in row] for row in solutions], dtype=dtype)
+
+    coef = np.zeros((*shape, len(weights)))
+    coef[:, :, used] = beta
     return DoubleHingePath(
-        lists, values, beta, **facts, n_iter=n_iter, converged=converged, kernel=settled, training_cases=X
+        costs=lists,
+        Cs=values,
+        dual_coef=coef,
+        intercept=each(lambda s: s.model.intercept),
+        objective=each(lambda s: s.objective),
+        dual_gap=each(lambda s: s.model.gap),
+        residual=each(lambda s: s.residual),
+        n_iter=each(lambda s: s.n_iter, np.intp),
+        converged=each(lambda s: s.converged, bool),
+        kernel=settled,
+        training_cases=X,
     )
+
+
+def _price_lists(costs: Any) -> tuple[Costs, ...]:
+    return tuple(as_costs(c) for c in (costs if isinstance(costs, Sequence) else [costs]))
 
 
 def _start(
