@@ -12,6 +12,7 @@ from scipy import sparse
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 Matrix = NDArray[Any]
+_TILE = (256, 512)  # a megabyte: stays in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -69,14 +70,21 @@ class Kernel:
         return self.finish(norms.copy(), norms, norms)
 
     def expansion(self, X: Any, basis: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``sum_j coef_j k(x, basis_j)`` for each row x of X, a stretch of rows at a time."""
+        """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time."""
         if self.name == "precomputed":
             return np.asarray(X @ coef, dtype=np.float64)
         if self.name == "linear":
             return np.asarray(X @ np.asarray(basis.T @ coef).ravel(), dtype=np.float64).ravel()
-        out = np.empty(X.shape[0])
-        for rows in stretches(X.shape[0], basis.shape[0]):
-            out[rows] = self(X[rows], basis) @ coef
+        out = np.zeros(X.shape[0])
+        if callable(self.name) or sparse.issparse(X) or sparse.issparse(basis):
+            for rows in stretches(X.shape[0], basis.shape[0]):
+                out[rows] = self(X[rows], basis) @ coef
+            return out
+        left, right = squared_norms(X), squared_norms(basis)
+        for rows in stretches(X.shape[0], 1, _TILE[0]):
+            for columns in stretches(basis.shape[0], 1, _TILE[1]):
+                values = self.finish(X[rows] @ basis[columns].T, left[rows], right[columns])
+                out[rows] += values @ coef[columns]
         return out
 
 
