@@ -67,7 +67,7 @@ def _kernel_rows(quick):
     goal = 1 / 3
     sizes = [(2_000, 1.0, 5, None)]
     if not quick:
-        sizes += [(10_000, 1.0, 3, goal), (10_000, 10.0, 2, goal), (20_000, 1.0, 2, goal), (50_000, 1.0, 1, goal)]
+        sizes += [(10_000, 1.0, 5, goal), (10_000, 10.0, 3, goal), (20_000, 1.0, 3, goal), (50_000, 1.0, 1, goal)]
     ours(*problem(3000), 1.0)()  # compile
     for n, C, repeats, wanted in sizes:
         X, y = problem(n)

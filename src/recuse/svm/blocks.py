@@ -71,8 +71,11 @@ def solve_blocks(
             if run.n_iter < max_iter and not exact and run.correct_drift(tol):
                 continue
             return run.result(max(low - high, 0.0))
-        if not run.shrink(low, high):
-            run.improve(low, high, tol, max_iter)
+        if not run.shrink(low, high) and run.improve(low, high, tol, max_iter) == 0:
+            # No pair can move: kernel values that are not finite.
+            if run.shrunk:
+                run.restore()
+            return run.result(low - high)
 
 
 class _Run:
@@ -105,8 +108,8 @@ class _Run:
         low, high = kernels.fill_moves(*self._part.arrays(), self._b, self._g, self._up, self._down)
         return low, high
 
-    def improve(self, low: float, high: float, tol: float, max_iter: int) -> None:
-        """Solve the program in one block and carry the moves over to g."""
+    def improve(self, low: float, high: float, tol: float, max_iter: int) -> int:
+        """Solve the program in one block and carry the moves over to g; returns the number of steps."""
         block = self._select(low, high)
         before = self._b[block]
         after, local = before.copy(), self._g[block]
@@ -119,10 +122,11 @@ class _Run:
             target,
             min(max_iter - self.n_iter, 100 * len(block)),
         )
-        self.n_iter += max(steps, 1)
+        self.n_iter += steps
         moved = np.flatnonzero(after != before)
         self._b[block] = after
         self.rows.add(block[moved], (after - before)[moved], self._g)
+        return int(steps)
 
     def shrink(self, low: float, high: float) -> bool:
         """Now and then, take the settled variables out of play; say whether any were."""

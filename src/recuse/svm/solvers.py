@@ -22,6 +22,7 @@ from .rows import MatrixRows, VectorRows
 _WHOLE = 2048  # up to this size the whole problem is one block
 _POLISHED = 1000
 _FINEST_SINGLE_TOL = 1e-5
+_LARGEST_SINGLE = 1e10  # features beyond this overflow in single precision once they are multiplied
 
 
 def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
@@ -31,7 +32,8 @@ def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> Ma
         return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
     if n <= _WHOLE:
         return MatrixRows(_whole_matrix(X, kernel))
-    dtype = np.float32 if tol >= _FINEST_SINGLE_TOL else np.float64
+    single = tol >= _FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
+    dtype = np.float32 if single else np.float64
     return VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=dtype)
 
 
