@@ -30,6 +30,20 @@ def test_quick_run_from_the_command_line(monkeypatch, tmp_path, capsys):
     assert "quick run" in page
 
 
+def test_a_stopped_run_goes_on_where_it_was(monkeypatch, tmp_path):
+    plan = [double_hinge.Part(name, double_hinge.SYMMETRIC, ("logistic, Chow",), splits=2) for name in ("wdbc", "pima")]
+    X, y = load_breast_cancer(return_X_y=True)
+    asked = []
+    monkeypatch.setattr(double_hinge, "load", lambda name, return_X_y: (asked.append(name), (X / X.std(axis=0), y))[1])
+    monkeypatch.setattr(double_hinge, "parts", lambda quick: plan[:1])
+    first = double_hinge.run(out=tmp_path)
+    monkeypatch.setattr(double_hinge, "parts", lambda quick: plan)
+    both = double_hinge.run(out=tmp_path)
+    assert asked == ["wdbc", "pima"]
+    assert both[:2] == first
+    assert len(both) == 4
+
+
 def test_no_time_no_parts(tmp_path):
     assert double_hinge.run(minutes=-1, out=tmp_path) == []
     assert "Not run, for want of time: wdbc" in (tmp_path / "reproduce_double_hinge.md").read_text()

@@ -99,21 +99,29 @@ def parts(quick: bool) -> list[Part]:
             Part("pima", OTHER_PRICES[0], wide, **small)  # type: ignore[arg-type]
         ]
     coarse = {"folds": 3, "widths": WIDTHS[:6:2], "strengths": STRENGTHS[2::2]}
+    part = {**coarse, "strengths": STRENGTHS[2:7:2], "train": 8000, "test": 10_000, "searched": 2000}
     return [
         *(Part(name, SYMMETRIC, table) for name in names),
         *(Part(name, costs, wide) for costs in OTHER_PRICES for name in names),
         *(Part("spambase", costs, wide, splits=5, **coarse) for costs in OTHER_PRICES),  # type: ignore[arg-type]
         *(
-            Part("credit_default", costs, wide, splits=3, searched=3000, **coarse)  # type: ignore[arg-type]
+            Part("credit_default", costs, wide, splits=3, **part)  # type: ignore[arg-type]
             for costs in OTHER_PRICES
         ),
     ]
 
 
 def run(*, quick: bool = False, minutes: float = 60.0, out: Path | None = None) -> list[Outcome]:
-    """Run every part that begins in time; print each as it ends, and write what there is."""
-    started, outcomes, skipped = time.perf_counter(), [], []
+    """Run every part that begins in time; print each as it ends, and write what there is.
+
+    Parts that the folder `out` holds already are not run again: a run that was stopped goes on where it was.
+    """
+    started, skipped = time.perf_counter(), []
+    outcomes = [] if quick or out is None else _read(out)
+    done = {outcome.part for outcome in outcomes}
     for part in parts(quick):
+        if label(part) in done:
+            continue
         if time.perf_counter() - started > 60 * minutes:
             skipped.append(label(part))
             continue
@@ -294,12 +302,25 @@ def write(out: Path, outcomes: list[Outcome], planned: list[Part], skipped: list
         partial.replace(out / name)
 
 
+def _read(out: Path) -> list[Outcome]:
+    """The outcomes of an earlier run."""
+    file = out / "reproduce_double_hinge.json"
+    if not file.exists():
+        return []
+    data = json.loads(file.read_text())
+    return [] if data["quick"] else [Outcome(**outcome) for outcome in data["outcomes"]]
+
+
 def _settings(planned: list[Part], quick: bool) -> str:
-    first, last = planned[0], planned[-1]
-    return (
-        f"Seeds 0 to {first.splits - 1}; stratified splits and {first.folds} stratified folds; gamma times the number "
-        f"of features in {', '.join(f'{w:g}' for w in first.widths)}; "
-        f"C in {', '.join(f'{c:.3g}' for c in first.strengths)}; tol 1e-3. "
-        f"Larger data: {last.folds} folds, {len(last.widths)} widths, {len(last.strengths)} values of C, searched on "
-        f"at most {last.searched} (credit_default) training cases, then fitted on all{' (quick run)' if quick else ''}."
-    )
+    """How each data set was split and searched."""
+    seen: dict[str, Part] = {}
+    for part in planned:
+        seen.setdefault(part.data, part)
+    text = [
+        f"{part.data}: {part.splits} splits (seeds from 0; training {part.train:g}, test {part.test:g}), "
+        f"{part.folds} folds, gamma times the number of features in {', '.join(f'{w:g}' for w in part.widths)}, "
+        f"C in {', '.join(f'{c:.3g}' for c in part.strengths)}"
+        + (f", searched on at most {part.searched} training cases" if part.data == "credit_default" else "")
+        for part in seen.values()
+    ]
+    return f"Stratified splits and folds, tol 1e-3{' (quick run)' if quick else ''}. " + "; ".join(text) + "."

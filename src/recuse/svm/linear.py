@@ -203,11 +203,11 @@ def _balanced(problem: KinkedQP, beta: Vector) -> Vector:
     excess = float(beta.sum())
     free = (beta != problem.lower) & (beta != problem.kink) & (beta != problem.upper)
     towards = problem.lower if excess > 0 else problem.upper
-    at_kink = beta < problem.kink if excess < 0 else beta > problem.kink
-    end = np.where(at_kink, problem.kink, towards)
+    kink_first = beta > problem.kink if excess > 0 else beta < problem.kink
+    end = np.where(kink_first, problem.kink, towards)
     for chosen in (free, beta != towards):  # all that may move, where the free ones have too little room
         room = np.where(chosen, end - beta, 0.0)
         total = float(room.sum())
         if abs(total) >= abs(excess) > 0:
-            return beta - room * (excess / total) if total * excess > 0 else beta + room * (-excess / total)
+            return beta - room * (excess / total)
     return beta

@@ -26,7 +26,7 @@ _LARGEST_SINGLE = 1e10  # features beyond this overflow in single precision once
 
 
 def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
-    """Choose how kernel rows are had: the whole matrix in double precision if it fits the cache, else on demand."""
+    """Choose how kernel rows are had: small matrices whole and in double precision, rows of large ones on demand."""
     n = X.shape[0]
     if kernel.name == "precomputed":
         return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
