@@ -8,6 +8,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Costs",
     "Decisions",
+    "DoubleHingeSVC",
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
     "cross_val_decide",
@@ -21,6 +22,7 @@ __all__ = [
 _HOMES = {
     "Costs": "costs",
     "Decisions": "decisions",
+    "DoubleHingeSVC": "svm",
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
     "cross_val_decide": "decisions",
@@ -37,6 +39,7 @@ if TYPE_CHECKING:  # the same names for type checkers and documentation, which d
     from .costs import Costs
     from .decisions import Decisions, cross_val_decide, decide, is_rejected
     from .persistence import load, save
+    from .svm import DoubleHingeSVC
     from .thresholds import ThresholdRejectClassifier
 
 
