@@ -32,7 +32,7 @@ _HOMES = {
     "save": "persistence",
 }
 
-_SUBMODULES = ("datasets", "metrics", "persistence", "plot", "thresholds")
+_SUBMODULES = ("datasets", "metrics", "persistence", "plot", "reproduce", "svm", "thresholds")
 
 if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
     from .base import RejectedSamplesError
