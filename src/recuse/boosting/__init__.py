@@ -1,0 +1,1 @@
+"""Boosting for classification with a reject option."""

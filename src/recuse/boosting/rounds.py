@@ -1,0 +1,478 @@
+"""The boosting loop: choose, weigh, stop.
+
+Minimises over alpha >= 0 and the free intercepts h0, r0
+
+    F = sum_i s_i L_p(u_i, v_i) + beta sum_j alpha_j,    h = h0 + sum_j alpha_j h_j,    r = r0 + sum_j alpha_j r_j
+
+by projected coordinate descent: the direction is the stump that violates optimality most (a new one by its descent,
+one already weighted by its slope either way), the step moves its weight and both intercepts at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..solution import Solution
+from .binning import Bins
+from .certificates import dual_gap
+from .corrective import solve_restricted
+from .losses import CLIP, Surrogate
+from .stumps import LABELS, Coded, Search, cell_labels, make_family
+
+Array = NDArray[np.float64]
+_LN2 = np.log(2.0)
+_REFRESH = 50  # rounds between recomputations of the weights from the scores, against rounding drift
+_EMPTY = 1e-10  # below this objective the data are separated and the weights would grow without end
+_SMALL = 20_000  # rows up to which objective and certificate are read every round
+STEPS = ("joint", "line", "paper")
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Data of one fit, positives first.
+
+    Attributes
+    ----------
+    bins : Bins
+        Coded features.
+    n_pos : int
+        Number of positives.
+    s : ndarray of shape (m,)
+        Sample weights that sum to 1.
+    surrogate : Surrogate
+        The loss; its k may differ by case.
+    offset : ndarray of shape (m, 2), optional
+        Scores (h, r) to start from; the stumps are added to them.
+    """
+
+    bins: Bins
+    n_pos: int
+    s: Array
+    surrogate: Surrogate
+    offset: Array | None = None
+
+    @property
+    def y(self) -> Array:
+        """Labels, -1 or +1."""
+        return np.where(np.arange(len(self.s)) < self.n_pos, 1.0, -1.0)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to solve it; the names are those of the estimator."""
+
+    family: str = "coupled"
+    gamma: float = 0.0
+    n_rounds: int = 200
+    beta: float = 0.0
+    learning_rate: float = 1.0
+    step: str = "joint"
+    corrective: bool = False
+    tol: float = 1e-6
+    free_h: bool = True
+    free_r: bool = True
+    n_threads: int = 1
+    p_schedule: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Weighted stumps: the model of a `Solution`."""
+
+    stumps: list[Coded]
+    weights: Array
+    h0: float
+    r0: float
+    values: Array
+
+    def tables(self, bins: Bins) -> tuple[Array, Array]:
+        """Contributions to h and to r of every cell of every feature, without the intercepts."""
+        h, r = np.zeros(bins.n_cells), np.zeros(bins.n_cells)
+        for stump, weight in zip(self.stumps, self.weights, strict=True):
+            cells = slice(bins.offsets[stump[0]], bins.offsets[stump[0] + 1])
+            labels = cell_labels(stump, int(bins.n_bins[stump[0]]))
+            h[cells] += weight * self.values[labels, 0]
+            r[cells] += weight * self.values[labels, 1]
+        return h, r
+
+
+# Told of every change of the scores: the state, and the stump and its steps, or None when all may have changed.
+# Says whether to stop.
+Monitor = Callable[["State", Coded | None, float, float, float], bool]
+
+
+@dataclass
+class State:
+    """Everything that changes during a fit."""
+
+    problem: Problem
+    settings: Settings
+    threads: ThreadPoolExecutor | None = None
+    alpha: dict[Coded, float] = field(default_factory=dict)
+    h0: float = 0.0
+    r0: float = 0.0
+
+    def __post_init__(self) -> None:
+        from . import kernels
+
+        self._kernels = kernels
+        problem, m = self.problem, len(self.problem.s)
+        self.family = make_family(self.settings.family, self.settings.gamma)
+        self.surrogate = problem.surrogate
+        self.search = Search(problem.bins, self.family, problem.n_pos, self.spread)
+        self.h_table, self.r_table = np.zeros(problem.bins.n_cells), np.zeros(problem.bins.n_cells)
+        self.w = np.empty((m, 2))
+        self.logistic = self.surrogate.loss == "logistic"
+        self.multiplicative = self.surrogate.p == 1.0 and not self.settings.p_schedule
+        # w = scale * e for the exponential loss, scale * e / (1 + e) for the logistic one, e = (e^u, e^v).
+        unit = 1.0 / _LN2 if self.logistic else 1.0
+        self.scale = unit * problem.s[:, None] * np.array([1.0, self.surrogate.b])
+        self.scale[:, 1] *= self.surrogate.k
+        self.growth = np.empty((m, 2)) if self.logistic and self.multiplicative else self.w
+        self.refresh()
+
+    def spread(self, function: Callable[[int, int], Any], n: int) -> None:
+        """Call ``function(first, last)`` over 0 .. n, in as many pieces as there are threads."""
+        if self.threads is None or n == 1:
+            function(0, n)
+            return
+        ends = np.linspace(0, n, self.settings.n_threads + 1).astype(int).tolist()
+        jobs = [self.threads.submit(function, a, b) for a, b in zip(ends[:-1], ends[1:], strict=True) if a < b]
+        for job in jobs:
+            job.result()
+
+    @property
+    def total_weight(self) -> float:
+        """Sum of the stumps' weights."""
+        return float(sum(self.alpha.values()))
+
+    def scores(self) -> tuple[Array, Array]:
+        """Scores h and r of every row."""
+        m = len(self.problem.s)
+        h, r = np.full(m, self.h0), np.full(m, self.r0)
+        if self.problem.offset is not None:
+            h += self.problem.offset[:, 0]
+            r += self.problem.offset[:, 1]
+        b = self.problem.bins
+
+        def work(first: int, last: int) -> None:
+            self._kernels.add_tables(b.codes, b.offsets, self.h_table, self.r_table, h, r, first, last)
+
+        self.spread(work, m)
+        return h, r
+
+    def refresh(self) -> None:
+        """Recompute the weights from the scores."""
+        h, r = self.scores()
+        y = self.problem.y
+        if not self.multiplicative:
+            w1, w2 = self.surrogate.slopes(r - y * h, -self.surrogate.b * r)
+            self.w[:, 0], self.w[:, 1] = self.problem.s * w1, self.problem.s * w2
+            return
+        h *= -y
+        h += r
+        r *= -self.surrogate.b
+        np.exp(np.clip(h, -CLIP, CLIP, out=h), out=self.growth[:, 0])
+        np.exp(np.clip(r, -CLIP, CLIP, out=r), out=self.growth[:, 1])
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Weights from the current e^u and e^v."""
+        if self.logistic:
+            np.divide(self.growth, 1.0 + self.growth, out=self.w)
+        self.w *= self.scale
+
+    def objective(self) -> float:
+        """F at the current weights."""
+        penalty = self.settings.beta * self.total_weight
+        b = self.surrogate.b
+        if not self.multiplicative:
+            return self.surrogate.objective(self.problem.y, self.problem.s, *self.scores()) + penalty
+        if self.logistic:
+            return float((self.scale * np.log1p(self.growth)).sum(axis=0) @ [1.0, 1.0 / b]) + penalty
+        return float(self.w.sum(axis=0) @ [1.0, 1.0 / b]) + penalty
+
+    def _totals(self) -> tuple[float, float, float]:
+        n_pos = self.problem.n_pos
+        return float(self.w[:n_pos, 0].sum()), float(self.w[n_pos:, 0].sum()), float(self.w[:, 1].sum())
+
+    def settle_intercepts(self) -> None:
+        """Move h0 and r0 to their optimum given the stumps."""
+        free_h, free_r = self.settings.free_h, self.settings.free_r
+        if not (free_h or free_r):
+            return
+        if self.logistic and self.multiplicative:
+            dh, dr = self._newton_intercepts(free_h, free_r)
+        elif self.multiplicative:
+            dh, dr = self._exponential_intercepts(free_h, free_r)
+        else:
+            dh, dr = self._bounded_intercepts(free_h, free_r)
+        self.shift(dh, dr)
+
+    def _exponential_intercepts(self, free_h: bool, free_r: bool) -> tuple[float, float]:
+        positive, negative, reject = self._totals()
+        dh = 0.5 * np.log(positive / negative) if free_h else 0.0
+        mass = positive * np.exp(-dh) + negative * np.exp(dh)
+        dr = np.log(reject / mass) / (1.0 + self.surrogate.b) if free_r else 0.0
+        return float(dh), float(dr)
+
+    def _bounded_intercepts(self, free_h: bool, free_r: bool) -> tuple[float, float]:
+        """One step on the bound of F that the joint step uses."""
+        sums = np.zeros((len(LABELS), 3))
+        sums[LABELS.index("0")] = self._totals()
+        b, p = self.surrogate.b, self.surrogate.p
+        _, dh, dr = self._kernels.joint_step(sums, self.family.values, b, p, 0.0, 0.0, False, free_h, free_r)
+        return float(dh), float(dr)
+
+    def _newton_intercepts(self, free_h: bool, free_r: bool) -> tuple[float, float]:
+        free = np.array([free_h, free_r])
+        z, g, H = np.zeros(2), np.empty(2), np.empty((2, 2))
+
+        def evaluate(at: Array) -> float:
+            terms = self._kernels.intercept_terms
+            return float(terms(self.growth, self.scale, self.problem.n_pos, self.surrogate.b, at[0], at[1], g, H))
+
+        value = evaluate(z)
+        for _ in range(50):
+            d = np.zeros(2)
+            d[free] = -np.linalg.solve(H[np.ix_(free, free)] + 1e-14 * H.trace() * np.eye(free.sum()), g[free])
+            decrement = -float(g[free] @ d[free])
+            if decrement <= 1e-22 * value:
+                break
+            step = min(1.0, 5.0 / np.abs(d).max())
+            new = evaluate(z + step * d)
+            while new > value - 1e-4 * step * decrement and step > 1e-10:
+                step *= 0.5
+                new = evaluate(z + step * d)
+            if new >= value:
+                break
+            z, value = z + step * d, new
+        return float(z[0]), float(z[1])
+
+    def shift(self, dh: float, dr: float) -> None:
+        """Add constants to h and r."""
+        self.h0 += dh
+        self.r0 += dr
+        if not self.multiplicative:
+            self.refresh()
+            return
+        n_pos = self.problem.n_pos
+        factors = np.exp([dr - dh, dr + dh, -self.surrogate.b * dr])
+        self.growth[:n_pos, 0] *= factors[0]
+        self.growth[n_pos:, 0] *= factors[1]
+        self.growth[:, 1] *= factors[2]
+        if self.logistic:
+            self._weigh()
+
+    def apply(self, stump: Coded, eta: float, dh: float, dr: float) -> None:
+        """Add eta to a stump's weight and (dh, dr) to the intercepts."""
+        weight = self.alpha.get(stump, 0.0) + eta
+        self.alpha[stump] = weight
+        if weight <= 0.0:
+            del self.alpha[stump]
+        self.h0 += dh
+        self.r0 += dr
+        f, b = stump[0], self.problem.bins
+        labels = cell_labels(stump, int(b.n_bins[f]))
+        h, r = eta * self.family.values[labels, 0], eta * self.family.values[labels, 1]
+        cells = slice(b.offsets[f], b.offsets[f + 1])
+        self.h_table[cells] += h
+        self.r_table[cells] += r
+        if self.multiplicative:
+            self._grow(b.codes[f], h + dh, r + dr)
+        else:
+            self.refresh()
+
+    def _grow(self, row: NDArray[Any], h: Array, r: Array) -> None:
+        """Multiply e^u and e^v of each row by its cell's factor: no exponential a row is needed."""
+        table = np.exp(np.clip(np.column_stack([r - h, r + h, -self.surrogate.b * r]), -CLIP, CLIP))
+        n_pos, k = self.problem.n_pos, self._kernels
+
+        def work(first: int, last: int) -> None:
+            for positive, start, stop in ((True, first, min(last, n_pos)), (False, max(first, n_pos), last)):
+                if self.logistic:
+                    k.grow_logistic(row, self.scale, table, self.growth, self.w, positive, start, stop)
+                else:
+                    k.grow_exponential(row, table, self.w, positive, start, stop)
+
+        self.spread(work, len(row))
+
+    def set_weights(self, stumps: list[Coded], weights: Array, h0: float, r0: float) -> None:
+        """Replace the whole model."""
+        self.alpha = {stump: float(a) for stump, a in zip(stumps, weights, strict=True) if a > 0.0}
+        self.h0, self.r0 = h0, r0
+        self.h_table, self.r_table = self.ensemble().tables(self.problem.bins)
+        self.refresh()
+
+    def ensemble(self) -> Ensemble:
+        """Return the model so far."""
+        weights = np.array(list(self.alpha.values()), dtype=float)
+        return Ensemble(list(self.alpha), weights, self.h0, self.r0, self.family.values)
+
+
+def boost(problem: Problem, settings: Settings, monitor: Monitor | None = None) -> Solution:
+    """Minimise F; the `Solution` holds an `Ensemble`, and histories of objective, gap and violation.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and loss.
+    settings : Settings
+        Family, penalty, step and limits.
+    monitor : callable, optional
+        Called after every change of the scores; a true answer ends the fit.
+    """
+    if settings.n_threads <= 1:
+        return _boost(State(problem, settings), monitor)
+    with ThreadPoolExecutor(settings.n_threads) as threads:
+        return _boost(State(problem, settings, threads), monitor)
+
+
+def beta_max(problem: Problem, settings: Settings) -> float:
+    """Smallest penalty at which no stump is used."""
+    state = State(problem, settings)
+    state.settle_intercepts()
+    state.search.sweep(state.w)
+    return max(0.0, -state.search.best()[1])
+
+
+def _boost(state: State, monitor: Monitor | None) -> Solution:
+    settings, history = state.settings, _History()
+    every = 1 if len(state.problem.s) <= _SMALL else 10
+    state.settle_intercepts()
+    for n_iter in range(settings.n_rounds + 1):
+        _advance_p(state, n_iter)
+        if n_iter % _REFRESH == _REFRESH - 1:
+            state.refresh()
+        last = n_iter == settings.n_rounds
+        stump, violation = _look(state, history, n_iter, full=last or n_iter % every == 0)
+        if last or violation <= settings.tol or history.objective[-1] < _EMPTY:
+            break
+        told = _move(state, stump)
+        if monitor is not None and monitor(state, *told):
+            n_iter += 1
+            break
+    if history.rounds[-1] != n_iter:
+        _, violation = _look(state, history, n_iter, full=True)
+    logger.debug("%d rounds, objective %.6g, violation %.3g", n_iter, history.objective[-1], violation)
+    done = violation <= settings.tol
+    return Solution(state.ensemble(), history.objective[-1], violation, n_iter, done, history.arrays())
+
+
+def _look(state: State, history: _History, n_iter: int, *, full: bool) -> tuple[Coded, float]:
+    """Sweep all features; return the stump to move along and its violation, note the certificate if `full`."""
+    if full and n_iter > 0:
+        state.settle_intercepts()
+    state.search.sweep(state.w)
+    stump, violation, descent = _select(state)
+    if full:
+        history.record(state, violation, descent, n_iter)
+    return stump, violation
+
+
+def _move(state: State, stump: Coded) -> tuple[Coded | None, float, float, float]:
+    """Change the model; return what to tell a monitor."""
+    if state.settings.corrective:
+        _correct(state)
+        return None, 0.0, 0.0, 0.0
+    eta, dh, dr = _step(state, stump)
+    state.apply(stump, eta, dh, dr)
+    if state.settings.step == "line":
+        before = state.h0, state.r0
+        state.settle_intercepts()
+        dh, dr = dh + state.h0 - before[0], dr + state.r0 - before[1]
+    return stump, eta, dh, dr
+
+
+def _advance_p(state: State, n_iter: int) -> None:
+    """Sharpen the surrogate towards the maximum, in equal shares of the rounds."""
+    schedule = state.settings.p_schedule
+    if not schedule:
+        return
+    stage = min(n_iter * len(schedule) // max(state.settings.n_rounds, 1), len(schedule) - 1)
+    if state.surrogate.p != schedule[stage]:
+        state.surrogate = replace(state.surrogate, p=schedule[stage])
+        state.refresh()
+
+
+def _select(state: State) -> tuple[Coded, float, float]:
+    """Projected Gauss-Southwell: the stump that violates optimality most, how much, and the steepest descent."""
+    beta = state.settings.beta
+    stump, derivative = state.search.best()
+    descent = -(derivative + beta)
+    active = list(state.alpha)
+    if not active or state.settings.step == "paper":
+        return stump, descent, descent
+    slopes = np.abs(state.search.derivatives(active) + beta)
+    worst = int(np.argmax(slopes))
+    if slopes[worst] > descent:
+        return active[worst], float(slopes[worst]), descent
+    return stump, descent, descent
+
+
+def _step(state: State, stump: Coded) -> tuple[float, float, float]:
+    settings, surrogate = state.settings, state.surrogate
+    sums = state.search.label_sums(stump)
+    alpha = state.alpha.get(stump, 0.0)
+    if settings.step == "paper":
+        eta = _paper_step(sums, state.family.values, settings.beta, alpha)
+        if eta is not None:
+            return eta, 0.0, 0.0
+    joint = settings.step == "joint"
+    eta, dh, dr = state._kernels.joint_step(
+        sums, state.family.values, surrogate.b, surrogate.p, settings.beta, alpha,
+        True, joint and settings.free_h, joint and settings.free_r,
+    )  # fmt: skip
+    shrink = settings.learning_rate if eta > 0 else 1.0
+    return float(shrink * eta), float(shrink * dh), float(shrink * dr)
+
+
+def _paper_step(sums: Array, values: Array, beta: float, alpha: float) -> float | None:
+    """The step printed in Figure 3: minimise Z e^eta + (W1 - Z) e^-eta + beta eta; None where it is undefined."""
+    first = sums[:, :2]
+    slope = float((first[:, 0] * (values[:, 1] - values[:, 0]) + first[:, 1] * (values[:, 1] + values[:, 0])).sum())
+    slope -= float(sums[:, 2] @ values[:, 1])
+    total = float(first.sum())
+    z = (total + slope) / 2
+    if z <= 0.0 or total - z <= 0.0:
+        return None
+    eta = np.log((-beta + np.sqrt(beta**2 + 4 * z * (total - z))) / (2 * z))
+    return float(np.clip(eta, -alpha, 30.0))
+
+
+def _correct(state: State) -> None:
+    """Add the best stump of every feature and minimise F over all stumps so far."""
+    beta = state.settings.beta
+    new = [state.search.best_of(f) for f in np.flatnonzero(state.search.found + beta < 0).tolist()]
+    stumps = list(dict.fromkeys([*state.alpha, *new]))
+    start = np.array([state.alpha.get(stump, 0.0) for stump in stumps])
+    weights, h0, r0 = solve_restricted(state.problem, stumps, start, (state.h0, state.r0), state.settings, state.family)
+    state.set_weights(stumps, weights, h0, r0)
+
+
+@dataclass
+class _History:
+    """Traces of a fit."""
+
+    objective: list[float] = field(default_factory=list)
+    gap: list[float] = field(default_factory=list)
+    violation: list[float] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)
+
+    def record(self, state: State, violation: float, descent: float, n_iter: int) -> None:
+        self.rounds.append(n_iter)
+        self.objective.append(state.objective())
+        self.violation.append(violation)
+        self.gap.append(dual_gap(state, self.objective[-1], max(0.0, descent)))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        traces = {"round": self.rounds, "objective": self.objective, "dual_gap": self.gap, "violation": self.violation}
+        return {name: np.array(trace) for name, trace in traces.items()}
