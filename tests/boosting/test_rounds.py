@@ -257,7 +257,7 @@ def test_separable_data_without_penalty_stop():
     X = np.arange(20.0)[:, None]
     y = np.where(X[:, 0] < 9, -1, 1)
     for loss in LOSSES:
-        problem, order = make_problem(X, y, 0.2, loss)
+        problem, _order = make_problem(X, y, 0.2, loss)
         solution = boost(problem, Settings(n_rounds=1000))
         assert solution.n_iter < 1000
         assert np.isfinite(solution.model.weights).all()

@@ -28,7 +28,7 @@ def test_best_stump_equals_brute_force(seed, missing, family):
     w = rng.random((m, 2))
     h, r = every_stump(X, family)
     brute = (w[:, 0] @ (r - y[:, None] * h) - w[:, 1] @ r).min()
-    state, order = search_for(X, y, w, family)
+    state, _order = search_for(X, y, w, family)
     stump, derivative = state.search.best()
     np.testing.assert_allclose(derivative, brute, atol=1e-12)
     # The stump found has that derivative, as a stump of cut values and from the prefix sums.
@@ -48,7 +48,7 @@ def test_two_rows_and_constant_feature():
 def test_label_sums_split_the_weights():
     X, y = random_data(3, m=30, missing=0.1)
     w = np.random.default_rng(3).random((30, 2))
-    state, order = search_for(X, y, w, "coupled")
+    state, _order = search_for(X, y, w, "coupled")
     stump, _ = state.search.best()
     h, r = describe(stump, state.problem.bins).evaluate(X)
     sums = state.search.label_sums(stump)

@@ -35,7 +35,7 @@ def solve_restricted(
     n = len(stumps)
     bounded = np.arange(h.shape[1]) < n
     x = np.concatenate([start, np.array(intercepts)[free]])
-    x = _projected_newton(_Restricted(problem, h, r, settings.beta * bounded), x, bounded, max_iter)
+    x = _projected_newton(_Restricted(problem, h, r, np.where(bounded, settings.beta, 0.0)), x, bounded, max_iter)
     settled = np.array(intercepts)
     settled[free] = x[n:]
     return x[:n], float(settled[0]), float(settled[1])

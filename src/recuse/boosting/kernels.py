@@ -3,8 +3,8 @@
 Functions of arrays and scalars, compiled on first use, serial and free of the GIL; the caller runs them in threads
 over features or rows. Rows come with the positives first, so that no inner loop looks at y.
 
-Layouts: codes (p, m) feature-major; w (m, 2) holds w1 and w2; hist (cells, 4) holds for each cell the sums of w1, w2
-over its positives and of w1, w2 over its negatives; prefix (cells, 2) holds for cell k of a feature the sums over
+Layouts: codes (p, m) feature-major; w (m, 2) holds w1 and w2; hist (2, cells, 2) holds for each cell the sums of
+w1, w2 over its positives, then over its negatives; prefix (cells, 2) holds for cell k of a feature the sums over
 its cells before k of G = sum y w1 and Q = sum (w1 - w2). A label l has the values (H_l, rho_l) of (h, r); raising the
 weight of a stump changes the objective at the rate sum_l rho_l Q_l - H_l G_l.
 """
@@ -22,25 +22,55 @@ _E_MAX = 1e130  # e^300
 
 
 @njit(cache=True, nogil=True)
-def histograms(codes, w, n_pos, hist, offsets, n_bins, first, last):
+def _sum_four(one, two, three, four, w, to_one, to_two, to_three, to_four, start, stop):
+    """Sum the weights of some rows by cell of four features at once: each weight is loaded only once."""
+    for i in range(start, stop):
+        w1, w2 = w[i, 0], w[i, 1]
+        c = one[i]
+        to_one[c, 0] += w1
+        to_one[c, 1] += w2
+        c = two[i]
+        to_two[c, 0] += w1
+        to_two[c, 1] += w2
+        c = three[i]
+        to_three[c, 0] += w1
+        to_three[c, 1] += w2
+        c = four[i]
+        to_four[c, 0] += w1
+        to_four[c, 1] += w2
+
+
+@njit(cache=True, nogil=True)
+def _sum_one(one, w, to_one, start, stop):
+    """Sum the weights of some rows by cell of one feature."""
+    for i in range(start, stop):
+        c = one[i]
+        to_one[c, 0] += w[i, 0]
+        to_one[c, 1] += w[i, 1]
+
+
+@njit(cache=True, nogil=True)
+def histograms(codes, w, n_pos, hist, offsets, first, last):
     """Sum the weights of the rows by cell, for the features first <= f < last."""
     m = codes.shape[1]
-    for f in range(first, last):
-        hist[offsets[f] : offsets[f + 1]] = 0.0
-    for start in range(0, m, _BLOCK):
-        stop = min(start + _BLOCK, m)
-        middle = min(max(n_pos, start), stop)
-        for f in range(first, last):
-            cells = hist[offsets[f] : offsets[f + 1]]
-            row = codes[f]
-            for i in range(start, middle):
-                c = row[i]
-                cells[c, 0] += w[i, 0]
-                cells[c, 1] += w[i, 1]
-            for i in range(middle, stop):
-                c = row[i]
-                cells[c, 2] += w[i, 0]
-                cells[c, 3] += w[i, 1]
+    hist[:, offsets[first] : offsets[last]] = 0.0
+    fours = first + (last - first) // 4 * 4
+    for block in range(0, m, _BLOCK):
+        end = min(block + _BLOCK, m)
+        middle = min(max(n_pos, block), end)
+        for side in range(2):
+            start, stop = (block, middle) if side == 0 else (middle, end)
+            if start == stop:
+                continue
+            cells = hist[side]
+            for f in range(first, fours, 4):
+                a, b, c, d, e = offsets[f], offsets[f + 1], offsets[f + 2], offsets[f + 3], offsets[f + 4]
+                _sum_four(
+                    codes[f], codes[f + 1], codes[f + 2], codes[f + 3], w,
+                    cells[a:b], cells[b:c], cells[c:d], cells[d:e], start, stop,
+                )  # fmt: skip
+            for f in range(fours, last):
+                _sum_one(codes[f], w, cells[offsets[f] : offsets[f + 1]], start, stop)
 
 
 @njit(cache=True, nogil=True)
@@ -52,19 +82,20 @@ def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, fou
     `found` (p,) receives the derivative, `where` (p, 4) the type, the two positions and the missing label.
     """
     n_types = types.shape[0]
+    pos, neg = hist[0], hist[1]
     for f in range(first, last):
         base, n = offsets[f], n_bins[f]
         g = q = 0.0
         for k in range(n):
             prefix[base + k, 0] = g
             prefix[base + k, 1] = q
-            g += hist[base + k, 0] - hist[base + k, 2]
-            q += hist[base + k, 0] - hist[base + k, 1] + hist[base + k, 2] - hist[base + k, 3]
+            g += pos[base + k, 0] - neg[base + k, 0]
+            q += pos[base + k, 0] - pos[base + k, 1] + neg[base + k, 0] - neg[base + k, 1]
         prefix[base + n, 0] = g
         prefix[base + n, 1] = q
         lost = base + n
-        g_miss = hist[lost, 0] - hist[lost, 2]
-        q_miss = hist[lost, 0] - hist[lost, 1] + hist[lost, 2] - hist[lost, 3]
+        g_miss = pos[lost, 0] - neg[lost, 0]
+        q_miss = pos[lost, 0] - pos[lost, 1] + neg[lost, 0] - neg[lost, 1]
         found[f] = np.inf
         for t in range(n_types):
             a1, a2, a3, label = types[t, 0], types[t, 1], types[t, 2], types[t, 3]
@@ -107,6 +138,7 @@ def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, fou
 @njit(cache=True, nogil=True)
 def derivatives(hist, prefix, offsets, n_bins, stumps, values, out):
     """Rates of change of the loss along known stumps: rows (feature, j, k, label 1, 2, 3, missing label)."""
+    pos, neg = hist[0], hist[1]
     for a in range(stumps.shape[0]):
         base, n = offsets[stumps[a, 0]], n_bins[stumps[a, 0]]
         j, k = base + stumps[a, 1], base + stumps[a, 2]
@@ -115,8 +147,8 @@ def derivatives(hist, prefix, offsets, n_bins, stumps, values, out):
         total = values[one, 1] * prefix[j, 1] - values[one, 0] * prefix[j, 0]
         total += values[two, 1] * (prefix[k, 1] - prefix[j, 1]) - values[two, 0] * (prefix[k, 0] - prefix[j, 0])
         total += values[three, 1] * (prefix[end, 1] - prefix[k, 1]) - values[three, 0] * (prefix[end, 0] - prefix[k, 0])
-        g = hist[lost, 0] - hist[lost, 2]
-        q = hist[lost, 0] - hist[lost, 1] + hist[lost, 2] - hist[lost, 3]
+        g = pos[lost, 0] - neg[lost, 0]
+        q = pos[lost, 0] - pos[lost, 1] + neg[lost, 0] - neg[lost, 1]
         out[a] = total + values[miss, 1] * q - values[miss, 0] * g
 
 
@@ -133,9 +165,9 @@ def label_sums(hist, base, n, stump, n_labels):
             label = stump[4]
         else:
             label = stump[5]
-        sums[label, 0] += hist[base + k, 0]
-        sums[label, 1] += hist[base + k, 2]
-        sums[label, 2] += hist[base + k, 1] + hist[base + k, 3]
+        sums[label, 0] += hist[0, base + k, 0]
+        sums[label, 1] += hist[1, base + k, 0]
+        sums[label, 2] += hist[0, base + k, 1] + hist[1, base + k, 1]
     return sums
 
 
@@ -197,6 +229,7 @@ def _minimise_step(sums, values, b, p, beta, z, free):
     """Damped Newton from z, in place, over the free ones of (eta, dh, dr)."""
     g, H = np.empty(3), np.empty((3, 3))
     value = _step_terms(sums, values, b, p, beta, z, g, H)
+    mass = sums.sum()
     for _ in range(100):
         d = _solve(H, g, free)
         decrement = 0.0
@@ -219,6 +252,9 @@ def _minimise_step(sums, values, b, p, beta, z, free):
             break
         z[:] = trial
         value = new
+        # Newton squares the error: the step just taken has left nothing that a double can hold.
+        if decrement <= 1e-15 * mass:
+            break
     return value
 
 

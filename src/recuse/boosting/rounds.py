@@ -14,12 +14,14 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..solution import Solution
+from recuse.solution import Solution
+
 from .binning import Bins
 from .certificates import dual_gap
 from .corrective import solve_restricted
@@ -67,7 +69,11 @@ class Problem:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to solve it; the names are those of the estimator."""
+    """How to solve it; the names are those of the estimator.
+
+    `certify_every` is the number of rounds between two readings of objective and gap; 0 chooses it by the size of
+    the data. `p_schedule` lists the exponents to go through when the surrogate is a smoothed maximum.
+    """
 
     family: str = "coupled"
     gamma: float = 0.0
@@ -80,6 +86,7 @@ class Settings:
     free_h: bool = True
     free_r: bool = True
     n_threads: int = 1
+    certify_every: int = 0
     p_schedule: tuple[float, ...] = ()
 
 
@@ -145,7 +152,7 @@ class State:
             function(0, n)
             return
         ends = np.linspace(0, n, self.settings.n_threads + 1).astype(int).tolist()
-        jobs = [self.threads.submit(function, a, b) for a, b in zip(ends[:-1], ends[1:], strict=True) if a < b]
+        jobs = [self.threads.submit(function, a, b) for a, b in pairwise(ends) if a < b]
         for job in jobs:
             job.result()
 
@@ -346,7 +353,7 @@ def beta_max(problem: Problem, settings: Settings) -> float:
 
 def _boost(state: State, monitor: Monitor | None) -> Solution:
     settings, history = state.settings, _History()
-    every = 1 if len(state.problem.s) <= _SMALL else 10
+    every = settings.certify_every or (1 if len(state.problem.s) <= _SMALL else 10)
     state.settle_intercepts()
     for n_iter in range(settings.n_rounds + 1):
         _advance_p(state, n_iter)

@@ -149,7 +149,7 @@ class Search:
         self._kernels = kernels
         self.bins, self.family, self.n_pos, self._spread = bins, family, n_pos, spread
         p = len(bins.n_bins)
-        self.hist = np.empty((bins.n_cells, 4))
+        self.hist = np.empty((2, bins.n_cells, 2))
         self.prefix = np.empty((bins.n_cells, 2))
         self.found = np.empty(p)
         self.where = np.zeros((p, 4), dtype=np.int64)
@@ -159,7 +159,7 @@ class Search:
         b, family = self.bins, self.family
 
         def work(first: int, last: int) -> None:
-            self._kernels.histograms(b.codes, w, self.n_pos, self.hist, b.offsets, b.n_bins, first, last)
+            self._kernels.histograms(b.codes, w, self.n_pos, self.hist, b.offsets, first, last)
             self._kernels.scan(
                 self.hist, self.prefix, b.offsets, b.n_bins, b.has_missing,
                 family.types, family.missing, family.values, self.found, self.where, first, last,
