@@ -15,10 +15,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from .checks import check_weights
 from .costs import Costs, as_costs
 from .decisions import KINDS, Decisions
-from .labels import distinct_labels, encode, label_space, plain
-from .weights import check_weights
+from .labels import distinct_labels, encode, label_space, plain, some
 
 ON_REJECT = ("label", "raise", "never")
 
@@ -139,8 +139,8 @@ class RejectOptionMixin(ClassifierMixin):
     def _require_two_classes(self) -> None:
         if len(self.classes_) > 2:
             raise ValueError(
-                f"{type(self).__name__} supports only binary classification. y has {len(self.classes_)} classes: "
-                f"{self.classes_[:5].tolist()}."
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y has the classes {some(self.classes_)}. Compare two of them, or one with the rest."
             )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

@@ -7,12 +7,13 @@ costs ``(1 - p) fp`` on average, negative ``p fn``, rejecting it ``p r_pos + (1 
 
 from __future__ import annotations
 
-import numbers
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .checks import is_number
 
 _DEFAULT_REJECT = 0.2
 
@@ -233,20 +234,16 @@ def as_costs(costs: Costs | float) -> Costs:
     """Return `costs` as a `Costs`: a float d means ``Costs(fp=1, fn=1, reject=d)``."""
     if isinstance(costs, Costs):
         return costs
-    if not _is_number(costs):
+    if not is_number(costs):
         raise TypeError(f"costs must be a recuse.Costs or a reject price such as 0.2; got {costs!r}.")
     return Costs(fp=1.0, fn=1.0, reject=_check_price("costs", costs))
 
 
 def _check_price(name: str, price: Any) -> float:
     """Return `price` as a float, or say what is wrong with it."""
-    if not _is_number(price):
+    if not is_number(price):
         raise TypeError(f"{name} must be a number greater than 0; got {price!r}.")
     value = float(price)
     if not (np.isfinite(value) and value > 0):
         raise ValueError(f"{name} must be a finite price greater than 0; got {value:g}.")
     return value
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)

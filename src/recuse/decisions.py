@@ -74,7 +74,7 @@ class Decisions:
     ...     StandardScaler(), recuse.ThresholdRejectClassifier(LogisticRegression(), costs=0.1)
     ... ).fit(X, y)
     >>> recuse.decide(model, X[:100])
-    Decisions(100 cases: 92 accepted, 8 ambiguity, 0 novelty)
+    Decisions(100 cases: 87 accepted, 13 ambiguity, 0 novelty)
     """
 
     label: NDArray[Any]

@@ -45,7 +45,7 @@ class LabelSpace:
         codes = encode(y, self.outputs)
         if (codes < 0).any():
             raise ValueError(
-                f"{name} holds {_some(np.asarray(y)[codes < 0])}, which is neither a class {_some(self.classes)} "
+                f"{name} holds {some(np.asarray(y)[codes < 0])}, which is neither a class {some(self.classes)} "
                 f"nor the reject label {plain(self.reject_label)!r}."
             )
         return np.where(codes == len(self.classes), -1, codes)
@@ -91,7 +91,7 @@ def distinct_labels(y: Any) -> NDArray[Any]:
     try:
         return np.unique(y)
     except TypeError:
-        raise ValueError(f"Labels must be all numbers or all text; got {_some(y)}.") from None
+        raise ValueError(f"Labels must be all numbers or all text; got {some(y)}.") from None
 
 
 def _encode_numbers(y: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
@@ -141,7 +141,7 @@ def _check_label(label: Any, classes: NDArray[Any], answers: NDArray[Any]) -> No
         raise ValueError(f"reject_label must be a number or a text; got {label!r}, which CSV files cannot keep.")
     if any(plain(known) == label for known in (*classes, *answers)):
         raise ValueError(
-            f"reject_label={label!r} is one of the classes {_some(classes)}: choose a label that is not a class."
+            f"reject_label={label!r} is one of the classes {some(classes)}: choose a label that is not a class."
         )
 
 
@@ -163,7 +163,7 @@ def _join(answers: NDArray[Any], label: Any) -> NDArray[Any]:
     return joined
 
 
-def _some(values: Any, limit: int = 5) -> str:
+def some(values: Any, limit: int = 5) -> str:
     """A short list of the distinct values, for messages."""
     shown = list(dict.fromkeys(plain(value) for value in values))
     return "[" + ", ".join(repr(value) for value in shown[:limit]) + (", ...]" if len(shown) > limit else "]")

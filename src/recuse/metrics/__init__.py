@@ -1,1 +1,44 @@
 """Metrics, curves and scorers of classification with a reject option."""
+
+from .curves import (
+    accuracy_rejection_curve,
+    augrc_score,
+    aurc_score,
+    cost_curve,
+    coverage_at_risk,
+    eaurc_score,
+    pareto_front,
+    risk_at_coverage,
+    risk_coverage_curve,
+)
+from .ranking import ks_score, precision_at_k_score
+from .rejection import (
+    coverage_score,
+    expected_cost,
+    reject_confusion_matrix,
+    rejection_rate,
+    selective_accuracy_score,
+)
+from .scorers import RejectScorer, get_scorer, get_scorer_names
+
+__all__ = [
+    "RejectScorer",
+    "accuracy_rejection_curve",
+    "augrc_score",
+    "aurc_score",
+    "cost_curve",
+    "coverage_at_risk",
+    "coverage_score",
+    "eaurc_score",
+    "expected_cost",
+    "get_scorer",
+    "get_scorer_names",
+    "ks_score",
+    "pareto_front",
+    "precision_at_k_score",
+    "reject_confusion_matrix",
+    "rejection_rate",
+    "risk_at_coverage",
+    "risk_coverage_curve",
+    "selective_accuracy_score",
+]

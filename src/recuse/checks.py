@@ -1,7 +1,8 @@
-"""Sample weights: one check for estimators and metrics."""
+"""Checks of numbers that estimators and metrics share."""
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -22,3 +23,14 @@ def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
     if not weights.any():
         raise ValueError("sample_weight is zero for every case: at least one must be positive.")
     return weights
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number; True and False are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def check_share(name: str, value: Any, *, or_one: bool = False) -> None:
+    """Refuse a value outside (0, 1), or outside (0, 1] with `or_one`."""
+    if not is_number(value) or not (0 < value < 1 or (or_one and value == 1)):
+        raise ValueError(f"{name} must be a number in {'(0, 1]' if or_one else '(0, 1)'}; got {value!r}.")

@@ -1,0 +1,350 @@
+"""Curves over the operating points of an acceptance score, and their summaries.
+
+The cases are accepted in order of falling score, cases with equal scores together, so a curve has one point for
+each distinct score and does not depend on the order of the rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_share, is_number
+from ..costs import Costs, as_costs
+from .placing import by_falling_score, place_ranked
+from .rejection import price_matrix
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class OperatingPoints:
+    """Cumulative sums over the accepted cases, one entry for each distinct score from high to low.
+
+    Attributes
+    ----------
+    thresholds : ndarray
+        Cases with at least this score are accepted.
+    weight : ndarray
+        Weight of the accepted cases.
+    loss : ndarray
+        Weighted loss of the accepted cases.
+    reject_price : ndarray
+        Weighted price of rejecting the accepted cases.
+    """
+
+    thresholds: Floats
+    weight: Floats
+    loss: Floats
+    reject_price: Floats
+
+    @property
+    def coverage(self) -> Floats:
+        """Share of the cases accepted."""
+        return self.weight / self.weight[-1]
+
+    @property
+    def risk(self) -> Floats:
+        """Mean loss of the accepted cases."""
+        return self.loss / self.weight
+
+
+def operating_points(
+    y_true: Any,
+    y_pred: Any,
+    score: Any = None,
+    *,
+    costs: Costs | float | None = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> OperatingPoints:
+    """Sort the cases by score once and sum what the curves need."""
+    placed, score = place_ranked(y_true, y_pred, score, labels=labels, sample_weight=sample_weight)
+    weights = placed.weights
+    if (weights == 0).any():  # a case of weight 0 is absent: its score is not an operating point
+        present = weights > 0
+        truth, answer = placed.truth[present], placed.answer[present]
+        weights, score = weights[present], score[present]
+    else:
+        truth, answer = placed.truth, placed.answer
+    order, ends = by_falling_score(score)
+
+    def cumulative(amounts: Floats) -> Floats:
+        return np.cumsum(amounts[order])[ends]
+
+    if costs is None:
+        loss = np.where(truth != answer, weights, 0.0)
+        reject_price = np.zeros(len(ends))
+    else:
+        prices = price_matrix(placed.labels, as_costs(costs), pos_label)
+        loss = prices[truth, answer] * weights
+        reject_price = cumulative(prices[truth, len(placed.labels)] * weights)
+    return OperatingPoints(score[order[ends]], cumulative(weights), cumulative(loss), reject_price)
+
+
+def risk_coverage_curve(
+    y_true: Any,
+    y_pred: Any,
+    score: Any = None,
+    *,
+    costs: Costs | float | None = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> tuple[Floats, Floats, Floats]:
+    """Risk on the accepted cases against the share accepted.
+
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The forced answers, without rejections; a `Decisions` table brings them and the score along.
+    score : array-like of float, optional
+        Acceptance score: the cases with the highest are accepted first.
+    costs : Costs or float, optional
+        With prices the risk is the mean price of the errors, without them the error rate.
+    labels, pos_label, sample_weight
+        As in `expected_cost`.
+
+    Returns
+    -------
+    coverage, risk, thresholds : ndarray
+        From low coverage to 1. At each threshold the cases with at least this score are accepted.
+
+    Examples
+    --------
+    >>> from recuse.metrics import risk_coverage_curve
+    >>> coverage, risk, thresholds = risk_coverage_curve([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.5])
+    >>> coverage, risk, thresholds
+    (array([0.25, 0.5 , 1.  ]), array([0.  , 0.  , 0.25]), array([0.9, 0.7, 0.5]))
+    """
+    points = operating_points(
+        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
+    )
+    return points.coverage, points.risk, points.thresholds
+
+
+def accuracy_rejection_curve(
+    y_true: Any, y_pred: Any, score: Any = None, *, labels: Any = None, sample_weight: Any = None
+) -> tuple[Floats, Floats, Floats]:
+    """Best accuracy on accepted cases against the share rejected: the Pareto front of the operating points.
+
+    Parameters are those of `risk_coverage_curve`.
+
+    Returns
+    -------
+    rejection, accuracy, thresholds : ndarray
+        Both rise from the point with the fewest rejections on; a point that rejects more cases without a better
+        accuracy is left out.
+
+    Examples
+    --------
+    >>> from recuse.metrics import accuracy_rejection_curve
+    >>> rejection, accuracy, _ = accuracy_rejection_curve([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.5])
+    >>> rejection, accuracy
+    (array([0. , 0.5]), array([0.75, 1.  ]))
+    """
+    points = operating_points(y_true, y_pred, score, labels=labels, sample_weight=sample_weight)
+    rejection, accuracy = 1 - points.coverage, 1 - points.risk
+    front = pareto_front(rejection, accuracy)
+    return rejection[front], accuracy[front], points.thresholds[front]
+
+
+def pareto_front(rejection: Any, accuracy: Any) -> NDArray[np.intp]:
+    """Positions of the points that no other beats: fewer rejections first, accuracy strictly rising.
+
+    Any set of operating points will do, such as those of two thresholds moved independently.
+
+    Examples
+    --------
+    >>> from recuse.metrics import pareto_front
+    >>> pareto_front([0.3, 0.1, 0.2, 0.1], [0.9, 0.8, 0.8, 0.7]).tolist()
+    [1, 0]
+    """
+    rejection, accuracy = np.asarray(rejection, dtype=float), np.asarray(accuracy, dtype=float)
+    order = np.lexsort((-accuracy, rejection))
+    ordered = accuracy[order]
+    best_before = np.append(-np.inf, np.maximum.accumulate(ordered)[:-1])
+    return order[ordered > best_before]
+
+
+def cost_curve(
+    y_true: Any,
+    y_pred: Any,
+    score: Any = None,
+    *,
+    costs: Costs | float = 0.2,
+    labels: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> tuple[Floats, Floats, Floats]:
+    """Expected cost against the share accepted: the lowest point is the operating point to choose.
+
+    Parameters are those of `risk_coverage_curve`.
+
+    Returns
+    -------
+    coverage, cost, thresholds : ndarray
+        From coverage 0, everything rejected at threshold infinity, to 1.
+
+    Examples
+    --------
+    >>> from recuse.metrics import cost_curve
+    >>> coverage, cost, _ = cost_curve([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.5], costs=0.2)
+    >>> coverage, cost
+    (array([0.  , 0.25, 0.5 , 1.  ]), array([0.2 , 0.15, 0.1 , 0.25]))
+    """
+    points = operating_points(
+        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
+    )
+    loss, accepted_price = np.append(0.0, points.loss), np.append(0.0, points.reject_price)
+    cost = (loss + accepted_price[-1] - accepted_price) / points.weight[-1]
+    return np.append(0.0, points.coverage), cost, np.append(np.inf, points.thresholds)
+
+
+def aurc_score(
+    y_true: Any,
+    y_pred: Any,
+    score: Any = None,
+    *,
+    costs: Costs | float | None = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Area under the risk-coverage curve: the mean, over the cases, of the risk when accepting down to that case.
+
+    Lower is better. Parameters are those of `risk_coverage_curve`.
+
+    Examples
+    --------
+    >>> from recuse.metrics import aurc_score
+    >>> aurc_score([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.4])  # (0 + 0 + 0 + 1/4) / 4
+    0.0625
+    """
+    points = operating_points(
+        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
+    )
+    return _mean_over_cases(points.weight, points.risk)
+
+
+def eaurc_score(y_true: Any, y_pred: Any, score: Any = None, *, labels: Any = None, sample_weight: Any = None) -> float:
+    """Excess area under the risk-coverage curve: 0 when every right answer ranks above every wrong one.
+
+    The area of the same answers with the right ones moved ahead is subtracted. Parameters are those of
+    `risk_coverage_curve`.
+
+    Examples
+    --------
+    >>> from recuse.metrics import eaurc_score
+    >>> eaurc_score([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.4])
+    0.0
+    """
+    points = operating_points(y_true, y_pred, score, labels=labels, sample_weight=sample_weight)
+    right = points.weight[-1] - points.loss[-1]
+    ideal = _mean_over_cases(points.loss, points.loss / (right + points.loss), total=points.weight[-1])
+    return _mean_over_cases(points.weight, points.risk) - ideal
+
+
+def augrc_score(
+    y_true: Any,
+    y_pred: Any,
+    score: Any = None,
+    *,
+    costs: Costs | float | None = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Area under the generalised risk-coverage curve, whose risk is the loss of accepted cases over all cases.
+
+    It is the average risk of undetected errors, between 0 and 1/2 for the error rate; lower is better. Cases with
+    equal scores are accepted gradually (the trapezoidal rule). Parameters are those of `risk_coverage_curve`.
+
+    References
+    ----------
+    Traub et al., "Overcoming common flaws in the evaluation of selective classification systems", 2024.
+
+    Examples
+    --------
+    >>> from recuse.metrics import augrc_score
+    >>> augrc_score([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.4])  # a triangle, 1/4 wide and 1/4 high
+    0.03125
+    """
+    points = operating_points(
+        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
+    )
+    coverage = np.append(0.0, points.coverage)
+    generalised_risk = np.append(0.0, points.loss) / points.weight[-1]
+    return float(np.trapezoid(generalised_risk, coverage))
+
+
+def risk_at_coverage(
+    y_true: Any,
+    y_pred: Any,
+    score: Any = None,
+    *,
+    coverage: float = 0.9,
+    costs: Costs | float | None = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Risk on the accepted cases when at least a share `coverage` is accepted, and no more than that takes.
+
+    Parameters are those of `risk_coverage_curve`.
+
+    Examples
+    --------
+    >>> from recuse.metrics import risk_at_coverage
+    >>> risk_at_coverage([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.4], coverage=0.75)
+    0.0
+    """
+    check_share("coverage", coverage, or_one=True)
+    points = operating_points(
+        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
+    )
+    # Sums of weights round: a share that is reached up to rounding is reached.
+    reached = int(np.searchsorted(points.coverage, coverage - 1e-12))
+    return float(points.risk[min(reached, len(points.risk) - 1)])
+
+
+def coverage_at_risk(
+    y_true: Any,
+    y_pred: Any,
+    score: Any = None,
+    *,
+    risk: float = 0.05,
+    costs: Costs | float | None = None,
+    labels: Any = None,
+    pos_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Largest share that can be accepted with a risk of at most `risk`; 0 when there is none.
+
+    Parameters are those of `risk_coverage_curve`.
+
+    Examples
+    --------
+    >>> from recuse.metrics import coverage_at_risk
+    >>> coverage_at_risk([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.4], risk=0.1)
+    0.75
+    """
+    if not is_number(risk) or not risk >= 0:
+        raise ValueError(f"risk must be 0 or more; got {risk!r}.")
+    points = operating_points(
+        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
+    )
+    allowed = points.coverage[points.risk <= risk + 1e-12]
+    return float(allowed[-1]) if len(allowed) else 0.0
+
+
+def _mean_over_cases(cumulative_weight: Floats, values: Floats, total: float | None = None) -> float:
+    """Mean of `values`, each counted with the weight its point adds."""
+    added = np.diff(cumulative_weight, prepend=0.0)
+    return float(np.sum(added * values) / (cumulative_weight[-1] if total is None else total))

@@ -1,0 +1,192 @@
+"""Metrics of answers that include rejections."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import UndefinedMetricWarning
+
+from ..costs import Costs, as_costs
+from ..labels import encode
+from .placing import Placed, place_answers
+
+
+def expected_cost(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    costs: Costs | float = 0.2,
+    labels: Any = None,
+    pos_label: Any = None,
+    reject_label: Any = None,
+    kind: Any = None,
+    novelty_label: Any = None,
+    sample_weight: Any = None,
+) -> float:
+    """Mean price of the answers.
+
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The answers. A `Decisions` table brings its classes, reject label and kinds along.
+    costs : Costs or float, default=0.2
+        The prices.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    pos_label : label, optional
+        The positive class; the second by default.
+    reject_label : label, optional
+        What `y_pred` holds for a rejected case.
+    kind : array-like of str, optional
+        Kind of each answer as in `Decisions.kind`, where the two kinds of rejection have different prices.
+    novelty_label : label, optional
+        What `y_true` holds for a case that belongs to no class. Rejecting it is free, classifying it is an error.
+    sample_weight : array-like, optional
+        Weight of each case.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from recuse import Costs
+    >>> from recuse.metrics import expected_cost
+    >>> prices = Costs(fp=1, fn=5, reject=0.5)
+    >>> expected_cost([0, 0, 1, 1], [0, 1, -1, 0], costs=prices, reject_label=-1)  # (0 + 1 + 0.5 + 5) / 4
+    1.625
+    """
+    placed = place_answers(
+        y_true,
+        y_pred,
+        labels=labels,
+        reject_label=reject_label,
+        kind=kind,
+        novelty_label=novelty_label,
+        sample_weight=sample_weight,
+    )
+    prices = price_matrix(placed.labels, as_costs(costs), pos_label)[placed.truth, placed.answer]
+    return float(np.average(prices, weights=placed.weights))
+
+
+def price_matrix(labels: NDArray[Any], costs: Costs, pos_label: Any = None) -> NDArray[np.float64]:
+    """Price matrix in the order of `labels`."""
+    if len(labels) < 2:
+        raise ValueError(f"y_true holds the class {labels.tolist()} only: pass labels= with both classes.")
+    if pos_label is None:
+        return costs.matrix(len(labels))
+    position = encode(np.asarray([pos_label]), labels)[0]
+    if len(labels) > 2 or position < 0:
+        raise ValueError(f"pos_label={pos_label!r} must be one of two classes; got {labels.tolist()}.")
+    return (costs if position == 1 else costs.swapped()).matrix()
+
+
+def coverage_score(
+    y_true: Any, y_pred: Any, *, labels: Any = None, reject_label: Any = None, sample_weight: Any = None
+) -> float:
+    """Share of the cases that were not rejected.
+
+    Parameters are those of `expected_cost`; `y_true` tells which labels are classes.
+
+    Examples
+    --------
+    >>> from recuse.metrics import coverage_score
+    >>> coverage_score([0, 0, 1, 1], [0, 1, -1, 1], reject_label=-1)
+    0.75
+    """
+    placed = place_answers(y_true, y_pred, labels=labels, reject_label=reject_label, sample_weight=sample_weight)
+    return _share(placed, ~placed.rejected)
+
+
+def rejection_rate(
+    y_true: Any, y_pred: Any, *, labels: Any = None, reject_label: Any = None, sample_weight: Any = None
+) -> float:
+    """Share of the cases that were rejected: 1 - coverage.
+
+    Examples
+    --------
+    >>> from recuse.metrics import rejection_rate
+    >>> rejection_rate(["no", "yes"], ["no", "[abstain]"], reject_label="[abstain]")
+    0.5
+    """
+    placed = place_answers(y_true, y_pred, labels=labels, reject_label=reject_label, sample_weight=sample_weight)
+    return _share(placed, placed.rejected)
+
+
+def selective_accuracy_score(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    reject_label: Any = None,
+    sample_weight: Any = None,
+    all_rejected: float | None = None,
+) -> float:
+    """Share of right answers among the accepted cases.
+
+    Parameters are those of `expected_cost`, and `all_rejected`: the value when no case is accepted. By default
+    it is NaN, with a warning.
+
+    Examples
+    --------
+    >>> from recuse.metrics import selective_accuracy_score
+    >>> selective_accuracy_score([0, 0, 1, 1], [0, 1, -1, 1], reject_label=-1)
+    0.6666666666666666
+    """
+    placed = place_answers(y_true, y_pred, labels=labels, reject_label=reject_label, sample_weight=sample_weight)
+    accepted = placed.weights[~placed.rejected].sum()
+    if accepted > 0:
+        return float(placed.weights[placed.answer == placed.truth].sum() / accepted)
+    if all_rejected is None:
+        message = "Every case is rejected, so the accuracy on accepted cases is undefined; pass all_rejected=."
+        warnings.warn(message, UndefinedMetricWarning, stacklevel=2)
+        return float("nan")
+    return float(all_rejected)
+
+
+def reject_confusion_matrix(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    reject_label: Any = None,
+    sample_weight: Any = None,
+    normalize: str | None = None,
+) -> NDArray[np.float64]:
+    """Confusion matrix with a last column for the rejected cases.
+
+    Parameters are those of `expected_cost`, and `normalize`: "true" divides by the row sums, "all" by the total.
+
+    Returns
+    -------
+    ndarray of shape (n_classes, n_classes + 1)
+        Row i, column j: weight of the cases of class i answered with class j; last column: rejected.
+
+    Examples
+    --------
+    >>> from recuse.metrics import reject_confusion_matrix
+    >>> reject_confusion_matrix([0, 0, 1, 1], [0, 1, -1, 1], reject_label=-1)
+    array([[1., 1., 0.],
+           [0., 1., 1.]])
+    """
+    if normalize not in (None, "true", "all"):
+        raise ValueError(f"normalize must be None, 'true' or 'all'; got {normalize!r}.")
+    placed = place_answers(y_true, y_pred, labels=labels, reject_label=reject_label, sample_weight=sample_weight)
+    n = len(placed.labels)
+    matrix = np.zeros((n, n + 1))
+    np.add.at(matrix, (placed.truth, np.minimum(placed.answer, n)), placed.weights)
+    if normalize == "all":
+        return matrix / matrix.sum()
+    if normalize == "true":
+        totals = matrix.sum(axis=1, keepdims=True)
+        return np.divide(matrix, totals, out=np.zeros_like(matrix), where=totals > 0)
+    return matrix
+
+
+def _share(placed: Placed, chosen: NDArray[np.bool_]) -> float:
+    return float(placed.weights[chosen].sum() / placed.weights.sum())

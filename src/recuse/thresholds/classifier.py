@@ -1,0 +1,501 @@
+"""ThresholdRejectClassifier: a reject option around any classifier."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import check_cv, cross_val_predict, train_test_split
+from sklearn.pipeline import Pipeline
+from sklearn.utils import (
+    _safe_indexing,  # documented in scikit-learn's reference, despite the underscore
+    check_random_state,
+    get_tags,
+)
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+    indexable,
+    validate_data,
+)
+
+from ..base import Evaluation, RejectOptionMixin
+from ..checks import check_share, check_weights
+from ..costs import Costs
+from ..labels import plain
+from . import guarantee as binomial
+from .rules import Band, Sample, chow_band, covering_threshold, symmetric_band, tuned_band
+
+_Positions: TypeAlias = NDArray[np.intp]
+
+RULES = ("chow", "tuned", "symmetric")
+
+# Share of the calibration cases that only place the thresholds to be tested for a guarantee.
+_PLACING_SHARE = 0.25
+
+
+def _estimator_has(method: str) -> Callable[[Any], bool]:
+    def check(self: Any) -> bool:
+        return hasattr(getattr(self, "estimator_", self.estimator), method)
+
+    return check
+
+
+class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstimator):
+    """Reject option around any classifier, by thresholds on its score.
+
+    The classifier is fitted as it is; cases whose score falls between two thresholds are rejected. The thresholds
+    minimise the expected cost
+
+        fn P(score < t_minus, positive) + fp P(score > t_plus, negative) + price of the cases in between.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Any scikit-learn classifier with `predict_proba` or `decision_function`. It is cloned, never fitted in
+        place. A model that is fitted already goes in as ``FrozenEstimator(model)``: it is used as it is, and the
+        cases given to `fit` only set the thresholds.
+    costs : Costs or float, default=0.2
+        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``.
+    rule : {"chow", "tuned", "symmetric"}, default="chow"
+        - "chow": the thresholds that the prices imply, on `predict_proba`. Optimal when the probabilities are right.
+          No threshold is learned. Three or more classes: reject when the highest probability is below
+          1 - reject price / error price.
+        - "tuned": the two thresholds of least cost on cross-validated scores, over all cut points (the ROC rule).
+          For scores that rank well but are not calibrated.
+        - "symmetric": one threshold on the distance of the score from its neutral value (0, or probability 1/2), of
+          least cost on cross-validated scores.
+    coverage : float in (0, 1], optional
+        Accept this share of cases, measured on cross-validated scores, in place of minimising the cost: the
+        reject price no longer matters. Of the bands that accept at least this share, "tuned" takes the one with the
+        cheapest errors; "chow" and "symmetric" move both thresholds until the share is reached.
+    guarantee : float in (0, 1), optional
+        Largest error rate on accepted cases. Part of the cases is held out of fitting, and the thresholds are moved
+        until the error rate is at most this with probability `confidence`; accepted are as many cases as
+        can be shown. The certificate is in `guarantee_`.
+    confidence : float in (0, 1), default=0.95
+        Confidence of the guarantee, over the drawing of the calibration cases.
+    calibration_size : float in (0, 1), default=0.3
+        Share of the cases held out for the guarantee; all of them when `estimator` is frozen.
+    novelty : outlier detector, optional
+        Rejects cases unlike all training cases, whatever the classifier says: IsolationForest, OneClassSVM,
+        LocalOutlierFactor(novelty=True), a Pipeline that ends in one. It is cloned.
+    cv : int, splitter or iterable, optional
+        How scores are cross-validated for "tuned", "symmetric" and `coverage`; 5 stratified folds by default.
+    pos_label : label, optional
+        The positive class of the prices; ``classes_[1]`` by default.
+    reject_label : label, default="auto"
+        What `predict` gives for a rejected case: -1, 0 or "[abstain]", whichever fits the classes, or your own.
+    on_reject : {"label", "raise", "never"}, default="label"
+        `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
+    n_jobs : int, optional
+        Folds fitted at once.
+    random_state : int or RandomState, optional
+        Chooses the cases held out for the guarantee.
+
+    Attributes
+    ----------
+    estimator_ : classifier
+        The fitted clone.
+    novelty_ : outlier detector
+        The fitted clone, where `novelty` is given.
+    thresholds_ : tuple of float
+        Scores between the two are rejected (two classes only).
+    fold_thresholds_ : ndarray of shape (n_folds, 2)
+        Where the rule would have put the thresholds on each fold alone: how far they can be trusted.
+    threshold_spread_ : ndarray of shape (2,)
+        Standard deviation of each threshold over the folds.
+    objective_ : float
+        Cross-validated cost per case at the thresholds, for rules that minimise it.
+    guarantee_ : Certificate
+        What the calibration cases show, where `guarantee` is given.
+    classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
+        As in every reject-option classifier.
+
+    References
+    ----------
+    C. K. Chow, "On optimum recognition error and reject tradeoff", 1970. F. Tortorella, "An optimal reject
+    rule for binary classifiers", 2000.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from recuse import Costs, ThresholdRejectClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ThresholdRejectClassifier(
+    ...     make_pipeline(StandardScaler(), LogisticRegression()), costs=Costs(fp=5, fn=1, reject=0.2)
+    ... ).fit(X[:400], y[:400])
+    >>> model.predict(X[400:410])
+    array([ 0,  1,  1,  1,  1,  1, -1,  1,  0,  1])
+    >>> model.decide(X[400:410])
+    Decisions(10 cases: 9 accepted, 1 ambiguity, 0 novelty)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        costs: Costs | float = 0.2,
+        rule: str = "chow",
+        coverage: float | None = None,
+        guarantee: float | None = None,
+        confidence: float = 0.95,
+        calibration_size: float = 0.3,
+        novelty: Any = None,
+        cv: Any = None,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        on_reject: str = "label",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.estimator = estimator
+        self.costs = costs
+        self.rule = rule
+        self.coverage = coverage
+        self.guarantee = guarantee
+        self.confidence = confidence
+        self.calibration_size = calibration_size
+        self.novelty = novelty
+        self.cv = cv
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.on_reject = on_reject
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ThresholdRejectClassifier:
+        """Fit the classifier and set the thresholds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training cases, in any form the estimator takes.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case, for the estimator, the detector and the thresholds.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, y, weights = self._check_data(X, y, sample_weight)
+        codes = self._fit_labels(y)
+        costs = self._fit_costs()
+        self._check_rule_fits(weights)
+        fitting, placing, testing = self._split_rows(codes)
+        self._fit_models(_rows(X, fitting), y[fitting], weights[fitting])
+        self._fit_rule(_rows(X, fitting), y[fitting], codes[fitting], weights[fitting], costs)
+        if self.guarantee is not None:
+            self._certify(_rows(X, placing), _rows(X, testing), codes[testing], n_rows=len(codes))
+        return self
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit") or not is_classifier(self.estimator):
+            raise TypeError(f"estimator must be a classifier such as LogisticRegression(); got {self.estimator!r}.")
+        if self.rule not in RULES:
+            raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; got {self.rule!r}.")
+        if self.coverage is not None and self.guarantee is not None:
+            raise ValueError("coverage and guarantee both set the thresholds: give one of them.")
+        if self.coverage is not None:
+            check_share("coverage", self.coverage, or_one=True)
+        if self.guarantee is not None:
+            check_share("guarantee", self.guarantee)
+        check_share("confidence", self.confidence)
+        check_share("calibration_size", self.calibration_size)
+        if self.guarantee is not None and self._is_frozen() and not isinstance(self.novelty, FrozenEstimator | None):
+            raise ValueError(
+                "With a guarantee and a frozen estimator, all cases calibrate and none is left to fit "
+                f"novelty={self.novelty!r}: fit it on other cases and pass FrozenEstimator(detector)."
+            )
+
+    def _check_data(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[Any], NDArray[np.float64]]:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        check_consistent_length(X, y, sample_weight)
+        X, y = indexable(X, column_or_1d(y, warn=True))
+        if len(y) == 0:
+            raise ValueError("X and y are empty: Found array with 0 sample(s) while a minimum of 2 is required.")
+        validate_data(self, X, skip_check_array=True)  # feature names and number; the estimator checks the values
+        weights = check_weights(sample_weight, len(y))
+        present = np.flatnonzero(weights)
+        explicit_folds = not (self.cv is None or isinstance(self.cv, numbers.Integral) or hasattr(self.cv, "split"))
+        if len(present) == len(y) or explicit_folds:
+            return X, y, weights
+        # A case of weight 0 is absent: it must not sit in a fold either.
+        return _rows(X, present), y[present], weights[present]
+
+    def _check_rule_fits(self, weights: NDArray[np.float64]) -> None:
+        """Refuse what the rule cannot do with this estimator, these classes or these weights."""
+        name = type(self.estimator).__name__
+        self._response = "predict_proba" if hasattr(self.estimator, "predict_proba") else "decision_function"
+        if not hasattr(self.estimator, self._response):
+            raise TypeError(f"estimator={name} has neither predict_proba nor decision_function: no score to cut.")
+        if self.rule == "chow" and self._response != "predict_proba":
+            raise TypeError(
+                f"rule='chow' needs probabilities, and estimator={name} has no predict_proba: use rule='tuned', "
+                f"or estimator=CalibratedClassifierCV({name}(...))."
+            )
+        if self.rule != "chow":
+            self._require_two_classes()
+        if self.guarantee is not None and np.ptp(weights) > 0:
+            raise ValueError("guarantee counts cases and cannot weigh them: leave sample_weight out.")
+
+    def _is_frozen(self) -> bool:
+        return isinstance(self.estimator, FrozenEstimator)
+
+    def _split_rows(self, codes: NDArray[np.intp]) -> tuple[_Positions, _Positions, _Positions]:
+        """Rows that fit the models and the rule, that place the candidate thresholds, and that test them."""
+        rows = np.arange(len(codes))
+        if self.guarantee is None:
+            return rows, rows[:0], rows[:0]
+        calibration_share = 1.0 if self._is_frozen() else self.calibration_size
+        fewest = binomial.smallest_sample(self.guarantee, self.confidence)
+        n_testing = int(len(rows) * calibration_share * (1 - _PLACING_SHARE))
+        if n_testing < fewest:
+            enough = math.ceil(fewest / (calibration_share * (1 - _PLACING_SHARE))) + 1
+            raise ValueError(
+                f"guarantee={self.guarantee:g} at confidence={self.confidence:g} needs {fewest} accepted test cases "
+                f"even if none is wrong, and {len(rows)} rows leave {n_testing}. At least {enough} rows would do; "
+                "or raise guarantee, lower confidence, or raise calibration_size."
+            )
+        random = check_random_state(self.random_state)
+        if self._is_frozen():
+            fitting, calibration = rows[:0], rows
+        else:
+            fitting, calibration = train_test_split(
+                rows, test_size=self.calibration_size, stratify=codes, random_state=random
+            )
+        testing, placing = train_test_split(calibration, test_size=_PLACING_SHARE, random_state=random)
+        return (placing if self._is_frozen() else fitting), placing, testing
+
+    def _fit_models(self, X: Any, y: NDArray[Any], weights: NDArray[np.float64]) -> None:
+        self.estimator_ = clone(self.estimator).fit(X, y, **_fit_params(self.estimator, weights))
+        known = getattr(self.estimator_, "classes_", self.classes_)
+        if not np.array_equal(known, self.classes_):
+            raise ValueError(
+                f"estimator was fitted to the classes {known.tolist()}, but y has {self.classes_.tolist()}: "
+                "give cases of the same classes."
+            )
+        if self.novelty is None:
+            return
+        detector = clone(self.novelty)
+        self.novelty_ = detector.fit(X, **_fit_params(detector, weights, required=False))
+        if not hasattr(self.novelty_, "decision_function"):
+            raise TypeError(
+                f"novelty={self.novelty!r} cannot score new cases: it has no decision_function. "
+                "LocalOutlierFactor needs novelty=True."
+            )
+
+    def _fit_rule(
+        self, X: Any, y: NDArray[Any], codes: NDArray[np.intp], weights: NDArray[np.float64], costs: Costs
+    ) -> None:
+        """Set `_band` (two classes) or `_bar` (more), cross-validating scores where the rule learns from them."""
+        multiclass = len(self.classes_) > 2
+        learned = self.rule != "chow" or self.coverage is not None
+        # With K classes a case is accepted when its highest probability exceeds 1 - reject price / error price.
+        self._bar = 1 - costs.reject_negative / costs.fp
+        self._band = None if multiclass else chow_band(costs)
+        if learned:
+            folds = list(check_cv(self.cv, y, classifier=True).split(X, y))
+            scores = self._cross_validated_scores(X, y, weights, folds)
+            if multiclass:
+                self._bar = covering_threshold(scores.max(axis=1), weights, self.coverage or 1.0)
+            else:
+                self._learn_band(scores, codes == 1, weights, folds, costs)
+        self._publish_thresholds()
+
+    def _cross_validated_scores(
+        self, X: Any, y: NDArray[Any], weights: NDArray[np.float64], folds: list[tuple[_Positions, _Positions]]
+    ) -> NDArray[np.float64]:
+        scores = cross_val_predict(
+            self.estimator,
+            X,
+            y,
+            cv=folds,
+            method=self._response,
+            params=_fit_params(self.estimator, weights),
+            n_jobs=self.n_jobs,
+        )
+        return self._binary(scores)
+
+    def _learn_band(
+        self,
+        scores: NDArray[np.float64],
+        positive: NDArray[np.bool_],
+        weights: NDArray[np.float64],
+        folds: list[tuple[_Positions, _Positions]],
+        costs: Costs,
+    ) -> None:
+        all_rows = np.arange(len(scores))
+        (self._band, price), *per_fold = (
+            self._place_band(Sample.of(scores[rows], positive[rows], weights[rows]), costs)
+            for rows in (all_rows, *(test for _, test in folds))
+        )
+        if price is not None:
+            self.objective_ = price
+        self.fold_thresholds_ = np.array([[band.lower, band.upper] for band, _ in per_fold])
+        self.threshold_spread_ = self.fold_thresholds_.std(axis=0)
+
+    def _place_band(self, sample: Sample, costs: Costs) -> tuple[Band, float | None]:
+        """Apply the rule to scored cases."""
+        if self.rule == "tuned":
+            return tuned_band(sample, costs, self.coverage)
+        if self.rule == "symmetric":
+            neutral = 0.5 if self._response == "predict_proba" else 0.0
+            return symmetric_band(sample, costs, neutral, self.coverage)
+        band = chow_band(costs)
+        confidence = band.confidence(sample.scores)
+        return band.scaled(covering_threshold(confidence, sample.weights, self.coverage or 1.0)), None
+
+    def _publish_thresholds(self) -> None:
+        if self._band is not None:
+            self.thresholds_ = (self._band.lower, self._band.upper)
+
+    def _certify(self, X_placing: Any, X_testing: Any, codes: NDArray[np.intp], n_rows: int) -> None:
+        """Move the thresholds until the guarantee is shown on the test cases."""
+        assert self.guarantee is not None
+        testing = self._evaluate(X_testing)
+        thresholds = binomial.candidate_thresholds(
+            self._confidence(self._evaluate(X_placing)), len(codes), self.guarantee, self.confidence
+        )
+        passed, failed = binomial.certify(
+            self._confidence(testing), testing.forced() != codes, thresholds, self.guarantee, self.confidence
+        )
+        if passed is None:
+            raise ValueError(self._not_certified(failed, n_rows))
+        self.guarantee_ = passed
+        if self._band is None:
+            self._bar = passed.threshold
+        else:
+            self._band = self._band.scaled(passed.threshold)
+        self._publish_thresholds()
+
+    def _confidence(self, evaluation: Evaluation) -> NDArray[np.float64]:
+        """What the guarantee cuts: how sure the class is, with novelties out of reach of every threshold."""
+        scores: NDArray[np.float64] = evaluation.detail
+        sure = scores.max(axis=1) if self._band is None else self._band.confidence(scores)
+        return sure if evaluation.novel is None else np.where(evaluation.novel, -np.inf, sure)
+
+    def _not_certified(self, failed: binomial.Certificate | None, n_rows: int) -> str:
+        start = f"guarantee={self.guarantee:g} at confidence={self.confidence:g} cannot be shown"
+        if failed is None or failed.n_accepted == 0:
+            return f"{start}: every calibration case is rejected as a novelty."
+        shown = f"{failed.n_errors} of the {failed.n_accepted} surest test cases are wrong"
+        rate = failed.n_errors / failed.n_accepted
+        needed = binomial.rows_needed(failed.level, failed.confidence, rate)
+        if math.isinf(needed):
+            return f"{start}: {shown}. Raise guarantee, or use a better classifier: more cases would not help."
+        rows = math.ceil(n_rows * needed / failed.n_accepted)
+        return f"{start}: {shown}. At this rate about {rows} rows would do; or raise guarantee."
+
+    def _evaluate(self, X: Any) -> Evaluation:
+        check_is_fitted(self, "estimator_")
+        scores = self._binary(getattr(self.estimator_, self._response)(X))
+        if self._band is None:
+            h, r = scores, scores.max(axis=1) - self._bar
+        else:
+            h, r = scores - self._band.centre, self._band.acceptance(scores)
+        if self.novelty is None:
+            return Evaluation(h, r, detail=scores)
+        # Detectors agree that a negative score marks an outlier.
+        inlier_score = np.asarray(self.novelty_.decision_function(X), dtype=np.float64)
+        novel = inlier_score < 0
+        return Evaluation(h, np.where(novel, np.minimum(r, inlier_score), r), novel, detail=scores)
+
+    def _binary(self, scores: Any) -> NDArray[np.float64]:
+        """Keep one column, of the second class, where there are two."""
+        scores = np.asarray(scores, dtype=np.float64)
+        return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+
+    def _reasons(self, evaluation: Evaluation) -> list[str]:
+        say = _multiclass_reason if self._band is None else _band_reason
+        outside = f"unlike the training cases: {_detector_name(self.novelty)} gives it {{:.3g}}, below 0"
+        novel = np.zeros(len(evaluation.r), dtype=bool) if evaluation.novel is None else evaluation.novel
+        return [
+            outside.format(r) if is_novel else say(self, score, accepted)
+            for score, r, is_novel, accepted in zip(
+                evaluation.detail, evaluation.r, novel, evaluation.accepted, strict=True
+            )
+        ]
+
+    @available_if(_estimator_has("predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Class probabilities of the wrapped classifier, also for rejected cases."""
+        check_is_fitted(self, "estimator_")
+        probabilities: NDArray[np.float64] = self.estimator_.predict_proba(X)
+        return probabilities
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
+        tags.input_tags.sparse = inner.input_tags.sparse
+        tags.input_tags.allow_nan = inner.input_tags.allow_nan
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.classifier_tags.multi_class = self.rule == "chow"
+        return tags
+
+
+def _rows(X: Any, positions: _Positions) -> Any:
+    """Rows of a table of any kind; the table itself when all of them are wanted."""
+    return X if len(positions) == _num_rows(X) else _safe_indexing(X, positions)
+
+
+def _num_rows(X: Any) -> int:
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _fit_params(estimator: Any, weights: NDArray[np.float64], required: bool = True) -> dict[str, Any]:
+    """How to hand the weights to `fit`: nothing for unit weights or a frozen estimator."""
+    if (weights == 1).all() or isinstance(estimator, FrozenEstimator):
+        return {}
+    if isinstance(estimator, Pipeline):
+        name, last = estimator.steps[-1]
+        return {f"{name}__{key}": value for key, value in _fit_params(last, weights, required).items()}
+    if has_fit_parameter(estimator, "sample_weight"):
+        return {"sample_weight": weights}
+    if required:
+        raise TypeError(f"sample_weight was given, but estimator={type(estimator).__name__} cannot be fitted with it.")
+    return {}
+
+
+def _detector_name(novelty: Any) -> str:
+    if isinstance(novelty, Pipeline):
+        novelty = novelty.steps[-1][1]
+    if isinstance(novelty, FrozenEstimator):
+        novelty = novelty.estimator
+    return type(novelty).__name__
+
+
+def _band_reason(model: ThresholdRejectClassifier, score: float, accepted: bool) -> str:
+    band: Band = model._band  # type: ignore[assignment]
+    positive = plain(model.classes_[1])
+    if model._response == "predict_proba":
+        lower, upper = max(band.lower, 0.0), min(band.upper, 1.0)
+        what = f"probability {score:.3g} of {positive!r}"
+    else:
+        lower, upper = band.lower, band.upper
+        what = f"score {score:.3g} towards {positive!r}"
+    if not accepted:
+        return f"{what} lies between {lower:.3g} and {upper:.3g}"
+    return f"{what} is above {upper:.3g}" if score > band.centre else f"{what} is below {lower:.3g}"
+
+
+def _multiclass_reason(model: ThresholdRejectClassifier, scores: NDArray[np.float64], accepted: bool) -> str:
+    best = int(scores.argmax())
+    side = "above" if accepted else "not above"
+    return f"highest probability {scores[best]:.3g}, of {plain(model.classes_[best])!r}, is {side} {model._bar:.3g}"

@@ -1,0 +1,235 @@
+"""Where to cut a score: the band of scores in which a case is rejected.
+
+A score s grows towards the positive class. A case is called negative below the band, positive above it. The price of
+a band ``[lower, upper]`` on a sample is
+
+    fn P(s < lower) + fp N(s > upper) + r_pos P(lower <= s <= upper) + r_neg N(lower <= s <= upper),
+
+P and N the weights of the positives and negatives there. Only the cuts between distinct scores matter; they are
+numbered 0 (below every score) to m (above every score), so that k counts the distinct scores below cut k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..costs import Costs
+
+Floats = NDArray[np.float64]
+
+# Amounts closer than this, relative to the largest possible, are equal: sums of weights round differently.
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Band:
+    """Scores from `lower` to `upper` are rejected; without the reject option the classes part at `centre`."""
+
+    lower: float
+    upper: float
+    centre: float
+
+    def acceptance(self, scores: Floats) -> Floats:
+        """How far a score lies outside the band: greater than 0 when the case is accepted."""
+        return np.maximum(scores - self.upper, self.lower - scores)
+
+    def confidence(self, scores: Floats) -> Floats:
+        """Distance of a score from the centre, in half-widths of the band: above 1 outside it."""
+        left, right = self._half_widths()
+        distance = scores - self.centre
+        return np.where(distance > 0, distance / right, -distance / left)
+
+    def scaled(self, factor: float) -> Band:
+        """The band that rejects the cases with a confidence up to `factor`: the same shape, wider or narrower."""
+        left, right = self._half_widths()
+        return Band(self.centre - factor * left, self.centre + factor * right, self.centre)
+
+    def _half_widths(self) -> tuple[float, float]:
+        # A side without a width gives no scale of its own: it takes the other side's.
+        left, right = self.centre - self.lower, self.upper - self.centre
+        if left <= 0 and right <= 0:
+            return 1.0, 1.0
+        return (left if left > 0 else right), (right if right > 0 else left)
+
+
+@dataclass(frozen=True)
+class Cuts:
+    """A sample of scores sorted and grouped by distinct value.
+
+    Attributes
+    ----------
+    values : ndarray of shape (m,)
+        Distinct scores, ascending.
+    order : ndarray of int of shape (n,)
+        Positions of the cases in order of their score.
+    ends : ndarray of int of shape (m,)
+        Last position in `order` of each distinct score.
+    """
+
+    values: Floats
+    order: NDArray[np.intp]
+    ends: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, scores: Floats) -> Cuts:
+        """Sort and group a sample."""
+        order = np.argsort(scores)
+        ordered = scores[order]
+        ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
+        return cls(ordered[ends], order, ends)
+
+    def total_below(self, amounts: Floats) -> Floats:
+        """Sum of the cases' `amounts` below each of the m + 1 cuts."""
+        return np.append(0.0, np.cumsum(amounts[self.order])[self.ends])
+
+    def above(self, k: int) -> float:
+        """A threshold t such that exactly the scores above cut k are greater than t."""
+        left, right = self._neighbours(k)
+        middle = left + (right - left) / 2
+        return left if middle >= right else middle  # neighbouring floats have no middle
+
+    def below(self, k: int) -> float:
+        """A threshold t such that exactly the scores below cut k are less than t."""
+        left, right = self._neighbours(k)
+        middle = left + (right - left) / 2
+        return right if middle <= left else middle
+
+    def _neighbours(self, k: int) -> tuple[float, float]:
+        # The outermost cuts lie a whole range (at least 1, the range of a probability) beyond the scores seen:
+        # finite, yet out of reach of new cases.
+        reach = 2 * max(1.0, float(self.values[-1] - self.values[0]))
+        left = self.values[k - 1] if k > 0 else self.values[0] - reach
+        right = self.values[k] if k < len(self.values) else self.values[-1] + reach
+        return float(left), float(right)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Scored cases with known outcome, and the weight of each class below each cut of the score."""
+
+    scores: Floats
+    positive: NDArray[np.bool_]
+    weights: Floats
+    cuts: Cuts
+    positives: Floats
+    negatives: Floats
+
+    @classmethod
+    def of(cls, scores: Floats, positive: NDArray[np.bool_], weights: Floats) -> Sample:
+        """Sort and sum a sample; a case of weight 0 is absent, its score makes no cut."""
+        present = weights > 0
+        scores, positive, weights = scores[present], positive[present], weights[present]
+        cuts = Cuts.of(scores)
+        positives = cuts.total_below(np.where(positive, weights, 0.0))
+        negatives = cuts.total_below(np.where(positive, 0.0, weights))
+        return cls(scores, positive, weights, cuts, positives, negatives)
+
+
+def chow_band(costs: Costs) -> Band:
+    """Chow's rule on the probability of the positive class."""
+    return Band(*costs.thresholds, centre=costs.break_even)
+
+
+def tuned_band(sample: Sample, costs: Costs, coverage: float | None = None) -> tuple[Band, float]:
+    """The cheapest band over all pairs of cuts, found in one sweep, and its price per unit of weight.
+
+    Of equally cheap bands the narrowest is taken. With `coverage`, the band with the least price of errors among
+    those that accept at least this share of the weight.
+    """
+    if coverage is None:
+        lower, upper = _cheapest_pair(sample, costs)
+    else:
+        lower, upper = _cheapest_covering_pair(sample, costs, coverage)
+    centre = _cheapest_single(sample, costs, lower, upper)
+    cuts = sample.cuts
+    band = Band(cuts.below(lower), cuts.above(upper), cuts.above(centre))
+    return band, _pair_price(sample, costs, lower, upper) / sample.weights.sum()
+
+
+def _cheapest_pair(sample: Sample, costs: Costs) -> tuple[int, int]:
+    # The price splits into a term of the lower cut and a term of the upper cut, coupled only by lower <= upper:
+    # for each upper cut the best lower cut is a running minimum.
+    as_rejected = costs.reject_positive * sample.positives + costs.reject_negative * sample.negatives
+    lower_term = costs.fn * sample.positives - as_rejected
+    upper_term = as_rejected + costs.fp * (sample.negatives[-1] - sample.negatives)
+    best_lower = np.minimum.accumulate(lower_term)
+    same = _same_price(sample, costs)
+    upper = _first_minimum(best_lower + upper_term, same)
+    lower = int(np.flatnonzero(lower_term[: upper + 1] <= best_lower[upper] + same)[-1])
+    return lower, upper
+
+
+def _cheapest_covering_pair(sample: Sample, costs: Costs, coverage: float) -> tuple[int, int]:
+    weight, negatives = sample.positives + sample.negatives, sample.negatives
+    # For each lower cut: the highest upper cut that leaves no more than 1 - coverage in between.
+    limit = weight + (1 - coverage + _SAME) * weight[-1]
+    uppers = np.searchsorted(weight, limit, side="right") - 1
+    # A lower one that spares no further false alarm rejects fewer cases at the same price of errors.
+    uppers = np.maximum(np.searchsorted(negatives, negatives[uppers], side="left"), np.arange(len(weight)))
+    price = costs.fn * sample.positives + costs.fp * (negatives[-1] - negatives[uppers])
+    lower = int(np.argmin(price))
+    return lower, int(uppers[lower])
+
+
+def _cheapest_single(sample: Sample, costs: Costs, lower: int, upper: int) -> int:
+    """The cut, within the band, at which a forced classifier is cheapest."""
+    price = costs.fn * sample.positives + costs.fp * (sample.negatives[-1] - sample.negatives)
+    return lower + int(np.argmin(price[lower : upper + 1]))
+
+
+def _pair_price(sample: Sample, costs: Costs, lower: int, upper: int) -> float:
+    positives, negatives = sample.positives, sample.negatives
+    rejected = costs.reject_positive * (positives[upper] - positives[lower])
+    rejected += costs.reject_negative * (negatives[upper] - negatives[lower])
+    return float(costs.fn * positives[lower] + rejected + costs.fp * (negatives[-1] - negatives[upper]))
+
+
+def symmetric_band(sample: Sample, costs: Costs, centre: float, coverage: float | None = None) -> tuple[Band, float]:
+    """The cheapest half-width around a fixed centre, over all distinct distances, and its price per unit of weight.
+
+    Of equally cheap bands the narrowest is taken; with `coverage`, the widest that accepts at least this share.
+    """
+    positive, weights = sample.positive, sample.weights
+    wrong = positive != (sample.scores > centre)
+    cuts = Cuts.of(np.abs(sample.scores - centre))
+    errors = cuts.total_below(np.where(wrong, np.where(positive, costs.fn, costs.fp), 0.0) * weights)
+    rejected = cuts.total_below(np.where(positive, costs.reject_positive, costs.reject_negative) * weights)
+    price = rejected + (errors[-1] - errors)
+    if coverage is None:
+        k = _first_minimum(price, _same_price(sample, costs))
+    else:
+        k = _covering_cut(cuts, weights, coverage)
+    half_width = _half_width(cuts, k)
+    return Band(centre - half_width, centre + half_width, centre), float(price[k] / weights.sum())
+
+
+def _half_width(cuts: Cuts, k: int) -> float:
+    """A half-width that rejects exactly the k smallest distances."""
+    if k > 0:
+        return cuts.above(k)
+    # Reject nothing: 0 will do unless a case sits on the centre itself, which only a negative width accepts.
+    return 0.0 if cuts.values[0] > 0 else -cuts.above(1) / 2
+
+
+def covering_threshold(confidence: Floats, weights: Floats, coverage: float) -> float:
+    """The confidence above which at least a share `coverage` of the weight lies."""
+    cuts = Cuts.of(confidence)
+    return cuts.above(_covering_cut(cuts, weights, coverage))
+
+
+def _covering_cut(cuts: Cuts, weights: Floats, coverage: float) -> int:
+    """The highest cut with at least a share `coverage` of the weight above it."""
+    below = cuts.total_below(weights)
+    return int(np.searchsorted(below, (1 - coverage + _SAME) * below[-1], side="right")) - 1
+
+
+def _same_price(sample: Sample, costs: Costs) -> float:
+    return float(_SAME * (costs.fp + costs.fn) * sample.weights.sum())
+
+
+def _first_minimum(price: Floats, same: float) -> int:
+    """The first of the lowest prices, taking prices within `same` as equal."""
+    return int(np.argmax(price <= price.min() + same))

@@ -1,0 +1,35 @@
+"""Data and models that many tests share."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+# One table for every label family of the contract: classes (negative, positive), reject label, kind of output type.
+LABEL_FAMILIES = {
+    "0/1": (np.array([0, 1]), -1, "i"),
+    "uint8": (np.array([0, 1], dtype=np.uint8), -1, "i"),
+    "uint64": (np.array([3, 7], dtype=np.uint64), -1, "i"),
+    "int8": (np.array([-128, 0], dtype=np.int8), -1, "i"),
+    "-1/+1": (np.array([-1, 1]), 0, "i"),
+    "-1/0": (np.array([-1, 0]), -2, "i"),
+    "int8 full": (np.array([-128, -1], dtype=np.int8), 0, "i"),
+    "float": (np.array([0.0, 1.0]), -1.0, "f"),
+    "float32 -1/+1": (np.array([-1.0, 1.0], dtype=np.float32), 0.0, "f"),
+    "short text": (np.array(["n", "y"]), "[abstain]", "U"),
+    "long text": (np.array(["definitely not", "without any doubt"]), "[abstain]", "U"),
+    "text objects": (np.array(["no", "yes"], dtype=object), "[abstain]", "O"),
+    "bool": (np.array([False, True]), -1, "i"),
+}
+
+
+@pytest.fixture(params=LABEL_FAMILIES, ids=list(LABEL_FAMILIES))
+def family(request):
+    return LABEL_FAMILIES[request.param]
+
+
+@pytest.fixture(scope="session")
+def overlapping():
+    """Two overlapping classes, as 0/1: some cases are worth rejecting at a price of 0.2."""
+    return make_classification(
+        n_samples=240, n_features=4, n_informative=3, n_redundant=0, class_sep=0.7, flip_y=0.15, random_state=3
+    )

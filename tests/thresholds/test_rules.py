@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recuse import Costs
+from recuse.thresholds.rules import Band, Cuts, Sample, chow_band, covering_threshold, symmetric_band, tuned_band
+from tests import reference
+
+price = st.floats(0.05, 5)
+
+
+@st.composite
+def samples(draw, max_size=12):
+    """Few cases with many ties, some of weight 0."""
+    n = draw(st.integers(1, max_size))
+    scores = np.array(draw(st.lists(st.sampled_from([-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 3.0]), min_size=n, max_size=n)))
+    positive = np.array(draw(st.lists(st.booleans(), min_size=n, max_size=n)))
+    weights = np.array(draw(st.lists(st.sampled_from([0.0, 0.5, 1.0, 2.0]), min_size=n, max_size=n)))
+    weights[0] = max(weights[0], 1.0)
+    return scores, positive, weights
+
+
+@st.composite
+def price_lists(draw):
+    return Costs(fp=draw(price), fn=draw(price), reject_negative=draw(price) / 4, reject_positive=draw(price) / 4)
+
+
+def answers(band, scores):
+    accepted = band.acceptance(scores) > 0
+    return ["reject" if not a else "yes" if s > band.centre else "no" for s, a in zip(scores, accepted, strict=True)]
+
+
+@given(samples(), price_lists())
+def test_tuned_band_is_the_cheapest_of_all_pairs(sample, costs):
+    scores, positive, weights = sample
+    band, price = tuned_band(Sample.of(*sample), costs)
+    present = weights > 0
+    best = reference.cheapest_band_price(scores[present], positive[present], costs, weights[present])
+    assert price == pytest.approx(best, abs=1e-9)
+    assert reference.expected_cost(positive, answers(band, scores), costs, weights) == pytest.approx(price, abs=1e-9)
+
+
+@settings(max_examples=60)
+@given(samples(), price_lists(), st.sampled_from([0.1, 0.25, 0.5, 0.75, 0.9, 1.0]))
+def test_tuned_band_with_coverage_has_the_cheapest_errors(sample, costs, coverage):
+    scores, positive, weights = (column[sample[2] > 0] for column in sample)
+    band, _ = tuned_band(Sample.of(*sample), costs, coverage)
+    given_answers = np.array(answers(band, scores))
+    accepted = given_answers != "reject"
+    assert weights[accepted].sum() >= coverage * weights.sum() - 1e-9
+    errors = weights * (
+        (positive & (given_answers == "no")) * costs.fn + (~positive & (given_answers == "yes")) * costs.fp
+    )
+    best = reference.cheapest_band_price(scores, positive, costs, weights, min_coverage=coverage)
+    assert errors.sum() / weights.sum() == pytest.approx(best, abs=1e-9)
+
+
+@given(samples(), price_lists(), st.sampled_from([0.0, 0.25]))
+def test_symmetric_band_is_the_cheapest_half_width(sample, costs, centre):
+    scores, positive, weights = sample
+    band, price = symmetric_band(Sample.of(*sample), costs, centre)
+    present = weights > 0
+    best = reference.cheapest_symmetric_price(scores[present], positive[present], costs, centre, weights[present])
+    assert price == pytest.approx(best, abs=1e-9)
+    assert reference.expected_cost(positive, answers(band, scores), costs, weights) == pytest.approx(price, abs=1e-9)
+    assert band.upper - centre == pytest.approx(centre - band.lower)
+
+
+@given(samples(), price_lists(), st.randoms(use_true_random=False))
+def test_order_of_the_cases_does_not_matter(sample, costs, random):
+    order = random.sample(range(len(sample[0])), len(sample[0]))
+    shuffled = tuple(column[order] for column in sample)
+    assert tuned_band(Sample.of(*sample), costs)[0] == tuned_band(Sample.of(*shuffled), costs)[0]
+
+
+@given(samples(), price_lists())
+def test_weight_two_is_a_repeated_case_and_weight_zero_an_absent_one(sample, costs):
+    scores, positive, weights = sample
+    counts = (2 * weights).astype(int)
+    repeated = tuple(np.repeat(column, counts) for column in (scores, positive, np.ones(len(scores))))
+    for rule in (tuned_band, lambda s, c: symmetric_band(s, c, 0.0)):
+        band, price = rule(Sample.of(*sample), costs)
+        other, other_price = rule(Sample.of(*repeated), costs)
+        assert band == other
+        assert price == pytest.approx(other_price)
+
+
+@given(samples(), price_lists())
+def test_swapping_the_classes_mirrors_the_cost(sample, costs):
+    scores, positive, weights = sample
+    _, price = tuned_band(Sample.of(*sample), costs)
+    _, mirrored = tuned_band(Sample.of(-scores, ~positive, weights), costs.swapped())
+    assert price == pytest.approx(mirrored, abs=1e-9)
+
+
+def test_neighbouring_floats_are_still_told_apart():
+    a = 1.0
+    b = np.nextafter(a, 2)
+    sample = Sample.of(np.array([a, b]), np.array([False, True]), np.ones(2))
+    band, price = tuned_band(sample, Costs())
+    assert price == 0
+    assert answers(band, np.array([a, b])) == ["no", "yes"]
+
+
+def test_a_hopeless_class_is_never_answered():
+    sample = Sample.of(np.linspace(0, 1, 50), np.tile([True, False], 25), np.ones(50))
+    band, price = tuned_band(sample, Costs(reject=0.1))
+    assert price == pytest.approx(0.1)
+    assert answers(band, np.array([0.0, 0.5, 1.0])) == ["reject"] * 3
+    assert np.isfinite([band.lower, band.upper, band.centre]).all()
+
+
+def test_chow_band_is_the_prices_thresholds():
+    costs = Costs(fp=1, fn=5, reject=0.3)
+    assert chow_band(costs) == Band(*costs.thresholds, costs.break_even)
+
+
+@given(samples(), st.sampled_from([0.1, 0.3, 0.5, 0.8, 1.0]))
+def test_covering_threshold_covers_and_no_higher_one_does(sample, coverage):
+    scores, _, weights = (column[sample[2] > 0] for column in sample)
+    threshold = covering_threshold(scores, weights, coverage)
+    assert weights[scores > threshold].sum() >= coverage * weights.sum() - 1e-9
+    accepted = scores[scores > threshold]
+    stricter = weights[scores > accepted.min()].sum()
+    assert stricter < coverage * weights.sum() + 1e-9
+
+
+@given(st.floats(-3, 3), st.floats(0.1, 2), st.floats(0.1, 2), st.floats(0.01, 3))
+def test_scaled_band_rejects_up_to_its_confidence(centre, left, right, factor):
+    band = Band(centre - left, centre + right, centre)
+    scores = np.linspace(centre - 8, centre + 8, 401)
+    scaled = band.scaled(factor)
+    sure = band.confidence(scores)
+    clear = np.abs(sure - factor) > 1e-9
+    assert ((scaled.acceptance(scores) > 0) == (sure > factor))[clear].all()
+
+
+def test_a_side_without_width_takes_the_others():
+    assert Band(0.0, 1.0, 0.0).scaled(2.0) == Band(-2.0, 2.0, 0.0)
+    assert Band(0.5, 0.5, 0.5).scaled(0.25) == Band(0.25, 0.75, 0.5)
+
+
+def test_cuts_group_ties():
+    cuts = Cuts.of(np.array([2.0, 1.0, 2.0, 3.0]))
+    assert cuts.values.tolist() == [1, 2, 3]
+    assert cuts.total_below(np.array([10.0, 1.0, 20.0, 5.0])).tolist() == [0, 1, 31, 36]
