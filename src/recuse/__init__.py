@@ -7,6 +7,7 @@ __version__ = "0.1.0.dev0"
 
 # Public name -> module that defines it. Loaded on first use, so that `import recuse` stays light.
 _HOMES = {
+    "AbstentionBoostingClassifier": "boosting",
     "Costs": "costs",
     "Decisions": "decisions",
     "RejectedSamplesError": "base",
@@ -19,6 +20,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AbstentionBoostingClassifier",
     "Costs",
     "Decisions",
     "RejectedSamplesError",

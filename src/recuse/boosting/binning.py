@@ -40,6 +40,19 @@ class Bins:
     offsets: NDArray[np.int64]
     has_missing: NDArray[np.bool_]
 
+    def take(self, rows: NDArray[Any]) -> Bins:
+        """Return some of the rows, coded as they are."""
+        return Bins(np.ascontiguousarray(self.codes[:, rows]), self.cuts, self.n_bins, self.offsets, self.has_missing)
+
+    def join(self, other: Bins) -> Bins:
+        """Return the features of both, for the same rows."""
+        wide = np.promote_types(self.codes.dtype, other.codes.dtype)
+        codes = np.concatenate([self.codes.astype(wide, copy=False), other.codes.astype(wide, copy=False)])
+        n_bins = np.concatenate([self.n_bins, other.n_bins])
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
+        missing = np.concatenate([self.has_missing, other.has_missing])
+        return Bins(codes, [*self.cuts, *other.cuts], n_bins, offsets, missing)
+
     @property
     def n_cells(self) -> int:
         """Cells of all features together."""

@@ -338,3 +338,77 @@ def add_tables(codes, offsets, h_table, r_table, h, r, start, stop):
             c = row[i]
             h[i] += h_cells[c]
             r[i] += r_cells[c]
+
+
+@njit(cache=True, nogil=True)
+def tree_histograms(codes, node, stats, hist, offsets, first, last):
+    """Sum five statistics of the rows by (node, cell), for the features first <= f < last; node -1 is left out."""
+    m = codes.shape[1]
+    hist[:, offsets[first] : offsets[last]] = 0.0
+    for block in range(0, m, _BLOCK):
+        end = min(block + _BLOCK, m)
+        for f in range(first, last):
+            row, base = codes[f], offsets[f]
+            for i in range(block, end):
+                if node[i] >= 0:
+                    cells = hist[node[i], base + row[i]]
+                    for a in range(5):
+                        cells[a] += stats[i, a]
+
+
+@njit(cache=True, nogil=True)
+def leaf_gain(t, ridge):
+    """Half g' (H + ridge)^-1 g of the sums t = (g_h, g_r, H_hh, H_hr, H_rr): what a leaf of its own is worth."""
+    a, b, c = t[2] + ridge, t[3], t[4] + ridge
+    determinant = a * c - b * b
+    if not determinant > 1e-300:
+        return 0.0
+    return 0.5 * (c * t[0] * t[0] - 2.0 * b * t[0] * t[1] + a * t[1] * t[1]) / determinant
+
+
+@njit(cache=True, nogil=True)
+def tree_scan(hist, offsets, n_bins, has_missing, ridge, least, found, where, first, last):
+    """Best split of every node on every feature first <= f < last.
+
+    `found` (nodes, p) receives the gain over no split, `where` (nodes, p, 2) the number of bins that go left and
+    whether missing values do. A side needs the curvature `least` at least.
+    """
+    left, right, total, lost = np.empty(5), np.empty(5), np.empty(5), np.empty(5)
+    for v in range(hist.shape[0]):
+        for f in range(first, last):
+            base, n = offsets[f], n_bins[f]
+            for a in range(5):
+                lost[a] = hist[v, base + n, a]
+                total[a] = lost[a]
+            for k in range(n):
+                for a in range(5):
+                    total[a] += hist[v, base + k, a]
+            whole = leaf_gain(total, ridge)
+            found[v, f] = 0.0
+            for side in range(2 if has_missing[f] else 1):
+                for a in range(5):
+                    left[a] = lost[a] if side == 1 else 0.0
+                for k in range(n - 1):
+                    for a in range(5):
+                        left[a] += hist[v, base + k, a]
+                        right[a] = total[a] - left[a]
+                    if left[2] < least or right[2] < least:
+                        continue
+                    gain = leaf_gain(left, ridge) + leaf_gain(right, ridge) - whole
+                    if gain > found[v, f]:
+                        found[v, f] = gain
+                        where[v, f, 0] = k + 1
+                        where[v, f, 1] = side
+
+
+@njit(cache=True, nogil=True)
+def descend(codes, node, feature, left_bins, missing_left, n_bins, start, stop):
+    """Send rows start <= i < stop of split nodes to their children 2 v and 2 v + 1; the others keep -1 - leaf."""
+    for i in range(start, stop):
+        v = node[i]
+        if v < 0:
+            continue
+        f = feature[v]
+        c = codes[f, i]
+        goes_left = missing_left[v] if c == n_bins[f] else c < left_bins[v]
+        node[i] = 2 * v if goes_left else 2 * v + 1

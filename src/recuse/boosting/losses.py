@@ -159,42 +159,79 @@ def _root_k(loss: str, c: float, b: float, p: float) -> float:
     return float(np.exp(brentq(slope_in_r, -30.0, 10.0, xtol=1e-13)))
 
 
+def plug_in_pair(surrogate: Surrogate, c: float, z: Array) -> tuple[Array, Array]:
+    """Pair (h, r) that minimises the surrogate where P(y = 1) is what the score z of the same loss says.
+
+    r changes its sign at Chow's threshold: |z| = ln((1 - c)/c), or half of it for the exponential loss.
+    """
+    if surrogate.loss == "exponential":
+        # ln cosh z without overflow
+        log_cosh = np.logaddexp(z, -z) - _LN2
+        return z, (np.log(surrogate.k * surrogate.b) + log_cosh) / (1.0 + surrogate.b)
+    level = np.log((1.0 - c) / c)
+    grid = np.union1d(np.linspace(0.0, _FAR, 601), [level])
+    h, r = _conditional_minimum(surrogate, grid)
+    r[grid == level] = 0.0
+    size = np.abs(z)
+    return np.sign(z) * (np.interp(size, grid, h) + np.maximum(size - _FAR, 0.0)), np.interp(size, grid, r)
+
+
+_FAR = 20.0  # score beyond which the pair is extended by straight lines
+
+
+def _conditional_minimum(surrogate: Surrogate, z: Array) -> tuple[Array, Array]:
+    """Minimise eta Phi(r - h) + (1 - eta) Phi(r + h) + k Phi(-b r), eta = sigma(z), for the logistic loss: Newton."""
+    b, k, eta = surrogate.b, surrogate.k, _sigmoid(z)
+    h, r = z.copy(), np.zeros_like(z)
+    for _ in range(100):
+        p, q, t = _sigmoid(r - h), _sigmoid(r + h), _sigmoid(-b * r)
+        right, wrong, reject = eta * p, (1.0 - eta) * q, k * b * t
+        g_h, g_r = wrong - right, right + wrong - reject
+        c_right, c_wrong = right * (1.0 - p), wrong * (1.0 - q)
+        hh, hr, rr = c_right + c_wrong, c_wrong - c_right, c_right + c_wrong + b * reject * (1.0 - t)
+        determinant = hh * rr - hr * hr
+        h = h - np.clip((rr * g_h - hr * g_r) / determinant, -1.0, 1.0)
+        r = r - np.clip((hh * g_r - hr * g_h) / determinant, -1.0, 1.0)
+    return h, r
+
+
 def _sigmoid(t: Array) -> Array:
     return 0.5 * (1.0 + np.tanh(0.5 * t))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reduction:
-    """Prices that differ by class, as one symmetric problem.
+    """Prices that differ by class, or by case, as one symmetric problem.
 
     Attributes
     ----------
-    weight_negative, weight_positive : float
+    weight_negative, weight_positive : float or ndarray
         Factors of the sample weights by class; they multiply both terms of the surrogate.
-    c : float
+    c : float or ndarray
         Price of a rejection in the weighted problem, in units of an error.
     """
 
-    weight_negative: float
-    weight_positive: float
-    c: float
+    weight_negative: float | Array
+    weight_positive: float | Array
+    c: float | Array
 
 
-def reduce_prices(fp: float, fn: float, reject_negative: float, reject_positive: float) -> Reduction:
+def reduce_prices(fp: float, fn: float, reject_negative: float | Array, reject_positive: float | Array) -> Reduction:
     """Weights and price under which the symmetric problem rejects exactly where these prices say.
 
     Bayes rejects where o_- <= P(+)/P(-) <= o_+. Weights w_y = sqrt(c_y (kappa_y - c_y)) divide the odds by
     sqrt(o_- o_+), which makes that interval symmetric, and its half-width fixes c.
     """
     spared_fn, spared_fp = fn - reject_positive, fp - reject_negative
-    if min(spared_fn, spared_fp) <= 0 or reject_positive * reject_negative >= spared_fn * spared_fp:
+    never = (np.minimum(spared_fn, spared_fp) <= 0) | (reject_positive * reject_negative >= spared_fn * spared_fp)
+    if np.any(never):
         raise ValueError(
-            f"Rejecting never pays at fp={fp:g}, fn={fn:g}, reject_negative={reject_negative:g}, "
-            f"reject_positive={reject_positive:g}: guessing is always at most as dear. Lower the reject prices."
+            f"Rejecting never pays at fp={fp:g}, fn={fn:g}, reject_negative={np.max(reject_negative):g}, "
+            f"reject_positive={np.max(reject_positive):g}: guessing is always at most as dear. Lower the reject prices."
         )
     odds = np.sqrt(reject_positive * reject_negative / (spared_fn * spared_fp))
     return Reduction(
-        weight_negative=float(np.sqrt(reject_negative * spared_fp)),
-        weight_positive=float(np.sqrt(reject_positive * spared_fn)),
-        c=float(odds / (1.0 + odds)),
+        weight_negative=np.sqrt(reject_negative * spared_fp),
+        weight_positive=np.sqrt(reject_positive * spared_fn),
+        c=odds / (1.0 + odds),
     )

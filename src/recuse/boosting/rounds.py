@@ -61,6 +61,14 @@ class Problem:
     surrogate: Surrogate
     offset: Array | None = None
 
+    def take(self, rows: NDArray[np.intp]) -> Problem:
+        """Return the problem of some of the rows, given in increasing order."""
+        k = self.surrogate.k
+        surrogate = self.surrogate if np.ndim(k) == 0 else replace(self.surrogate, k=np.asarray(k)[rows])
+        s = self.s[rows]
+        offset = None if self.offset is None else self.offset[rows]
+        return Problem(self.bins.take(rows), int((rows < self.n_pos).sum()), s / s.sum(), surrogate, offset)
+
     @property
     def y(self) -> Array:
         """Labels, -1 or +1."""
@@ -111,9 +119,9 @@ class Ensemble:
         return h, r
 
 
-# Told of every change of the scores: the state, and the stump and its steps, or None when all may have changed.
-# Says whether to stop.
-Monitor = Callable[["State", Coded | None, float, float, float], bool]
+# Told of every round: the state, and the stump whose weight changed and by how much, or None when all may have
+# changed. Says whether to stop.
+Monitor = Callable[["State", Coded | None, float], bool]
 
 
 @dataclass
@@ -385,18 +393,16 @@ def _look(state: State, history: _History, n_iter: int, *, full: bool) -> tuple[
     return stump, violation
 
 
-def _move(state: State, stump: Coded) -> tuple[Coded | None, float, float, float]:
+def _move(state: State, stump: Coded) -> tuple[Coded | None, float]:
     """Change the model; return what to tell a monitor."""
     if state.settings.corrective:
         _correct(state)
-        return None, 0.0, 0.0, 0.0
+        return None, 0.0
     eta, dh, dr = _step(state, stump)
     state.apply(stump, eta, dh, dr)
     if state.settings.step == "line":
-        before = state.h0, state.r0
         state.settle_intercepts()
-        dh, dr = dh + state.h0 - before[0], dr + state.r0 - before[1]
-    return stump, eta, dh, dr
+    return stump, eta
 
 
 def _advance_p(state: State, n_iter: int) -> None:
