@@ -133,7 +133,7 @@ def resolve_bins(max_bins: Any, n_rows: int) -> int | None:
         return None if n_rows <= EXACT_ROWS else MAX_UINT8_BINS
     if max_bins is None:
         return None
-    if not isinstance(max_bins, numbers.Integral) or isinstance(max_bins, bool) or not 2 <= max_bins <= MAX_UINT8_BINS:
+    if not _is_whole(max_bins) or not 2 <= max_bins <= MAX_UINT8_BINS:
         raise ValueError(
             f"max_bins must be 'auto', None (one bin a distinct value) or an integer from 2 to {MAX_UINT8_BINS}; "
             f"got {max_bins!r}."
@@ -162,5 +162,9 @@ def check_number(name: str, value: Any, low: float, *, strict: bool = False, hig
 
 def check_count(name: str, value: Any, low: int) -> None:
     """Refuse a value that is no whole number of at least `low`."""
-    if not isinstance(value, numbers.Integral) or isinstance(value, bool) or value < low:
+    if not _is_whole(value) or value < low:
         raise ValueError(f"{name} must be a whole number, at least {low}; got {value!r}.")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)

@@ -1,8 +1,9 @@
 """Two-output trees: the extension of abstention stumps to max_depth > 1.
 
 Every leaf adds a pair (dh, dr). A tree is grown on the second-order model of F, whose best leaf values solve
-(H + ridge) (dh, dr) = -g with g = (-sum y w1, sum w1 - w2) and H the curvature of the loss in (h, r) over the leaf: five
-histogram channels. There are no stump weights and no penalty on them; shrinkage and the number of rounds regularise.
+(H + ridge) (dh, dr) = -g with g = (-sum y w1, sum w1 - w2) and H the curvature of the loss in (h, r) over the leaf:
+five histogram channels. There are no stump weights and no penalty on them; shrinkage and the number of rounds
+regularise.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class _Grower:
             self._sweep(node, stats, width, ridge, least)
             self._choose(width, feature[inner], left_bins[inner], missing_left[inner])
             self._descend(node, feature[inner], left_bins[inner], missing_left[inner])
-        totals = np.stack([np.bincount(node, stats[:, a], minlength=n_inner + 1) for a in range(5)], axis=1)
+        totals: Any = np.stack([np.bincount(node, stats[:, a], minlength=n_inner + 1) for a in range(5)], axis=1)
         bins = self.state.problem.bins
         cut = np.array([_cut(bins, f, k) for f, k in zip(feature, left_bins, strict=True)])
         tree = Tree(feature, cut, missing_left, _leaf_values(totals, ridge))
