@@ -18,7 +18,7 @@ from sklearn.utils.validation import column_or_1d
 from .checks import check_weights
 from .costs import Costs, as_costs
 from .decisions import KINDS, Decisions
-from .labels import distinct_labels, encode, label_space, plain, some
+from .labels import distinct_labels, encode, label_space, plain, require_known, some
 
 ON_REJECT = ("label", "raise", "never")
 
@@ -110,6 +110,7 @@ class RejectOptionMixin(ClassifierMixin):
         if self.on_reject not in ON_REJECT:
             raise ValueError(f"on_reject must be one of {', '.join(map(repr, ON_REJECT))}; got {self.on_reject!r}.")
         y = column_or_1d(y, warn=True)
+        require_known(y)
         check_classification_targets(y)
         self.classes_ = distinct_labels(y)
         if len(self.classes_) < 2:

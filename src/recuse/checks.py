@@ -1,4 +1,4 @@
-"""Checks of numbers that estimators and metrics share."""
+"""Checks of numbers that estimators, metrics and generators share."""
 
 from __future__ import annotations
 
@@ -34,3 +34,17 @@ def check_share(name: str, value: Any, *, or_one: bool = False) -> None:
     """Refuse a value outside (0, 1), or outside (0, 1] with `or_one`."""
     if not is_number(value) or not (0 < value < 1 or (or_one and value == 1)):
         raise ValueError(f"{name} must be a number in {'(0, 1]' if or_one else '(0, 1)'}; got {value!r}.")
+
+
+def check_finite(name: str, value: Any) -> None:
+    """Refuse what is not a finite number."""
+    if not is_number(value) or not np.isfinite(float(value)):
+        raise ValueError(f"{name} must be a finite number; got {value!r}.")
+
+
+def check_count(name: str, value: Any, *, least: int = 1) -> None:
+    """Refuse what is not an integer, or is less than `least`."""
+    if not is_number(value) or not isinstance(value, numbers.Integral):
+        raise TypeError(f"{name} must be an integer; got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be {least} or more; got {value}.")

@@ -85,6 +85,16 @@ def encode(y: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
     return found[inverse]
 
 
+def require_known(y: NDArray[Any], name: str = "y") -> None:
+    """Refuse labels with missing values."""
+    if y.dtype.kind == "f":
+        missing = bool(np.isnan(y).any())
+    else:
+        missing = y.dtype.kind == "O" and any(value is None or value != value for value in y.tolist())
+    if missing:
+        raise ValueError(f"{name} holds missing values (NaN or None): every case needs a known outcome.")
+
+
 def distinct_labels(y: Any) -> NDArray[Any]:
     """Sorted distinct labels; a clear error where they cannot be sorted."""
     y = np.asarray(y)

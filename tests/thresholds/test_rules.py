@@ -111,9 +111,15 @@ def test_a_hopeless_class_is_never_answered():
     assert np.isfinite([band.lower, band.upper, band.centre]).all()
 
 
-def test_chow_band_is_the_prices_thresholds():
-    costs = Costs(fp=1, fn=5, reject=0.3)
-    assert chow_band(costs) == Band(*costs.thresholds, costs.break_even)
+@given(price_lists(), st.floats(0, 1))
+def test_chows_acceptance_is_what_accepting_saves(costs, p):
+    if not costs.rejecting_pays:
+        return
+    band = chow_band(costs)
+    assert (band.lower, band.upper, band.centre) == (*costs.thresholds, costs.break_even)
+    rejecting = p * costs.reject_positive + (1 - p) * costs.reject_negative
+    answering = min((1 - p) * costs.fp, p * costs.fn)
+    assert band.acceptance(np.array([p]))[0] == pytest.approx(rejecting - answering, abs=1e-9)
 
 
 @given(samples(), st.sampled_from([0.1, 0.3, 0.5, 0.8, 1.0]))
@@ -127,18 +133,21 @@ def test_covering_threshold_covers_and_no_higher_one_does(sample, coverage):
 
 
 @given(st.floats(-3, 3), st.floats(0.1, 2), st.floats(0.1, 2), st.floats(0.01, 3))
-def test_scaled_band_rejects_up_to_its_confidence(centre, left, right, factor):
-    band = Band(centre - left, centre + right, centre)
+def test_moved_band_rejects_up_to_its_confidence(centre, left, right, factor):
+    band = Band(centre - left, centre + right, centre, left, right)
+    assert band.moved_to(1.0).lower == pytest.approx(band.lower)
     scores = np.linspace(centre - 8, centre + 8, 401)
-    scaled = band.scaled(factor)
     sure = band.confidence(scores)
     clear = np.abs(sure - factor) > 1e-9
-    assert ((scaled.acceptance(scores) > 0) == (sure > factor))[clear].all()
+    assert ((band.moved_to(factor).acceptance(scores) > 0) == (sure > factor))[clear].all()
+    assert (band.moved_to(-1e-6).acceptance(scores) > 0).all()
 
 
-def test_a_side_without_width_takes_the_others():
-    assert Band(0.0, 1.0, 0.0).scaled(2.0) == Band(-2.0, 2.0, 0.0)
-    assert Band(0.5, 0.5, 0.5).scaled(0.25) == Band(0.25, 0.75, 0.5)
+def test_a_side_without_width_takes_the_others_unit():
+    scores, positive = np.array([0.0, 1.0, 2.0, 3.0]), np.array([False, True, False, True])
+    band, _ = tuned_band(Sample.of(scores, positive, np.ones(4)), Costs(fp=1, fn=1, reject=0.45))
+    assert band.left > 0
+    assert band.right > 0
 
 
 def test_cuts_group_ties():

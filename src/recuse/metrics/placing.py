@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..checks import check_weights
 from ..decisions import KINDS, Decisions
-from ..labels import distinct_labels, encode, plain
+from ..labels import distinct_labels, encode, plain, require_known
 
 
 @dataclass(frozen=True)
@@ -125,8 +125,7 @@ def _columns(**columns: Any) -> tuple[NDArray[Any], ...]:
 
 
 def _check_labels(y_true: NDArray[Any], labels: Any, novelty_label: Any) -> NDArray[Any]:
-    if y_true.dtype.kind == "f" and np.isnan(y_true).any():
-        raise ValueError("y_true holds NaN: every case needs a known outcome.")
+    require_known(y_true, "y_true")
     if labels is None:
         labels = distinct_labels(y_true)
         if novelty_label is not None:

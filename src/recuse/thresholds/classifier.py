@@ -360,7 +360,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             return symmetric_band(sample, costs, neutral, self.coverage)
         band = chow_band(costs)
         confidence = band.confidence(sample.scores)
-        return band.scaled(covering_threshold(confidence, sample.weights, self.coverage or 1.0)), None
+        return band.moved_to(covering_threshold(confidence, sample.weights, self.coverage or 1.0)), None
 
     def _publish_thresholds(self) -> None:
         if self._band is not None:
@@ -382,7 +382,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if self._band is None:
             self._bar = passed.threshold
         else:
-            self._band = self._band.scaled(passed.threshold)
+            self._band = self._band.moved_to(passed.threshold)
         self._publish_thresholds()
 
     def _confidence(self, evaluation: Evaluation) -> NDArray[np.float64]:
@@ -407,7 +407,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         check_is_fitted(self, "estimator_")
         scores = self._binary(getattr(self.estimator_, self._response)(X))
         if self._band is None:
-            h, r = scores, scores.max(axis=1) - self._bar
+            h, r = scores, self.costs_.fp * (scores.max(axis=1) - self._bar)
         else:
             h, r = scores - self._band.centre, self._band.acceptance(scores)
         if self.novelty is None:

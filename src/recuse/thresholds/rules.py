@@ -11,7 +11,7 @@ numbered 0 (below every score) to m (above every score), so that k counts the di
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,33 +26,35 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class Band:
-    """Scores from `lower` to `upper` are rejected; without the reject option the classes part at `centre`."""
+    """Scores from `lower` to `upper` are rejected; without the reject option the classes part at `centre`.
+
+    Attributes
+    ----------
+    lower, upper, centre : float
+        Scores.
+    left, right : float
+        Units of distance on either side of the centre, so that the two sides can be compared.
+    """
 
     lower: float
     upper: float
     centre: float
+    left: float = 1.0
+    right: float = 1.0
 
     def acceptance(self, scores: Floats) -> Floats:
-        """How far a score lies outside the band: greater than 0 when the case is accepted."""
-        return np.maximum(scores - self.upper, self.lower - scores)
+        """How far a score lies outside the band, in the units of its side: greater than 0 when accepted."""
+        return np.where(scores > self.centre, (scores - self.upper) / self.right, (self.lower - scores) / self.left)
 
     def confidence(self, scores: Floats) -> Floats:
-        """Distance of a score from the centre, in half-widths of the band: above 1 outside it."""
-        left, right = self._half_widths()
+        """How far a score lies from the centre, in the units of its side."""
         distance = scores - self.centre
-        return np.where(distance > 0, distance / right, -distance / left)
+        return np.where(distance > 0, distance / self.right, -distance / self.left)
 
-    def scaled(self, factor: float) -> Band:
-        """The band that rejects the cases with a confidence up to `factor`: the same shape, wider or narrower."""
-        left, right = self._half_widths()
-        return Band(self.centre - factor * left, self.centre + factor * right, self.centre)
-
-    def _half_widths(self) -> tuple[float, float]:
-        # A side without a width gives no scale of its own: it takes the other side's.
-        left, right = self.centre - self.lower, self.upper - self.centre
-        if left <= 0 and right <= 0:
-            return 1.0, 1.0
-        return (left if left > 0 else right), (right if right > 0 else left)
+    def moved_to(self, confidence: float) -> Band:
+        """The band that rejects the cases up to this confidence."""
+        lower, upper = self.centre - confidence * self.left, self.centre + confidence * self.right
+        return replace(self, lower=lower, upper=upper)
 
 
 @dataclass(frozen=True)
@@ -129,8 +131,14 @@ class Sample:
 
 
 def chow_band(costs: Costs) -> Band:
-    """Chow's rule on the probability of the positive class."""
-    return Band(*costs.thresholds, centre=costs.break_even)
+    """Chow's rule on the probability of the positive class.
+
+    In the units of the band the acceptance is what accepting a case saves over rejecting it, at these prices and
+    probabilities; the two sides save the same at the centre.
+    """
+    left = 1 / (costs.fn - costs.reject_positive + costs.reject_negative)
+    right = 1 / (costs.fp - costs.reject_negative + costs.reject_positive)
+    return Band(*costs.thresholds, costs.break_even, left, right)
 
 
 def tuned_band(sample: Sample, costs: Costs, coverage: float | None = None) -> tuple[Band, float]:
@@ -145,8 +153,16 @@ def tuned_band(sample: Sample, costs: Costs, coverage: float | None = None) -> t
         lower, upper = _cheapest_covering_pair(sample, costs, coverage)
     centre = _cheapest_single(sample, costs, lower, upper)
     cuts = sample.cuts
-    band = Band(cuts.below(lower), cuts.above(upper), cuts.above(centre))
-    return band, _pair_price(sample, costs, lower, upper) / sample.weights.sum()
+    edges = cuts.below(lower), cuts.above(upper), cuts.above(centre)
+    return Band(*edges, *_half_widths(*edges)), _pair_price(sample, costs, lower, upper) / sample.weights.sum()
+
+
+def _half_widths(lower: float, upper: float, centre: float) -> tuple[float, float]:
+    """Units of a band that owns no other: its half-widths. A side without a width takes the other's."""
+    left, right = centre - lower, upper - centre
+    if left <= 0 and right <= 0:
+        return 1.0, 1.0
+    return (left if left > 0 else right), (right if right > 0 else left)
 
 
 def _cheapest_pair(sample: Sample, costs: Costs) -> tuple[int, int]:

@@ -1,0 +1,1 @@
+"""Speed and memory, as ratios against a named peer measured in the same run."""

@@ -1,0 +1,30 @@
+"""Run the benchmarks: ``python -m benchmarks [NAME ...] [--quick]``.
+
+Each prints its rows and writes ``benchmarks/results/NAME.json`` and ``NAME.md``.
+"""
+
+import argparse
+from importlib import import_module
+
+from .runner import report
+
+# Modules of this folder with a function `run(quick)` that yields rows.
+BENCHMARKS = ("metrics", "thresholds")
+
+
+def main():
+    """Parse the command line and run what was asked for."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"which to run: {', '.join(BENCHMARKS)} (default all)")
+    parser.add_argument("--quick", action="store_true", help="small sizes, nothing written: does it run at all?")
+    options = parser.parse_args()
+    unknown = set(options.names) - set(BENCHMARKS)
+    if unknown:
+        parser.error(f"unknown benchmark {', '.join(sorted(unknown))}; known: {', '.join(BENCHMARKS)}")
+    for name in options.names or BENCHMARKS:
+        module = import_module(f"benchmarks.{name}")
+        report(name, module.__doc__.strip(), module.run(options.quick), write=not options.quick)
+
+
+if __name__ == "__main__":
+    main()

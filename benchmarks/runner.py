@@ -1,0 +1,120 @@
+"""Measure ratios and write them down.
+
+Ours and the peer's run in turn, several times, in the same process; the best time of each counts, since whatever
+else the machine does only ever adds to it.
+"""
+
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+RESULTS = Path(__file__).parent / "results"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison.
+
+    Attributes
+    ----------
+    what, size, peer : str
+        What was measured, on how much, against whom.
+    ours, theirs : float
+        Best seconds (or mebibytes, where `what` says so).
+    goal : float or None
+        The ratio ours / theirs should be at most this.
+    """
+
+    what: str
+    size: str
+    peer: str
+    ours: float
+    theirs: float
+    goal: float | None = None
+
+    @property
+    def ratio(self) -> float:
+        """Ours relative to the peer's: below 1 is better."""
+        return self.ours / self.theirs
+
+    @property
+    def verdict(self) -> str:
+        """Whether the goal is met."""
+        if self.goal is None:
+            return ""
+        return f"<= {self.goal:g}: {'met' if self.ratio <= self.goal else 'MISSED'}"
+
+
+def measure(
+    what: str,
+    size: str,
+    ours: Callable[[], object],
+    peer: str,
+    theirs: Callable[[], object],
+    *,
+    goal: float | None = None,
+    repeats: int = 7,
+) -> Row:
+    """Time two callables in turn and keep the best of each; the first call of each, a warm-up, does not count."""
+    ours(), theirs()
+    best = [float("inf"), float("inf")]
+    for _ in range(repeats):
+        for i, call in enumerate((ours, theirs)):
+            start = time.perf_counter()
+            call()
+            best[i] = min(best[i], time.perf_counter() - start)
+    return Row(what, size, peer, best[0], best[1], goal)
+
+
+def report(name: str, description: str, rows: Iterable[Row], *, write: bool) -> None:
+    """Print rows as they come; at the end write them as JSON and Markdown."""
+    print(f"\n{name}: {description.splitlines()[0]}")
+    done = []
+    for row in rows:
+        done.append(row)
+        print(
+            f"  {row.what:<44} {row.size:<18} {row.ours:>9.4f} against {row.theirs:>9.4f} ({row.peer}): "
+            f"{row.ratio:.2f}x {row.verdict}",
+            flush=True,
+        )
+    if write:
+        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / f"{name}.json").write_text(json.dumps(_as_data(name, done), indent=2) + "\n")
+        (RESULTS / f"{name}.md").write_text(_as_page(name, description, done))
+
+
+def _as_data(name: str, rows: list[Row]) -> dict:
+    measured = [asdict(row) | {"ratio": row.ratio, "verdict": row.verdict} for row in rows]
+    return {"benchmark": name, "machine": _machine(), "rows": measured}
+
+
+def _as_page(name: str, description: str, rows: list[Row]) -> str:
+    machine = ", ".join(f"{key} {value}" for key, value in _machine().items())
+    lines = [
+        f"# {name}",
+        "",
+        description,
+        "",
+        "| what | size | peer | ours | peer's | ours / peer's | goal |",
+        "| --- | --- | --- | ---: | ---: | ---: | --- |",
+        *(
+            f"| {row.what} | {row.size} | {row.peer} | {row.ours:.4f} | {row.theirs:.4f} | {row.ratio:.2f} | "
+            f"{row.verdict} |"
+            for row in rows
+        ),
+        "",
+        f"Best of several runs, in turn, in one process; seconds unless said otherwise. {machine}.",
+        f"Again: `make bench` or `python -m benchmarks {name}`.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _machine() -> dict[str, str]:
+    packages = {package: version(package) for package in ("recuse", "numpy", "scipy", "scikit-learn")}
+    return {"cores": str(os.cpu_count()), "Python": platform.python_version(), **packages}

@@ -1,0 +1,72 @@
+"""Files written whole or not at all, and read with a word on what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file so that a reader, or a crash, finds the old content or the new one and nothing in between.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file; its folder must exist. A new file gets the usual permissions, an existing one keeps its own.
+    data : bytes
+        The whole content.
+    """
+    # Through a link to the file it names, as an ordinary write would go.
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path={os.fspath(path)!r} cannot be written: create the folder {target.parent} first.")
+    if target.exists() and not target.is_file():
+        raise IsADirectoryError(f"path={os.fspath(path)!r} is a folder or a device: give the name of a file.")
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        _write_durably(temporary, data)
+        if target.exists():
+            os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    _make_rename_durable(target.parent)
+
+
+def _write_durably(path: Path, data: bytes) -> None:
+    with open(path, "xb") as file:  # unlike tempfile's, a file with the permissions the umask gives
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _make_rename_durable(folder: Path) -> None:
+    # The new file is in place and whole: a system that cannot sync a folder is no reason to report a failure.
+    with suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def read_whole(path: str | os.PathLike[str]) -> bytes:
+    """Return the content of a file that `save` wrote."""
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise FileNotFoundError(f"path={os.fspath(path)!r} does not exist: give the file that save wrote.") from None
+
+
+@contextmanager
+def as_damaged(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Whatever fails while a file is taken apart means that it is not a model, or no longer."""
+    try:
+        yield
+    except Exception as error:
+        raise ValueError(f"{os.fspath(path)} is not a model saved by recuse.save, or it is damaged.") from error

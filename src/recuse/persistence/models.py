@@ -1,0 +1,212 @@
+"""Saving and loading a model, with the versions it was made with."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import platform
+import warnings
+import zipfile
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import scipy
+import sklearn
+from sklearn.exceptions import InconsistentVersionWarning
+
+from .. import __version__
+from .files import as_damaged, read_whole, write_whole
+from .indices import check_indices
+from .trust import full_names, names_in, refused_names
+
+_VERSIONS_MEMBER = "recuse.json"
+_COMPARED = ("recuse", "scikit-learn")
+
+
+def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) -> None:
+    """Write a model to a file that `load` will accept.
+
+    Parameters
+    ----------
+    model : object
+        An estimator of this library or of scikit-learn, a Pipeline or a search that holds one.
+    path : str or path-like
+        Where to write; the folder must exist. An existing file is replaced, at once and only when the new one is
+        complete.
+    trusted : iterable of str or type, default=()
+        Types of other libraries in the model, as they will be given to `load`.
+
+    Raises
+    ------
+    ValueError
+        The model holds something the file cannot keep, or that `load` would refuse.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> import recuse
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> model = LogisticRegression().fit([[0.0], [1.0]], ["no", "yes"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.skops"
+    ...     recuse.save(model, path)
+    ...     recuse.load(path).predict([[2.0]])
+    array(['yes'], dtype='<U3')
+    """
+    data = _dump(model)
+    allowed = full_names(trusted)
+    refused = refused_names(names_in(data), allowed)
+    if refused:
+        raise ValueError(
+            f"model={type(model).__name__} holds {', '.join(refused)}, which load would refuse: name what you trust in "
+            "trusted=, here and in load, or take it out of the model."
+        )
+    write_whole(path, data)
+
+
+def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) -> Any:
+    """Read a model that `save` wrote.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    trusted : iterable of str or type, default=()
+        Types and functions that may be loaded besides those of this library and of scikit-learn: the classes
+        themselves, or their full names.
+
+    Returns
+    -------
+    object
+        The model, with the same parameters and fitted attributes.
+
+    Raises
+    ------
+    FileNotFoundError
+        There is no such file.
+    ValueError
+        The file is not a model, is damaged, or names types that are not trusted. Nothing of it was run.
+
+    Warns
+    -----
+    UserWarning
+        The file was made with another version of this library or of scikit-learn.
+    """
+    data = read_whole(path)
+    with as_damaged(path):
+        versions, names = _versions_in(data), names_in(data)
+    allowed = full_names(trusted)
+    refused = refused_names(names, allowed)
+    if refused:
+        raise ValueError(
+            f"{os.fspath(path)} names {', '.join(refused)}, which is not trusted, and nothing of it was loaded: if you "
+            "know who made the file, name these in trusted=."
+        )
+    changed = _changed_versions(versions)
+    for package, (saved, present) in changed.items():
+        warnings.warn(
+            f"{os.fspath(path)} was saved with {package} {saved} and is loaded with {present}: its answers may differ, "
+            "so fit and save the model again, or install the version it was saved with.",
+            UserWarning,
+            stacklevel=2,
+        )
+    return _rebuild(data, path, [*names, *allowed], quiet="scikit-learn" in changed)
+
+
+def saved_versions(path: str | os.PathLike[str]) -> dict[str, str]:
+    """Versions of Python and of the libraries that the model in a file was saved with.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that `save` wrote.
+
+    Returns
+    -------
+    dict
+        Version by name: recuse, scikit-learn, numpy, scipy, skops, Python.
+    """
+    data = read_whole(path)
+    with as_damaged(path):
+        return _versions_in(data)
+
+
+def _dump(model: Any) -> bytes:
+    """The bytes of a model file."""
+    import skops.io
+
+    try:
+        data = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED)
+    except Exception as error:
+        raise ValueError(f"model={type(model).__name__} cannot be saved: {str(error).rstrip('.')}.") from error
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        _refuse_boolean_keys(json.loads(archive.read("schema.json")))
+    buffer = io.BytesIO(data)
+    with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(_VERSIONS_MEMBER, json.dumps({"versions": _present_versions()}))
+    return buffer.getvalue()
+
+
+def _refuse_boolean_keys(schema: dict[str, Any]) -> None:
+    """Refuse a dict with True or False among its keys: skops reads both back as True."""
+    pending: list[Any] = [schema]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, dict):
+            key_types = part.get("key_types")
+            if isinstance(key_types, dict) and any(
+                key.get("__class__") in ("bool", "bool_") for key in key_types.get("content", [])
+            ):
+                raise ValueError(
+                    "model holds a dict with True or False as a key (class_weight?), which the file cannot keep: use "
+                    "labels and keys 1 and 0."
+                )
+            pending.extend(part.values())
+        elif isinstance(part, list):
+            pending.extend(part)
+
+
+def _rebuild(data: bytes, path: str | os.PathLike[str], names: list[str], quiet: bool) -> Any:
+    """The model of a file whose names are all trusted."""
+    import skops.io
+
+    with warnings.catch_warnings():
+        if quiet:  # the caller has been told already
+            warnings.simplefilter("ignore", InconsistentVersionWarning)
+        try:
+            model = skops.io.loads(data, trusted=names)
+            check_indices(model)
+        except Exception as error:
+            raise ValueError(
+                f"{os.fspath(path)} could not be turned into a model again ({error}): it is damaged, or saved with "
+                "versions that saved_versions names."
+            ) from error
+    return model
+
+
+def _present_versions() -> dict[str, str]:
+    import skops
+
+    return {
+        "recuse": __version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "skops": skops.__version__,
+        "Python": platform.python_version(),
+    }
+
+
+def _versions_in(data: bytes) -> dict[str, str]:
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        versions = json.loads(archive.read(_VERSIONS_MEMBER))["versions"]
+    return {str(package): str(version) for package, version in versions.items()}
+
+
+def _changed_versions(saved: dict[str, str]) -> dict[str, tuple[str, str]]:
+    """Saved and present version of the packages on which a model's meaning depends, where they differ."""
+    present = _present_versions()
+    pairs = {package: (saved.get(package, "of unknown version"), present[package]) for package in _COMPARED}
+    return {package: pair for package, pair in pairs.items() if pair[0] != pair[1]}

@@ -1,0 +1,260 @@
+"""Displays of curves over the operating points, and of the confusion matrix with its reject column.
+
+Each display is computed once, by `from_estimator` or `from_predictions`, and drawn by `plot` on axes of its own
+or on those given, so that several models share one picture.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..decisions import decide, locate
+from ..labels import plain
+from ..metrics import (
+    accuracy_rejection_curve,
+    aurc_score,
+    cost_curve,
+    reject_confusion_matrix,
+    risk_coverage_curve,
+)
+
+Floats = NDArray[np.float64]
+
+_BLUE, _ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind readers too
+
+
+class _CurveDisplay:
+    """What the displays of one curve share: how they are computed and drawn.
+
+    Attributes
+    ----------
+    x, y : ndarray
+        The curve.
+    thresholds : ndarray
+        Acceptance score at each point.
+    chosen : tuple of float, optional
+        The operating point of the model itself.
+    name : str, optional
+        For the legend.
+    ax_, figure_, line_
+        What `plot` drew.
+    """
+
+    xlabel: ClassVar[str]
+    ylabel: ClassVar[str]
+    drawstyle: ClassVar[str] = "default"
+
+    def __init__(
+        self,
+        x: Floats,
+        y: Floats,
+        thresholds: Floats,
+        *,
+        chosen: tuple[float, float] | None = None,
+        name: str | None = None,
+    ) -> None:
+        self.x, self.y, self.thresholds, self.chosen, self.name = x, y, thresholds, chosen, name
+
+    @staticmethod
+    def _curve(y_true: Any, y_pred: Any, score: Any, **options: Any) -> tuple[Floats, Floats, Floats]:
+        raise NotImplementedError
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any, score: Any = None, *, name: str | None = None, ax: Any = None, **options: Any
+    ) -> Self:
+        """Compute and draw from outcomes and a `Decisions` table, or forced answers and an acceptance score.
+
+        Parameters
+        ----------
+        y_true, y_pred, score
+            As in `risk_coverage_curve`.
+        name : str, optional
+            Name in the legend.
+        ax : matplotlib axes, optional
+            Where to draw; a new figure by default.
+        **options
+            Of the curve: `costs`, `labels`, `pos_label`, `sample_weight`.
+        """
+        x, y, thresholds = cls._curve(y_true, y_pred, score, **options)
+        # A case is accepted when its score is greater than 0: the model's own point is the last such threshold.
+        own = int(np.count_nonzero(thresholds > 0)) - 1
+        chosen = (float(x[own]), float(y[own])) if score is None and own >= 0 else None
+        return cls(x, y, thresholds, chosen=chosen, name=name).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None, **options: Any
+    ) -> Self:
+        """Compute and draw from a fitted reject-option classifier, or a Pipeline or search that ends in one."""
+        classifier, _ = locate(estimator)
+        decisions = decide(estimator, X, reasons=False)
+        options = cls._model_options(classifier) | options
+        return cls.from_predictions(y, decisions, name=name or type(classifier).__name__, ax=ax, **options)
+
+    @classmethod
+    def _model_options(cls, classifier: Any) -> dict[str, Any]:
+        return {}
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **line_options: Any) -> Self:
+        """Draw the curve and mark the model's own operating point."""
+        self.ax_, self.figure_ = _axes(ax)
+        label = name or self.name
+        options = {"drawstyle": self.drawstyle, "label": label} | line_options
+        (self.line_,) = self.ax_.plot(self.x, self.y, **options)
+        if self.chosen is not None:
+            self.ax_.plot(*self.chosen, marker="o", markersize=8, color=self.line_.get_color(), linestyle="none")
+        self.ax_.set(xlabel=self.xlabel, ylabel=self.ylabel)
+        self.ax_.grid(alpha=0.3)
+        self.ax_.autoscale(axis="y")  # a curve drawn earlier must not cut this one off
+        self.ax_.set_ylim(bottom=min(0.0, self.ax_.get_ylim()[0]))
+        if label:
+            self.ax_.legend(frameon=False)
+        return self
+
+
+class RiskCoverageDisplay(_CurveDisplay):
+    """Risk on the accepted cases against the share accepted. A dot marks the model's own operating point."""
+
+    xlabel = "coverage (share of cases accepted)"
+    ylabel = "risk on accepted cases"
+
+    @staticmethod
+    def _curve(y_true: Any, y_pred: Any, score: Any, **options: Any) -> tuple[Floats, Floats, Floats]:
+        return risk_coverage_curve(y_true, y_pred, score, **options)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any, score: Any = None, *, name: str | None = None, ax: Any = None, **options: Any
+    ) -> Self:
+        """Compute and draw; the legend shows the area under the curve. Parameters as in the other displays."""
+        area = aurc_score(y_true, y_pred, score, **options)
+        shown = f"{name} (AURC {area:.3g})" if name else f"AURC {area:.3g}"
+        return super().from_predictions(y_true, y_pred, score, name=shown, ax=ax, **options)
+
+
+class AccuracyRejectionDisplay(_CurveDisplay):
+    """Best accuracy on accepted cases against the share rejected: the Pareto front of the operating points."""
+
+    xlabel = "share of cases rejected"
+    ylabel = "accuracy on accepted cases"
+    drawstyle = "steps-post"
+
+    @staticmethod
+    def _curve(y_true: Any, y_pred: Any, score: Any, **options: Any) -> tuple[Floats, Floats, Floats]:
+        return accuracy_rejection_curve(y_true, y_pred, score, **options)
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any, score: Any = None, *, name: str | None = None, ax: Any = None, **options: Any
+    ) -> Self:
+        """Compute and draw. The model's own point need not be on the front and is not marked."""
+        return cls(*cls._curve(y_true, y_pred, score, **options), name=name).plot(ax=ax)
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **line_options: Any) -> Self:
+        """Draw the front, over the range of accuracies it has."""
+        super().plot(ax, name=name, **line_options)
+        self.ax_.autoscale(axis="y")
+        return self
+
+
+class CostCurveDisplay(_CurveDisplay):
+    """Expected cost against the share accepted, from sending all cases to a person to sending none.
+
+    A dot marks the model's own operating point, a cross the cheapest on these cases.
+    """
+
+    xlabel = "coverage (0: all cases to a person, 1: none)"
+    ylabel = "expected cost per case"
+
+    @staticmethod
+    def _curve(y_true: Any, y_pred: Any, score: Any, **options: Any) -> tuple[Floats, Floats, Floats]:
+        return cost_curve(y_true, y_pred, score, **options)
+
+    @classmethod
+    def _model_options(cls, classifier: Any) -> dict[str, Any]:
+        binary = len(classifier.classes_) == 2
+        return {"costs": classifier.costs_, "pos_label": classifier.pos_label_ if binary else None}
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **line_options: Any) -> Self:
+        """Draw the curve and its lowest point."""
+        super().plot(ax, name=name, **line_options)
+        best = int(np.argmin(self.y))
+        color = self.line_.get_color()
+        self.ax_.plot(self.x[best], self.y[best], marker="x", markersize=9, color=color, linestyle="none")
+        return self
+
+
+class RejectConfusionMatrixDisplay:
+    """Confusion matrix with a last column for the rejected cases.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_classes, n_classes + 1)
+        As from `reject_confusion_matrix`.
+    labels : list
+        The classes.
+    reject_label : object
+        Name of the last column.
+    ax_, figure_, text_
+        What `plot` drew.
+    """
+
+    def __init__(self, matrix: Floats, labels: list[Any], reject_label: Any = "rejected") -> None:
+        self.matrix, self.labels, self.reject_label = matrix, labels, reject_label
+
+    @classmethod
+    def from_predictions(
+        cls, y_true: Any, y_pred: Any, *, ax: Any = None, labels: Any = None, **options: Any
+    ) -> RejectConfusionMatrixDisplay:
+        """Compute and draw from outcomes and answers; parameters as in `reject_confusion_matrix`."""
+        matrix = reject_confusion_matrix(y_true, y_pred, labels=labels, **options)
+        if labels is None:
+            labels = getattr(y_pred, "classes", np.unique(np.asarray(y_true)))
+        return cls(matrix, [plain(label) for label in labels]).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, **options: Any
+    ) -> RejectConfusionMatrixDisplay:
+        """Compute and draw from a fitted reject-option classifier, or a Pipeline or search that ends in one."""
+        return cls.from_predictions(y, decide(estimator, X, reasons=False), ax=ax, **options)
+
+    def plot(self, ax: Any = None) -> RejectConfusionMatrixDisplay:
+        """Draw the matrix: right answers blue, wrong ones orange, rejected ones grey, each by its share of the row."""
+        self.ax_, self.figure_ = _axes(ax)
+        n = len(self.labels)
+        totals = self.matrix.sum(axis=1, keepdims=True)
+        shares = np.divide(self.matrix, totals, out=np.zeros_like(self.matrix), where=totals > 0)
+        colors = [[_BLUE if i == j else "#555555" if j == n else _ORANGE for j in range(n + 1)] for i in range(n)]
+        self.text_ = np.empty(self.matrix.shape, dtype=object)
+        for (i, j), value in np.ndenumerate(self.matrix):
+            # A tint, never the full colour: black text stays readable on it.
+            self.ax_.fill_between([j - 0.5, j + 0.5], i - 0.5, i + 0.5, color=colors[i][j], alpha=0.6 * shares[i, j])
+            shown = f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"
+            self.text_[i, j] = self.ax_.text(j, i, f"{shown}\n{shares[i, j]:.1%}", ha="center", va="center")
+        self.ax_.set(
+            xticks=range(n + 1),
+            yticks=range(n),
+            xticklabels=[*self.labels, self.reject_label],
+            yticklabels=self.labels,
+            xlabel="answer",
+            ylabel="outcome",
+            xlim=(-0.5, n + 0.5),
+            ylim=(n - 0.5, -0.5),
+            aspect="equal",
+        )
+        return self
+
+
+def _axes(ax: Any) -> tuple[Any, Any]:
+    if ax is None:
+        try:
+            import matplotlib.pyplot as plt
+        except ImportError:
+            raise ImportError("Drawing needs matplotlib: pip install 'recuse[plot]'.") from None
+        _, ax = plt.subplots()
+    return ax, ax.figure

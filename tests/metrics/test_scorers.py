@@ -1,0 +1,107 @@
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from recuse import Costs, ThresholdRejectClassifier, cross_val_decide
+from recuse.metrics import expected_cost, get_scorer, get_scorer_names, ks_score
+from recuse.metrics.scorers import SCORERS
+
+
+@pytest.fixture(autouse=True)
+def _quiet_about_booleans():
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The labels are booleans")
+        yield
+
+
+@pytest.mark.parametrize("name", get_scorer_names())
+def test_every_name_works_for_every_label_family(name, family, overlapping):
+    X, y = overlapping
+    labels = family[0][y]
+    model = make_pipeline(StandardScaler(), ThresholdRejectClassifier(LogisticRegression(), costs=0.2))
+    search = GridSearchCV(model, {"thresholdrejectclassifier__costs": [0.2]}, cv=2).fit(X, labels)
+    scorer = get_scorer(name)
+    values = [scorer(estimator, X, labels) for estimator in (search.best_estimator_, search)]
+    assert np.isfinite(values).all()
+    assert values[0] == values[1]
+    reference = ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
+    scaled = StandardScaler().fit_transform(X)
+    assert scorer(reference.fit(scaled, y), scaled, y) == pytest.approx(values[0])
+
+
+@pytest.mark.parametrize("name", get_scorer_names())
+def test_every_name_works_as_scoring(name, overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
+    assert np.isfinite(cross_val_score(model, X, y, scoring=get_scorer(name), cv=3)).all()
+
+
+def test_several_scorers_at_once(overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
+    results = cross_validate(model, X, y, scoring={name: get_scorer(name) for name in get_scorer_names()}, cv=3)
+    assert {f"test_{name}" for name in get_scorer_names()} <= set(results)
+
+
+@pytest.mark.parametrize("name", get_scorer_names())
+def test_pickles(name, overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression()).fit(X, y)
+    scorer = get_scorer(name)
+    assert pickle.loads(pickle.dumps(scorer))(model, X, y) == scorer(model, X, y)
+
+
+def test_prices_and_positive_class_of_the_model_are_used(overlapping):
+    X, y = overlapping
+    prices = Costs(fp=1, fn=4, reject=0.3)
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=prices, pos_label=0).fit(X, y)
+    expected = expected_cost(y, model.predict(X), costs=prices, pos_label=0, reject_label=-1)
+    assert get_scorer("neg_expected_cost")(model, X, y) == pytest.approx(-expected)
+    assert model.score(X, y) == pytest.approx(1 - expected / 4)
+    other = get_scorer("neg_expected_cost", costs=0.1, pos_label=1)
+    assert other(model, X, y) == pytest.approx(-expected_cost(y, model.predict(X), costs=0.1, reject_label=-1))
+
+
+def test_sample_weight_and_options(overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression()).fit(X, y)
+    weights = np.arange(1, len(y) + 1)
+    assert get_scorer("ks")(model, X, y, sample_weight=weights) == pytest.approx(
+        ks_score(y, model.decision_function(X), sample_weight=weights)
+    )
+    assert get_scorer("precision_at_k", k=5)(model, X, y) != get_scorer("precision_at_k", k=100)(model, X, y)
+    assert repr(get_scorer("precision_at_k", k=5)) == "get_scorer('precision_at_k', k=5)"
+
+
+def test_a_search_over_the_reject_price_does_not_always_choose_never_reject(overlapping):
+    X, y = overlapping
+    grid = {"on_reject": ["never", "label"], "rule": ["chow", "tuned"]}
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.1)
+    search = GridSearchCV(model, grid, cv=3).fit(X, y)  # the classifier's own score
+    assert search.best_params_["on_reject"] == "label"
+    dear = GridSearchCV(model.set_params(costs=0.49), grid, cv=3).fit(X, y)
+    assert dear.best_score_ < search.best_score_
+
+
+def test_unknown_name_and_missing_reject_option(overlapping):
+    X, y = overlapping
+    with pytest.raises(ValueError, match=r"scoring must be one of 'neg_expected_cost', .*; got 'cost'"):
+        get_scorer("cost")
+    with pytest.raises(TypeError, match="LogisticRegression has no reject option: wrap it"):
+        get_scorer("coverage")(LogisticRegression().fit(X, y), X, y)
+    assert set(SCORERS) == set(get_scorer_names())
+
+
+def test_scorer_agrees_with_cross_val_decide(overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
+    folds = [(np.arange(80, 240), np.arange(80)), (np.arange(160), np.arange(160, 240))]
+    folds.append((np.r_[np.arange(80), np.arange(160, 240)], np.arange(80, 160)))
+    per_fold = cross_val_score(model, X, y, scoring=get_scorer("neg_expected_cost"), cv=folds)
+    assert -per_fold.mean() == pytest.approx(expected_cost(y, cross_val_decide(model, X, y, cv=folds), costs=0.2))

@@ -1,0 +1,103 @@
+"""Hostile files: names that nobody should load."""
+
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from recuse.persistence import load, trust
+from tests.persistence.handmade import listed, named, text, write_model
+
+
+def called_with(function, argument):
+    """A dict whose key is made by calling `function` on a text, as skops does for the types of keys."""
+    return {**named("builtins", "dict", "DictNode"), "key_types": listed(function), "content": {argument: text(0)}}
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        ("os", "system"),
+        ("posix", "system"),
+        ("subprocess", "Popen"),
+        ("builtins", "eval"),
+        ("sklearnx", "Model"),
+        ("recuse_plugin", "Model"),
+        ("", "recuse.costs.Costs"),
+        # Names that begin like ours and end elsewhere.
+        ("recuse.persistence", "os"),
+        ("recuse.persistence.os", "system"),
+        ("recuse.persistence", "os.system"),
+        ("recuse.persistence.files", "os"),
+        ("recuse.persistence.files.os", "system"),
+        ("recuse.persistence.files", "os.system"),
+        ("recuse.persistence.files", "Path"),
+        ("recuse.datasets", "Path"),
+        ("recuse.datasets.loading", "Path"),
+        ("sklearn.utils.fixes", "platform"),
+        ("sklearn.model_selection._search", "partial"),
+        ("sklearn..os", "system"),
+        ("sklearn/../os", "system"),
+        ("sklearn", "__builtins__"),
+        ("recuse.__main__", "main"),
+        # Ours, but able to do harm.
+        ("recuse.persistence", "write_whole"),
+        ("recuse.persistence", "load"),
+        ("recuse.persistence.files", "write_whole"),
+        ("recuse.persistence.models", "load"),
+        ("sklearn.datasets._base", "clear_data_home"),
+        ("sklearn.tree._export", "export_graphviz"),
+        ("sklearn.utils._testing", "TempMemmap"),
+        ("sklearn.callback._scoring_monitor", "ScoringMonitor"),
+        ("sklearn.metrics._scorer._Scorer", "__init__"),
+        ("sklearn.nothing", "Here"),
+        ("sklearn.linear_model", "Nothing"),
+    ],
+)
+@pytest.mark.parametrize("loader", ["FunctionNode", "TypeNode", "ObjectNode"])
+def test_names_that_are_not_trusted(path, module, name, loader):
+    write_model(path, named(module, name, loader))
+    with pytest.raises(ValueError, match=r"model.skops names .* which is not trusted, and nothing of it was loaded"):
+        load(path)
+
+
+def test_only_the_place_of_definition_is_trusted():
+    assert trust._is_ours("sklearn.metrics._classification.accuracy_score")
+    assert not trust._is_ours("sklearn.metrics.accuracy_score")
+    assert trust._is_ours("recuse.costs.Costs")
+    assert not trust._is_ours("recuse.Costs")
+    assert not trust._is_ours("recuse.costs.as_costs")
+
+
+def test_odd_names_are_not_even_looked_up():
+    assert trust._named_like_ours("sklearn.linear_model._base.LinearModel")
+    for name in ("sklearn", "recuse.__main__.main", "sklearn.a/b.c", "sklearn..c", "sklearnx.a", "recuse.tests.a", ""):
+        assert not trust._named_like_ours(name), name
+
+
+def test_a_call_hidden_in_a_dict_is_not_made(path, tmp_path):
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    write_model(path, called_with(named("sklearn.datasets._base", "clear_data_home"), str(victim)))
+    with pytest.raises(ValueError, match=r"sklearn.datasets._base.clear_data_home, which is not trusted"):
+        load(path)
+    assert victim.is_dir()
+    # The file is live: whoever trusts the name loses the folder.
+    load(path, trusted=["sklearn.datasets._base.clear_data_home"])
+    assert not victim.exists()
+
+
+def test_nothing_is_imported_for_a_refused_file(path, tmp_path, monkeypatch):
+    (tmp_path / "sklearn_planted.py").write_text("raise SystemExit('imported')")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(trust, "importlib", SimpleNamespace(import_module=pytest.fail))
+    write_model(path, listed(named("sklearn_planted", "Thing"), named("sklearn.linear_model._base", "odd")))
+    with pytest.raises(ValueError, match=r"names sklearn_planted.Thing, which is not trusted"):
+        load(path)
+    assert "sklearn_planted" not in sys.modules
+
+
+def test_every_untrusted_name_is_listed(path):
+    write_model(path, listed(named("os", "system"), named("shutil", "rmtree"), text("harmless")))
+    with pytest.raises(ValueError, match=r"names os.system, shutil.rmtree, which"):
+        load(path)

@@ -1,0 +1,32 @@
+"""scikit-learn's own checks on every estimator of the library."""
+
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from recuse import ThresholdRejectClassifier
+
+# Nothing is rejected: every check must pass.
+NEVER_REJECT = [
+    ThresholdRejectClassifier(LogisticRegression(), on_reject="never"),
+    ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="tuned"),
+    ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="symmetric"),
+]
+# Cases are rejected: the one check that wants a class for each of them fails, as it should.
+REJECT = [
+    ThresholdRejectClassifier(LogisticRegression(), costs=0.2),
+    ThresholdRejectClassifier(LinearSVC(), costs=0.2, rule="tuned"),
+]
+
+
+def expected_failures(estimator):
+    if any(estimator is rejecting for rejecting in REJECT):
+        return {"check_classifiers_train": "a rejected case has no class"}
+    return {}
+
+
+@pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of their own
+@parametrize_with_checks([*NEVER_REJECT, *REJECT], expected_failed_checks=expected_failures)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)

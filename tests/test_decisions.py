@@ -1,0 +1,139 @@
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from recuse import Decisions, ThresholdRejectClassifier, cross_val_decide, decide, is_rejected
+
+
+@pytest.fixture
+def decisions(overlapping):
+    X, y = overlapping
+    return ThresholdRejectClassifier(LogisticRegression()).fit(X, y).decide(X)
+
+
+def test_table(decisions):
+    frame = decisions.to_pandas()
+    assert list(frame.columns) == ["label", "forced", "accepted", "kind", "h", "r", "reason"]
+    assert len(frame) == len(decisions) == 240
+    assert frame["label"].tolist() == decisions.label.tolist()
+    assert decisions.to_pandas(index=range(1000, 1240)).index[0] == 1000
+    first = decisions[0]
+    assert (first.label, first.kind, first.r) == (decisions.label[0], decisions.kind[0], decisions.r[0])
+    assert decisions[-1] == decisions[239]
+    assert len(decisions[[0, 5, 7]]) == 3
+    counts = decisions.counts()
+    assert counts["accept"] == decisions.accepted.sum()
+    assert (
+        repr(decisions)
+        == f"Decisions(240 cases: {counts['accept']} accepted, {counts['ambiguity']} ambiguity, 0 novelty)"
+    )
+
+
+def test_has_no_truth_value_and_cannot_be_changed(decisions):
+    with pytest.raises(TypeError, match="has no truth value"):
+        bool(decisions)
+    with pytest.raises(AttributeError):
+        decisions.label = decisions.forced
+
+
+def test_columns_must_be_aligned(decisions):
+    with pytest.raises(ValueError, match="must have one length"):
+        Decisions(**{name: getattr(decisions, name) for name in ("forced", "accepted", "kind", "h", "r", "reason")},
+                  label=decisions.label[:5], classes=decisions.classes, reject_label=-1)  # fmt: skip
+
+
+def test_only_tables_of_the_same_labels_are_stacked(decisions, overlapping):
+    X, y = overlapping
+    other = ThresholdRejectClassifier(LogisticRegression(), reject_label=9).fit(X, y).decide(X)
+    with pytest.raises(ValueError, match=r"Cannot stack Decisions of different labels.*-1.*9"):
+        Decisions.concatenate([decisions, other])
+    assert len(Decisions.concatenate([decisions, decisions])) == 480
+
+
+@pytest.mark.parametrize(
+    "bury",
+    [
+        lambda model: CalibratedClassifierCV(model),
+        lambda model: BaggingClassifier(model, n_estimators=2),
+        lambda model: VotingClassifier([("a", model), ("b", LogisticRegression())]),
+        lambda model: StackingClassifier([("a", model)]),
+        lambda model: make_pipeline(StandardScaler(), BaggingClassifier(model, n_estimators=2)),
+    ],
+    ids=["calibration", "bagging", "voting", "stacking", "inside a pipeline"],
+)
+def test_a_buried_classifier_is_refused(bury, overlapping):
+    X, y = overlapping
+    model = bury(ThresholdRejectClassifier(LogisticRegression(), on_reject="never"))
+    with pytest.raises(TypeError, match=r"its rejections are lost\. Put the reject option outermost"):
+        decide(model.fit(X, y), X)
+
+
+def test_what_has_no_reject_option_is_told_the_remedy(overlapping):
+    X, y = overlapping
+    with pytest.raises(
+        TypeError, match=r"Pipeline has no reject option: wrap it, ThresholdRejectClassifier\(LogisticReg"
+    ):
+        decide(make_pipeline(LogisticRegression()).fit(X, y), X)
+    with pytest.raises(TypeError, match="Expected a fitted estimator; got the class LogisticRegression"):
+        decide(LogisticRegression, X)
+    with pytest.raises(TypeError, match="has no reject option"):
+        decide("model.skops", X)
+
+
+def test_unfitted(overlapping):
+    X, _ = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression())
+    for estimator in (model, make_pipeline(StandardScaler(), model), GridSearchCV(model, {"costs": [0.2]})):
+        with pytest.raises(NotFittedError):
+            decide(estimator, X)
+
+
+def test_cross_val_decide_uses_models_that_never_saw_the_case(overlapping):
+    X, y = overlapping
+    groups = np.arange(len(y)) % 4
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
+    table = cross_val_decide(model, X, y, groups=groups, cv=GroupKFold(4))
+    for group in range(4):
+        test = groups == group
+        fitted = ThresholdRejectClassifier(LogisticRegression(), costs=0.2).fit(X[~test], y[~test])
+        assert np.allclose(table[test].h, fitted.decision_function(X[test]))
+    assert not hasattr(model, "classes_")
+    parallel = cross_val_decide(model, X, y, groups=groups, cv=GroupKFold(4), n_jobs=2)
+    assert np.array_equal(parallel.h, table.h)
+
+
+def test_cross_val_decide_splits_the_weights(overlapping):
+    X, y = overlapping
+    weights = np.where(np.arange(len(y)) % 2, 1.0, 3.0)
+    folds = [(np.arange(120), np.arange(120, 240)), (np.arange(120, 240), np.arange(120))]
+    model = ThresholdRejectClassifier(LogisticRegression())
+    table = cross_val_decide(model, X, y, cv=folds, params={"sample_weight": weights})
+    fitted = ThresholdRejectClassifier(LogisticRegression()).fit(X[:120], y[:120], sample_weight=weights[:120])
+    assert np.allclose(table.h[120:], fitted.decision_function(X[120:]))
+
+
+def test_every_case_must_be_tested_once(overlapping):
+    X, y = overlapping
+    with pytest.raises(ValueError, match="every case into exactly one test fold"):
+        cross_val_decide(ThresholdRejectClassifier(LogisticRegression()), X, y, cv=ShuffleSplit(2))
+
+
+def test_is_rejected_never_guesses():
+    with pytest.raises(ValueError, match="Which label marks a rejected case"):
+        is_rejected([0, 1, -1])
+    assert is_rejected(np.array([True, False]), -1).tolist() == [False, False]
+
+
+def test_a_search_that_is_not_fitted_is_not_mistaken_for_a_classifier(overlapping):
+    class Odd(BaseEstimator):
+        pass
+
+    with pytest.raises(TypeError, match="Odd has no reject option"):
+        decide(Odd(), overlapping[0])

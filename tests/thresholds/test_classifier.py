@@ -1,0 +1,354 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.covariance import EllipticEnvelope
+from sklearn.datasets import load_iris, make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.linear_model import LogisticRegression, Perceptron
+from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, LocalOutlierFactor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVC, OneClassSVM
+
+from recuse import Costs, RejectedSamplesError, ThresholdRejectClassifier
+from recuse.metrics import expected_cost
+from tests import reference
+
+
+class CountingClassifier(GaussianNB):
+    """Counts how often any copy of it is fitted."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        CountingClassifier.fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def test_chow_is_the_prices_thresholds_on_the_probabilities(overlapping):
+    X, y = overlapping
+    prices = Costs(fp=1, fn=3, reject_negative=0.2, reject_positive=0.4)
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=prices).fit(X, y)
+    p = LogisticRegression().fit(X, y).predict_proba(X)
+    assert np.array_equal(model.predict_proba(X), p)
+    lower, upper = prices.thresholds
+    assert model.thresholds_ == (lower, upper)
+    expected = np.where(p[:, 1] > upper, 1, np.where(p[:, 1] < lower, 0, -1))
+    assert np.array_equal(model.predict(X), expected)
+    assert np.array_equal(model.decide(X).forced, (p[:, 1] > prices.break_even).astype(int))
+    assert not hasattr(model, "fold_thresholds_")
+
+
+def test_positive_class_can_be_the_first(overlapping):
+    X, y = overlapping
+    prices = Costs(fp=1, fn=3, reject_negative=0.2, reject_positive=0.4)
+    swapped = ThresholdRejectClassifier(LogisticRegression(), costs=prices, pos_label=0).fit(X, y)
+    same = ThresholdRejectClassifier(LogisticRegression(), costs=prices.swapped()).fit(X, y)
+    assert np.array_equal(swapped.predict(X), same.predict(X))
+    assert swapped.score(X, y) == pytest.approx(same.score(X, y))
+    assert swapped.costs_ == prices
+
+
+@pytest.mark.parametrize("base", [LogisticRegression(), LinearSVC(), GaussianNB()])
+def test_tuned_rule_is_the_cheapest_on_cross_validated_scores(base, overlapping):
+    X, y = overlapping
+    X, y = X[:60], y[:60]
+    prices = Costs(fp=1, fn=3, reject=0.3)
+    folds = list(StratifiedKFold(3).split(X, y))
+    model = ThresholdRejectClassifier(base, costs=prices, rule="tuned", cv=folds).fit(X, y)
+    method = "predict_proba" if hasattr(base, "predict_proba") else "decision_function"
+    scores = cross_val_predict(base, X, y, cv=folds, method=method)
+    scores = scores[:, 1] if scores.ndim == 2 else scores
+    best = reference.cheapest_band_price(scores, y == 1, prices)
+    assert model.objective_ == pytest.approx(best)
+    answers = reference.band_answers(scores, *model.thresholds_)
+    assert reference.expected_cost(y == 1, answers, prices) == pytest.approx(best)
+    # Each fold alone, and how far they are apart.
+    for (_, test), (lower, upper) in zip(folds, model.fold_thresholds_, strict=True):
+        alone = reference.band_answers(scores[test], lower, upper)
+        assert reference.expected_cost(y[test] == 1, alone, prices) == pytest.approx(
+            reference.cheapest_band_price(scores[test], y[test] == 1, prices)
+        )
+    assert model.threshold_spread_ == pytest.approx(model.fold_thresholds_.std(axis=0))
+
+
+def test_folds_plus_one_fits(overlapping):
+    X, y = overlapping
+    for options, fits in (({}, 1), ({"rule": "tuned", "cv": 4}, 5), ({"coverage": 0.8, "cv": 3}, 4)):
+        CountingClassifier.fits = 0
+        ThresholdRejectClassifier(CountingClassifier(), **options).fit(X, y)
+        assert CountingClassifier.fits == fits
+
+
+def test_symmetric_rule_keeps_its_centre(overlapping):
+    X, y = overlapping
+    svm = ThresholdRejectClassifier(SVC(), rule="symmetric", costs=0.2).fit(X, y)
+    assert svm.thresholds_[0] == -svm.thresholds_[1] < 0
+    probability = ThresholdRejectClassifier(LogisticRegression(), rule="symmetric", costs=0.2).fit(X, y)
+    assert sum(probability.thresholds_) == pytest.approx(1)
+    assert not hasattr(svm, "predict_proba")
+
+
+@pytest.mark.parametrize("rule", ["chow", "tuned", "symmetric"])
+@pytest.mark.parametrize("coverage", [0.5, 0.8, 1.0])
+def test_coverage_is_reached(rule, coverage, overlapping):
+    X, y = overlapping
+    folds = list(KFold(4).split(X))
+    model = ThresholdRejectClassifier(LogisticRegression(), rule=rule, coverage=coverage, cv=folds).fit(X, y)
+    scores = cross_val_predict(LogisticRegression(), X, y, cv=folds, method="predict_proba")[:, 1]
+    lower, upper = model.thresholds_
+    accepted = np.maximum(scores - upper, lower - scores) > 0
+    assert coverage <= accepted.mean() <= coverage + 0.06
+    if coverage == 1.0:
+        assert accepted.all()
+
+
+def test_three_classes_by_chows_rule():
+    X, y = load_iris(return_X_y=True)
+    X, names = X[:, :2], load_iris().target_names[y]
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.3).fit(X, names)
+    p = LogisticRegression().fit(X, names).predict_proba(X)
+    expected = np.where(p.max(axis=1) > 0.7, np.unique(names)[p.argmax(axis=1)], "[abstain]")
+    assert np.array_equal(model.predict(X), expected)
+    assert model.decision_function(X).shape == (150, 3)
+    assert model.score(X, names) == pytest.approx(1 - expected_cost(names, model.decide(X), costs=0.3))
+    wide = ThresholdRejectClassifier(LogisticRegression(), costs=0.3, coverage=0.9).fit(X, names)
+    assert wide.decide(X).accepted.mean() == pytest.approx(0.9, abs=0.05)
+    assert "is not above" in model.decide(X)[~model.decide(X).accepted].reason[0]
+
+
+@pytest.mark.parametrize(
+    "detector",
+    [
+        IsolationForest(random_state=0),
+        OneClassSVM(nu=0.1),
+        LocalOutlierFactor(novelty=True),
+        EllipticEnvelope(random_state=0),
+        make_pipeline(StandardScaler(), OneClassSVM(nu=0.1)),
+    ],
+    ids=["forest", "svm", "lof", "envelope", "pipeline"],
+)
+def test_novelties_are_rejected_whatever_the_classifier_says(detector, overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2, novelty=detector).fit(X, y)
+    plain = ThresholdRejectClassifier(LogisticRegression(), costs=0.2).fit(X, y)
+    cases = np.vstack([X, np.full((3, X.shape[1]), 60.0)])
+    decisions = model.decide(cases)
+    outside = detector.fit(X).decision_function(cases) < 0
+    assert outside[-3:].all()
+    assert np.array_equal(decisions.kind == "novelty", outside)
+    ambiguous = ~plain.decide(cases).accepted & ~outside
+    assert np.array_equal(decisions.kind == "ambiguity", ambiguous)
+    assert np.array_equal(model.predict(cases) == -1, outside | ambiguous)
+    assert np.array_equal(decisions.forced, plain.decide(cases).forced)
+    assert decisions.reason[-1].startswith("unlike the training cases: ")
+    assert sum(decisions.counts().values()) == len(cases)
+
+
+def test_users_objects_are_never_fitted(overlapping):
+    X, y = overlapping
+    base, detector = LogisticRegression(), IsolationForest(random_state=0)
+    model = ThresholdRejectClassifier(base, rule="tuned", novelty=detector).fit(X, y)
+    assert not hasattr(base, "coef_")
+    assert not hasattr(detector, "estimators_")
+    assert model.estimator is base
+    assert clone(model).get_params()["rule"] == "tuned"
+
+
+def test_prefitted_model_is_used_as_it_is(overlapping):
+    X, y = overlapping
+    fitted = LogisticRegression().fit(X[:100], y[:100])
+    before = fitted.coef_.copy()
+    model = ThresholdRejectClassifier(FrozenEstimator(fitted), costs=0.2, rule="tuned").fit(X[100:], y[100:])
+    assert np.array_equal(fitted.coef_, before)
+    assert np.array_equal(model.predict_proba(X), fitted.predict_proba(X))
+    scores = fitted.predict_proba(X[100:])[:, 1]
+    assert model.objective_ == pytest.approx(
+        reference.expected_cost(y[100:] == 1, reference.band_answers(scores, *model.thresholds_), Costs())
+    )
+
+
+def test_prefitted_model_of_other_classes_is_refused(overlapping):
+    X, y = overlapping
+    fitted = LogisticRegression().fit(X, y)
+    with pytest.raises(ValueError, match=r"fitted to the classes \[0, 1\], but y has \['no', 'yes'\]"):
+        ThresholdRejectClassifier(FrozenEstimator(fitted)).fit(X, np.array(["no", "yes"])[y])
+
+
+def test_works_around_pipelines_searches_calibration_and_missing_values(overlapping):
+    X, y = overlapping
+    with_holes = X.copy()
+    with_holes[::7, 1] = np.nan
+    for base, data in (
+        (make_pipeline(StandardScaler(), LogisticRegression()), X),
+        (GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2), X),
+        (CalibratedClassifierCV(LinearSVC(), cv=2), X),
+        (KNeighborsClassifier(), X),
+        (HistGradientBoostingClassifier(max_iter=5), with_holes),
+        (LogisticRegression(), sparse.csr_array(X)),
+    ):
+        for rule in ("chow", "tuned"):
+            answers = ThresholdRejectClassifier(base, rule=rule, costs=0.2, cv=2).fit(data, y).predict(data)
+            assert set(np.unique(answers)) <= {-1, 0, 1}
+
+
+def test_text_can_be_classified():
+    texts = ["good fine", "bad poor", "fine day", "poor show", "good day", "bad day"] * 5
+    labels = ["praise", "blame"] * 15
+    model = ThresholdRejectClassifier(make_pipeline(CountVectorizer(), LogisticRegression()), costs=0.3)
+    assert set(model.fit(texts, labels).predict(["good", "unheard of"])) <= {"praise", "blame", "[abstain]"}
+
+
+@pytest.mark.parametrize("rule", ["chow", "tuned", "symmetric"])
+def test_weight_zero_is_absent(rule, overlapping):
+    X, y = overlapping
+    weights = np.ones(len(y))
+    weights[::5] = 0
+    model = ThresholdRejectClassifier(LogisticRegression(), rule=rule, costs=0.2)
+    weighted = clone(model).fit(X, y, sample_weight=weights)
+    absent = clone(model).fit(X[weights > 0], y[weights > 0])
+    assert weighted.thresholds_ == pytest.approx(absent.thresholds_)
+    assert np.array_equal(weighted.predict(X), absent.predict(X))
+
+
+def test_weights_reach_the_last_step_of_a_pipeline(overlapping):
+    X, y = overlapping
+    weights = np.where(y == 1, 5.0, 1.0)
+    inside = ThresholdRejectClassifier(make_pipeline(LogisticRegression())).fit(X, y, sample_weight=weights)
+    direct = LogisticRegression().fit(X, y, sample_weight=weights)
+    assert np.allclose(inside.predict_proba(X), direct.predict_proba(X))
+
+
+def test_on_reject(overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2).fit(X, y)
+    rejected = np.flatnonzero(model.predict(X) == -1)
+    with pytest.raises(
+        RejectedSamplesError, match=rf"{len(rejected)} cases were rejected \(rows {rejected[0]}"
+    ) as error:
+        model.set_params(on_reject="raise").predict(X)
+    assert np.array_equal(error.value.rows, rejected)
+    accepted = np.setdiff1d(np.arange(len(y)), rejected)
+    assert set(model.predict(X[accepted])) == {0, 1}
+    never = model.set_params(on_reject="never").predict(X)
+    assert np.array_equal(never, model.decide(X).forced)
+    assert model.decide(X).counts()["ambiguity"] == len(rejected)
+    assert model.score(X, y) == pytest.approx((never == y).mean())
+
+
+def test_score_is_one_minus_relative_cost(overlapping):
+    X, y = overlapping
+    prices = Costs(fp=2, fn=8, reject=1)
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=prices).fit(X, y)
+    weights = np.arange(1.0, len(y) + 1)
+    cost = expected_cost(y, model.predict(X), costs=prices, reject_label=-1, sample_weight=weights)
+    assert model.score(X, y, sample_weight=weights) == pytest.approx(1 - cost / 8)
+    with pytest.raises(ValueError, match=r"y holds labels that are not among the classes \[0, 1\]"):
+        model.score(X, y + 1)
+
+
+def test_reasons_name_score_and_threshold(overlapping):
+    X, y = overlapping
+    names = np.array(["healthy", "ill"])[y]
+    decisions = ThresholdRejectClassifier(LogisticRegression(), costs=0.2).fit(X, names).decide(X)
+    assert decisions[decisions.label == "ill"].reason[0].endswith("of 'ill' is above 0.8")
+    assert decisions[decisions.label == "healthy"].reason[0].endswith("of 'ill' is below 0.2")
+    assert decisions[~decisions.accepted].reason[0].endswith("of 'ill' lies between 0.2 and 0.8")
+    score = ThresholdRejectClassifier(LinearSVC(), rule="tuned", costs=0.2).fit(X, names).decide(X)
+    assert score.reason[0].startswith("score ")
+    without = ThresholdRejectClassifier(LogisticRegression()).fit(X, names).decide(X, reasons=False)
+    assert set(without.reason) == {""}
+
+
+def test_n_jobs_does_not_change_the_answer(overlapping):
+    X, y = overlapping
+    one = ThresholdRejectClassifier(LogisticRegression(), rule="tuned").fit(X, y)
+    two = ThresholdRejectClassifier(LogisticRegression(), rule="tuned", n_jobs=2).fit(X, y)
+    assert one.thresholds_ == two.thresholds_
+
+
+BAD = [
+    ({"rule": "bayes"}, "rule must be one of 'chow', 'tuned', 'symmetric'; got 'bayes'"),
+    ({"coverage": 0}, r"coverage must be a number in \(0, 1\]; got 0"),
+    ({"coverage": "all"}, r"coverage must be a number in \(0, 1\]; got 'all'"),
+    ({"guarantee": 1.0}, r"guarantee must be a number in \(0, 1\); got 1.0"),
+    ({"guarantee": 0.2, "coverage": 0.5}, "coverage and guarantee both set the thresholds: give one of them"),
+    ({"guarantee": 0.2, "confidence": 1.5}, r"confidence must be a number in \(0, 1\); got 1.5"),
+    ({"guarantee": 0.2, "calibration_size": 0}, r"calibration_size must be a number in \(0, 1\); got 0"),
+    ({"on_reject": "ignore"}, "on_reject must be one of 'label', 'raise', 'never'; got 'ignore'"),
+    ({"pos_label": "ill"}, r"pos_label='ill' must be one of the two classes; got classes \[0, 1\]"),
+    ({"reject_label": 1}, r"reject_label=1 is one of the classes \[0, 1\]"),
+    ({"costs": 0.5}, r"Rejecting never pays at Costs\(fp=1.0, fn=1.0, reject=0.5\).*just below 0.5"),
+    ({"costs": Costs(fp=1, fn=4, reject=0.9)}, "largest reject price that pays is just below 0.8"),
+    ({"costs": -0.1}, "costs must be a finite price greater than 0; got -0.1"),
+    ({"costs": float("nan")}, "costs must be a finite price greater than 0; got nan"),
+    ({"costs": "cheap"}, r"costs must be a recuse.Costs or a reject price such as 0.2; got 'cheap'"),
+    ({"novelty": LocalOutlierFactor()}, "cannot score new cases.*LocalOutlierFactor needs novelty=True"),
+    ({"estimator": LinearSVC()}, "rule='chow' needs probabilities, and estimator=LinearSVC has no predict_proba"),
+    ({"estimator": LogisticRegression}, r"estimator must be a classifier such as LogisticRegression\(\); got <class"),
+    ({"estimator": StandardScaler()}, r"estimator must be a classifier such as"),
+    ({"estimator": None}, r"estimator must be a classifier such as LogisticRegression\(\); got None"),
+]
+
+
+@pytest.mark.parametrize(("options", "message"), BAD, ids=[str(options) for options, _ in BAD])
+def test_bad_parameters(options, message, overlapping):
+    X, y = overlapping
+    with pytest.raises((ValueError, TypeError), match=message):
+        ThresholdRejectClassifier(**({"estimator": LogisticRegression()} | options)).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda X, y: (np.where(X[0, 0] == X, np.nan, X), y), "Input X contains NaN"),
+        (lambda X, y: (np.where(X[0, 0] == X, np.inf, X), y), "Input X contains infinity"),
+        (lambda X, y: (X, y[:-1]), "inconsistent numbers of samples"),
+        (lambda X, y: (X[:0], y[:0]), "X and y are empty"),
+        (lambda X, y: (X[:, 0], y), "Expected 2D array, got 1D array"),
+        (lambda X, y: (X, np.zeros_like(y)), "y holds one class only, 0: a classifier needs cases of two classes"),
+        (lambda X, y: (X, None), "requires y to be passed, but the target y is None"),
+        (lambda X, y: (X, X[:, 0]), "Unknown label type: continuous"),
+        (lambda X, y: (X, np.where(y == 1, np.nan, y.astype(float))), "y holds missing values"),
+        (lambda X, y: (X, np.column_stack([y, y])), r"y should be a 1d array"),
+    ],
+    ids=["nan", "inf", "lengths", "empty", "one-dimensional", "one class", "no y", "continuous", "nan label", "2-d y"],
+)
+def test_bad_data(spoil, message, overlapping):
+    X, y = spoil(*overlapping)
+    with pytest.raises(ValueError, match=message):
+        ThresholdRejectClassifier(LogisticRegression()).fit(X, y)
+
+
+def test_three_classes_where_unsupported():
+    X, y = make_classification(n_samples=60, n_classes=3, n_informative=4, random_state=0)
+    with pytest.raises(ValueError, match=r"Only binary classification is supported.*classes \[0, 1, 2\]"):
+        ThresholdRejectClassifier(LogisticRegression(), rule="tuned").fit(X, y)
+    with pytest.raises(ValueError, match="differ by class, which is defined for two classes only; got 3 classes"):
+        ThresholdRejectClassifier(LogisticRegression(), costs=Costs(fp=1, fn=2)).fit(X, y)
+    with pytest.raises(ValueError, match="pos_label=1 must be one of the two classes"):
+        ThresholdRejectClassifier(LogisticRegression(), pos_label=1).fit(X, y)
+
+
+def test_weights_that_cannot_be_used(overlapping):
+    X, y = overlapping
+    with pytest.raises(TypeError, match="estimator=KNeighborsClassifier cannot be fitted with it"):
+        ThresholdRejectClassifier(KNeighborsClassifier()).fit(X, y, sample_weight=np.arange(1, len(y) + 1))
+    with pytest.raises(ValueError, match="y holds one class only"):
+        ThresholdRejectClassifier(LogisticRegression()).fit(X, y, sample_weight=(y == 0).astype(float))
+    with pytest.raises(ValueError, match="sample_weight must be finite and not negative"):
+        ThresholdRejectClassifier(LogisticRegression()).fit(X, y, sample_weight=np.full(len(y), -1.0))
+
+
+def test_no_score_at_all(overlapping):
+    class Oracle(Perceptron):
+        decision_function = property(lambda self: (_ for _ in ()).throw(AttributeError("none")))
+
+    with pytest.raises(TypeError, match="has neither predict_proba nor decision_function"):
+        ThresholdRejectClassifier(Oracle(), rule="tuned").fit(*overlapping)
