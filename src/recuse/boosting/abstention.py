@@ -127,6 +127,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         Rounds used.
     held_out_costs_ : dict
         Mean price on held-out cases of everything "auto" considered.
+    candidates_ : dict
+        The fitted pairs it considered; each has ``evaluate(X)``, which returns h and r.
     classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
         As in every reject-option classifier.
 
@@ -290,6 +292,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             for name, cost in costs.items()
             if cost is not None and weight is not None
         }
+        self.candidates_ = {fitted.name: fitted.pair for fitted in candidates}
         return choose(candidates, data) if len(candidates) > 1 else candidates[0]
 
     def _candidates(self, data: Data, bins: Bins, recipe: Recipe) -> Iterator[Fitted]:

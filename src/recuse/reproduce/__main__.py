@@ -1,0 +1,7 @@
+"""Run a paper's protocol from the command line."""
+
+import sys
+
+from . import main
+
+sys.exit(main())
