@@ -8,7 +8,16 @@ import pytest
 
 import recuse
 
-MODULES = ["recuse", "recuse.metrics", "recuse.plot", "recuse.thresholds", "recuse.datasets", "recuse.persistence"]
+MODULES = [
+    "recuse",
+    "recuse.baselines",
+    "recuse.boosting",
+    "recuse.metrics",
+    "recuse.plot",
+    "recuse.thresholds",
+    "recuse.datasets",
+    "recuse.persistence",
+]
 
 
 def run(code):
@@ -25,6 +34,7 @@ def test_all_is_sorted_and_true(name):
 
 def test_names_of_the_contract():
     assert {
+        "AbstentionBoostingClassifier",
         "Costs",
         "Decisions",
         "RejectedSamplesError",

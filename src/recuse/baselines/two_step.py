@@ -14,9 +14,10 @@ from ..boosting.additive import AdditiveForm, additive_form
 from ..boosting.binning import bin_features
 from ..boosting.fitting import Data, Recipe, Twin
 from ..boosting.losses import LOSSES, Surrogate
-from ..boosting.preparation import check_choice, check_count, check_number, prepare, resolve_bins, threads
+from ..boosting.preparation import check_choice, check_number, prepare, resolve_bins, threads
 from ..boosting.rounds import Problem, Settings, boost
 from ..boosting.tuning import Recorder
+from ..checks import check_count
 from ..costs import Costs
 from ..labels import plain
 
@@ -113,7 +114,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         -------
         self
         """
-        check_count("n_rounds", self.n_rounds, 1)
+        check_count("n_rounds", self.n_rounds)
         data = prepare(self, X, y, sample_weight, with_folds=True)
         bins = bin_features(data.X, data.order, resolve_bins(self.max_bins, len(data.s)))
         problem = Problem(bins, data.n_pos, data.s, Surrogate("exponential", 1.0, _NO_REJECT_TERM))
@@ -240,7 +241,7 @@ class ChowBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self
         """
         check_choice("loss", self.loss, LOSSES)
-        check_count("n_rounds", self.n_rounds, 0)
+        check_count("n_rounds", self.n_rounds, least=0)
         free = isinstance(self.beta, str) and self.beta == "auto"
         if not free:
             check_number("beta", self.beta, 0.0)

@@ -15,19 +15,21 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base import Evaluation, RejectOptionMixin
+from ..checks import check_count, check_share
 from ..costs import Costs, as_costs
 from .additive import AdditiveForm
 from .binning import Bins, bin_features
-from .fitting import CHOW, Data, Fitted, Recipe, Twin, choose, chow_level, fit_pair, with_best_threshold
+from .bounds import GeneralizationBound, empirical_maximum, margin_bound
+from .fitting import CHOW, Data, Fitted, Recipe, Twin, choose, chow_level, fit_pair, is_separated, with_best_threshold
 from .losses import LOSSES, calibrated_k, reduce_prices
-from .preparation import check_choice, check_count, check_number, prepare, resolve_bins, threads
+from .preparation import check_choice, check_number, prepare, resolve_bins, threads
 from .rounds import STEPS
+from .tuning import scores_on
 
 FAMILIES = ("auto", "coupled", "decoupled", CHOW)
 SURROGATES = ("sum", "max")
 STACKS = (None, "oof", "start")
 THRESHOLDS = ("tuned", "calibrated")
-_SEPARATED = 1e-10
 
 
 class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
@@ -232,8 +234,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         check_choice("stack", self.stack, STACKS)
         check_choice("step", self.step, STEPS)
         check_choice("threshold", self.threshold, THRESHOLDS)
-        check_count("n_rounds", self.n_rounds, 0)
-        check_count("max_depth", self.max_depth, 1)
+        check_count("n_rounds", self.n_rounds, least=0)
+        check_count("max_depth", self.max_depth)
         if not (isinstance(self.beta, str) and self.beta == "auto"):
             check_number("beta", self.beta, 0.0)
         if self.learning_rate is not None:
@@ -335,13 +337,47 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             self.shape_functions_ = pair.form.shapes
         if isinstance(pair.twin, AdditiveForm):
             self.score_functions_ = pair.twin.shapes
-        self._bound_inputs = (fitted.problem.bins.n_bins.copy(), len(data.s))
+        self._separated = fitted.beta == 0.0 and is_separated(fitted)
+        self._bound = self._bound_inputs(fitted, recipe) if fitted.name in ("coupled", "decoupled") else None
+
+    def _bound_inputs(self, fitted: Fitted, recipe: Recipe) -> dict[str, Any] | None:
+        """What `generalization_bound` needs to remember of the training cases."""
+        problem, pair = fitted.problem, fitted.pair
+        if not isinstance(pair.form, AdditiveForm):
+            return None
+        h, r = scores_on(fitted.solution.model, problem)
+        m, n_bins = len(problem.s), problem.bins.n_bins
+        return {
+            "empirical": empirical_maximum(problem.surrogate, problem.y, problem.s, h, r - pair.threshold),
+            "surrogate": problem.surrogate,
+            "total_weight": float(self.weights_.sum() + abs(pair.form.h0) + abs(pair.form.r0 - pair.threshold)),
+            # Bins placed by the same sample could have been anywhere between its values.
+            "n_values": n_bins.copy() if recipe.max_bins is None else np.full_like(n_bins, m),
+            "m": m,
+        }
+
+    def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
+        """Bound the expected abstention loss by Corollary 3 of the paper: a diagnostic, usually far above 1.
+
+        Parameters
+        ----------
+        delta : float in (0, 1), default=0.05
+            Probability that the bound fails.
+        """
+        check_is_fitted(self)
+        check_share("delta", delta)
+        if self._bound is None or not self.costs_.symmetric or self.costs_.fp != 1.0:
+            raise ValueError(
+                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, at unit error prices; "
+                f"this model is {self.family_!r} with max_depth={self.max_depth} and {self.costs_!r}."
+            )
+        return margin_bound(**self._bound, delta=delta)
 
     def _warn(self, recipe: Recipe) -> None:
-        if self.objective_ < _SEPARATED and self.beta_ == 0.0:
+        if self._separated:
             warnings.warn(
-                "The classes are separated and nothing limits the weights (beta=0): boosting was stopped at objective "
-                f"{self.objective_:.3g} after {self.n_iter_} rounds. Give beta a positive value.",
+                "The classes are separated and nothing limits the weights (beta=0): they would grow without end. "
+                f"Stopped at objective {self.objective_:.3g} after {self.n_iter_} rounds. Give beta a positive value.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -21,7 +21,7 @@ from .losses import Surrogate, calibrated_k, log_phi, plug_in_pair, tight_b
 from .rounds import Problem, Settings, beta_max, boost
 from .stumps import Stump, describe
 from .trees import TreeForm, boost_trees
-from .tuning import BETA_PATH, Prices, Recorder, Rows, best_threshold, held_out_path, standard_error
+from .tuning import BETA_PATH, Prices, Recorder, Rows, best_threshold, held_out_path, scores_on, standard_error
 
 Array = NDArray[np.float64]
 CHOW = "chow"
@@ -172,8 +172,10 @@ def make_surrogate(recipe: Recipe, c: float | Array) -> Surrogate:
     b = tight_b(recipe.loss, dearest) if recipe.b is None else recipe.b
     if recipe.surrogate == "sum":
         return Surrogate(recipe.loss, b, calibrated_k(recipe.loss, c, b))
+    # The maximum is calibrated only for b > 2c/(1 - 2c).
     if recipe.b is None:
-        b = max(b, 4.0 * dearest / (1.0 - 2.0 * dearest))  # the maximum is calibrated only for b > 2c/(1 - 2c)
+        b = max(b, 4.0 * dearest / (1.0 - 2.0 * dearest))
+    calibrated_k(recipe.loss, dearest, b, np.inf)
     return Surrogate(recipe.loss, b, calibrated_k(recipe.loss, c, b, _SHARPEST), _SHARPEST)
 
 
@@ -344,3 +346,13 @@ def choose(candidates: list[Fitted], data: Data) -> Fitted:
         if mean < least and mean < -standard_error(difference, weight):
             best, least = other, mean
     return best
+
+
+def is_separated(fitted: Fitted) -> bool:
+    """Whether larger weights alone would bring the loss of stumps to 0: every case is right, and accepted."""
+    if not isinstance(fitted.pair.form, AdditiveForm):
+        return False
+    problem = fitted.problem
+    h, r = scores_on(fitted.solution.model, problem)
+    accepted = fitted.name == CHOW or bool((r > 0).all())
+    return accepted and bool((problem.y * h > r).all())

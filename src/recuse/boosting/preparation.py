@@ -160,11 +160,5 @@ def check_number(name: str, value: Any, low: float, *, strict: bool = False, hig
         raise ValueError(f"{name} must be a number {sign} {low:g}{upper}; got {value!r}.")
 
 
-def check_count(name: str, value: Any, low: int) -> None:
-    """Refuse a value that is no whole number of at least `low`."""
-    if not _is_whole(value) or value < low:
-        raise ValueError(f"{name} must be a whole number, at least {low}; got {value!r}.")
-
-
 def _is_whole(value: Any) -> bool:
     return isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)

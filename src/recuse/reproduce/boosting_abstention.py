@@ -101,7 +101,7 @@ def _self_tuned(X: Any, y: Any, X_test: Any, y_test: Any, c: float, seed: int, q
     for name, pair in default.candidates_.items():
         h, r = pair.evaluate(X_test)
         rows.append({"method": names[name], "loss": _loss(y_test, h, r, c), "rejected": float(np.mean(r <= 0))})
-    plain = {"family": "coupled", "loss": "exponential", "threshold": "calibrated"}
+    plain: dict[str, Any] = {"family": "coupled", "loss": "exponential", "threshold": "calibrated"}
     scaled = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     others = {
         TSB: TwoStepBoostingClassifier(**shared),
