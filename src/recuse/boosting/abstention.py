@@ -346,9 +346,10 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         if not isinstance(pair.form, AdditiveForm):
             return None
         h, r = scores_on(fitted.solution.model, problem)
+        r -= pair.threshold
         m, n_bins = len(problem.s), problem.bins.n_bins
         return {
-            "empirical": empirical_maximum(problem.surrogate, problem.y, problem.s, h, r - pair.threshold),
+            "empirical": empirical_maximum(problem.surrogate, problem.n_pos, problem.s, h, r),
             "surrogate": problem.surrogate,
             "total_weight": float(self.weights_.sum() + abs(pair.form.h0) + abs(pair.form.r0 - pair.threshold)),
             # Bins placed by the same sample could have been anywhere between its values.

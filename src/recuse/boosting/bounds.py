@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 
 from .losses import Surrogate, phi
 
+_ROWS = 65_536  # rows of which copies are made at once
+
 
 @dataclass(frozen=True)
 class GeneralizationBound:
@@ -52,14 +54,19 @@ class GeneralizationBound:
 
 def empirical_maximum(
     surrogate: Surrogate,
-    y: NDArray[np.float64],
+    n_pos: int,
     s: NDArray[np.float64],
     h: NDArray[np.float64],
     r: NDArray[np.float64],
 ) -> float:
-    """Weighted mean of L_MB."""
-    wrong, reject = phi(surrogate.loss, r - y * h), phi(surrogate.loss, -surrogate.b * r)
-    return float(s @ np.maximum(wrong, surrogate.k * reject))
+    """Weighted mean of L_MB, positives first."""
+    total, k = 0.0, np.broadcast_to(surrogate.k, s.shape)
+    for start in range(0, len(s), _ROWS):
+        rows = slice(start, start + _ROWS)
+        margin = np.where(np.arange(start, start + len(s[rows])) < n_pos, h[rows], -h[rows])
+        wrong, reject = phi(surrogate.loss, r[rows] - margin), phi(surrogate.loss, -surrogate.b * r[rows])
+        total += float(s[rows] @ np.maximum(wrong, k[rows] * reject))
+    return total
 
 
 def massart(n_values: NDArray[np.int64], m: int) -> tuple[float, float]:

@@ -49,15 +49,18 @@ def _gap_unpenalised(state: State, descent: float) -> float:
 
 def _gap_logistic(state: State, objective: float, tau: float) -> float:
     share = np.array([1.0, 1.0 / state.surrogate.b])
-    probability = tau * state.growth / (1.0 + state.growth)
-    entropy = xlogy(probability, probability) + xlogy(1.0 - probability, 1.0 - probability)
-    return objective + float((state.scale * entropy).sum(axis=0) @ share)
+    total = 0.0
+    for rows in state.blocks():
+        probability = tau * state.growth[rows] / (1.0 + state.growth[rows])
+        entropy = xlogy(probability, probability) + xlogy(1.0 - probability, 1.0 - probability)
+        total += float((state.scale(rows) * entropy).sum(axis=0) @ share)
+    return objective + total
 
 
 def _gap_exponential(state: State, objective: float, tau: float) -> float:
     share = np.array([1.0, 1.0 / state.surrogate.b])
     total = float(state.w.sum(axis=0) @ share)
-    moment = float(_times_log(state.w, state.scale).sum(axis=0) @ share)
+    moment = sum(float(_times_log(state.w[rows], state.scale(rows)).sum(axis=0) @ share) for rows in state.blocks())
     # Any smaller factor is feasible as well; this one maximises the dual value.
     tau = min(tau, float(np.exp(-moment / total)))
     return objective - tau * ((1.0 - np.log(tau)) * total - moment)

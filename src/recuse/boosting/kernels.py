@@ -278,7 +278,7 @@ def joint_step(sums, values, b, p, beta, alpha, free_eta, free_h, free_r):
 
 
 @njit(cache=True, nogil=True)
-def intercept_terms(growth, scale, n_pos, b, dh, dr, gradient, hessian):
+def intercept_terms(growth, s, kb, unit, n_pos, b, dh, dr, gradient, hessian):
     """Logistic loss, its gradient and Hessian (2 x 2) when every h is shifted by dh and every r by dr."""
     gradient[:] = 0.0
     hessian[:, :] = 0.0
@@ -289,8 +289,9 @@ def intercept_terms(growth, scale, n_pos, b, dh, dr, gradient, hessian):
         e1 = growth[i, 0] * (f_pos if i < n_pos else f_neg)
         e2 = growth[i, 1] * f_v
         p1, p2 = e1 / (1.0 + e1), e2 / (1.0 + e2)
-        total += scale[i, 0] * math.log1p(e1) + scale[i, 1] / b * math.log1p(e2)
-        w1, w2 = scale[i, 0] * p1, scale[i, 1] * p2
+        scale = unit * s[i]
+        total += scale * (math.log1p(e1) + kb[i] / b * math.log1p(e2))
+        w1, w2 = scale * p1, scale * kb[i] * p2
         c1, c2 = w1 * (1.0 - p1), w2 * (1.0 - p2)
         gradient[0] -= y * w1
         gradient[1] += w1 - w2
@@ -313,8 +314,8 @@ def grow_exponential(row, table, w, positive, start, stop):
 
 
 @njit(cache=True, nogil=True)
-def grow_logistic(row, scale, table, growth, w, positive, start, stop):
-    """The same for the logistic loss: keep e^u and e^v up to date, w = scale e / (1 + e)."""
+def grow_logistic(row, s, kb, unit, table, growth, w, positive, start, stop):
+    """The same for the logistic loss: keep e^u and e^v up to date, w1 = unit s e^u / (1 + e^u)."""
     first = table[:, 0] if positive else table[:, 1]
     second = table[:, 2]
     for i in range(start, stop):
@@ -323,21 +324,22 @@ def grow_logistic(row, scale, table, growth, w, positive, start, stop):
         e2 = min(growth[i, 1] * second[c], _E_MAX)
         growth[i, 0] = e1
         growth[i, 1] = e2
-        w[i, 0] = scale[i, 0] * (e1 / (1.0 + e1))
-        w[i, 1] = scale[i, 1] * (e2 / (1.0 + e2))
+        scale = unit * s[i]
+        w[i, 0] = scale * (e1 / (1.0 + e1))
+        w[i, 1] = scale * kb[i] * (e2 / (1.0 + e2))
 
 
 @njit(cache=True, nogil=True)
 def add_tables(codes, offsets, h_table, r_table, h, r, start, stop):
-    """Add to the scores of rows start <= i < stop their cells' values of every feature."""
+    """Add to the scores of rows start <= i < stop, which h and r hold, their cells' values of every feature."""
     for f in range(codes.shape[0]):
         row = codes[f]
         h_cells = h_table[offsets[f] : offsets[f + 1]]
         r_cells = r_table[offsets[f] : offsets[f + 1]]
         for i in range(start, stop):
             c = row[i]
-            h[i] += h_cells[c]
-            r[i] += r_cells[c]
+            h[i - start] += h_cells[c]
+            r[i - start] += r_cells[c]
 
 
 @njit(cache=True, nogil=True)

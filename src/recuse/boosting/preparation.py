@@ -72,8 +72,10 @@ def _priced(
         reject = reject_cost
         reduction = reduce_prices(costs.fp, costs.fn, reject, reject)
     s = weight * np.where(positive, reduction.weight_positive, reduction.weight_negative)
-    prices = Prices(np.where(positive, costs.fn, costs.fp), reject, weight)
-    folds = make_folds(estimator, order, n_pos, len(X)) if with_folds else []
+    folds, prices = [], Prices(*np.zeros((3, 0)))
+    if with_folds:  # else nothing is chosen by price
+        folds = make_folds(estimator, order, n_pos, len(X))
+        prices = Prices(np.where(positive, costs.fn, costs.fp), reject, weight)
     c = reduction.c if isinstance(reduction.c, np.ndarray) else float(reduction.c)
     return Data(X, order, n_pos, s / s.sum(), c, prices, folds)
 

@@ -11,7 +11,7 @@ one already weighted by its slope either way), the step moves its weight and bot
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -32,6 +32,7 @@ Array = NDArray[np.float64]
 _LN2 = np.log(2.0)
 _REFRESH = 50  # rounds between recomputations of the weights from the scores, against rounding drift
 _EMPTY = 1e-10  # below this objective the data are separated and the weights would grow without end
+_ROWS = 65_536  # rows of which copies are made at once
 _SMALL = 20_000  # rows up to which objective and certificate are read every round
 STEPS = ("joint", "line", "paper")
 logger = logging.getLogger(__name__)
@@ -124,6 +125,21 @@ class Ensemble:
 Monitor = Callable[["State", Coded | None, float], bool]
 
 
+def _spreader(threads: ThreadPoolExecutor | None, n_threads: int) -> Callable[[Callable[[int, int], Any], int], None]:
+    """Return what calls ``function(first, last)`` over 0 .. n, in as many pieces as there are threads."""
+
+    def spread(function: Callable[[int, int], Any], n: int) -> None:
+        if threads is None or n == 1:
+            function(0, n)
+            return
+        ends = np.linspace(0, n, n_threads + 1).astype(int).tolist()
+        jobs = [threads.submit(function, a, b) for a, b in pairwise(ends) if a < b]
+        for job in jobs:
+            job.result()
+
+    return spread
+
+
 @dataclass
 class State:
     """Everything that changes during a fit."""
@@ -142,78 +158,80 @@ class State:
         problem, m = self.problem, len(self.problem.s)
         self.family = make_family(self.settings.family, self.settings.gamma)
         self.surrogate = problem.surrogate
+        self.spread = _spreader(self.threads, self.settings.n_threads)
         self.search = Search(problem.bins, self.family, problem.n_pos, self.spread)
         self.h_table, self.r_table = np.zeros(problem.bins.n_cells), np.zeros(problem.bins.n_cells)
         self.w = np.empty((m, 2))
         self.logistic = self.surrogate.loss == "logistic"
         self.multiplicative = self.surrogate.p == 1.0 and not self.settings.p_schedule
-        # w = scale * e for the exponential loss, scale * e / (1 + e) for the logistic one, e = (e^u, e^v).
-        unit = 1.0 / _LN2 if self.logistic else 1.0
-        self.scale = unit * problem.s[:, None] * np.array([1.0, self.surrogate.b])
-        self.scale[:, 1] *= self.surrogate.k
+        # w1 = unit s e and w2 = unit s kb e for the exponential loss, e / (1 + e) in place of e for the logistic one,
+        # where e is e^u and e^v.
+        self.unit = 1.0 / _LN2 if self.logistic else 1.0
+        self.kb = np.broadcast_to(self.surrogate.k * self.surrogate.b, (m,))
         self.growth = np.empty((m, 2)) if self.logistic and self.multiplicative else self.w
         self.refresh()
-
-    def spread(self, function: Callable[[int, int], Any], n: int) -> None:
-        """Call ``function(first, last)`` over 0 .. n, in as many pieces as there are threads."""
-        if self.threads is None or n == 1:
-            function(0, n)
-            return
-        ends = np.linspace(0, n, self.settings.n_threads + 1).astype(int).tolist()
-        jobs = [self.threads.submit(function, a, b) for a, b in pairwise(ends) if a < b]
-        for job in jobs:
-            job.result()
 
     @property
     def total_weight(self) -> float:
         """Sum of the stumps' weights."""
         return float(sum(self.alpha.values()))
 
-    def scores(self) -> tuple[Array, Array]:
-        """Scores h and r of every row."""
-        m = len(self.problem.s)
-        h, r = np.full(m, self.h0), np.full(m, self.r0)
+    def scores(self, start: int = 0, stop: int | None = None) -> tuple[Array, Array]:
+        """Scores h and r of the rows start <= i < stop, all by default."""
+        stop = len(self.problem.s) if stop is None else stop
+        h, r = np.full(stop - start, self.h0), np.full(stop - start, self.r0)
         if self.problem.offset is not None:
-            h += self.problem.offset[:, 0]
-            r += self.problem.offset[:, 1]
+            h += self.problem.offset[start:stop, 0]
+            r += self.problem.offset[start:stop, 1]
         b = self.problem.bins
-
-        def work(first: int, last: int) -> None:
-            self._kernels.add_tables(b.codes, b.offsets, self.h_table, self.r_table, h, r, first, last)
-
-        self.spread(work, m)
+        self._kernels.add_tables(b.codes, b.offsets, self.h_table, self.r_table, h, r, start, stop)
         return h, r
 
     def refresh(self) -> None:
         """Recompute the weights from the scores."""
-        h, r = self.scores()
-        y = self.problem.y
-        if not self.multiplicative:
-            w1, w2 = self.surrogate.slopes(r - y * h, -self.surrogate.b * r)
-            self.w[:, 0], self.w[:, 1] = self.problem.s * w1, self.problem.s * w2
+        if self.multiplicative:
+            for rows in self.blocks():
+                self._refresh(rows.start, rows.stop)
             return
-        h *= -y
-        h += r
-        r *= -self.surrogate.b
-        np.exp(np.clip(h, -CLIP, CLIP, out=h), out=self.growth[:, 0])
-        np.exp(np.clip(r, -CLIP, CLIP, out=r), out=self.growth[:, 1])
-        self._weigh()
+        h, r = self.scores()
+        w1, w2 = self.surrogate.slopes(r - self.problem.y * h, -self.surrogate.b * r)
+        self.w[:, 0], self.w[:, 1] = self.problem.s * w1, self.problem.s * w2
 
-    def _weigh(self) -> None:
+    def _refresh(self, start: int, stop: int) -> None:
+        rows = slice(start, stop)
+        h, r = self.scores(start, stop)
+        y = np.where(np.arange(start, stop) < self.problem.n_pos, 1.0, -1.0)
+        self.growth[rows, 0] = np.exp(np.clip(r - y * h, -CLIP, CLIP))
+        self.growth[rows, 1] = np.exp(np.clip(-self.surrogate.b * r, -CLIP, CLIP))
+        self._weigh(rows)
+
+    def _weigh(self, rows: slice) -> None:
         """Weights from the current e^u and e^v."""
         if self.logistic:
-            np.divide(self.growth, 1.0 + self.growth, out=self.w)
-        self.w *= self.scale
+            np.divide(self.growth[rows], 1.0 + self.growth[rows], out=self.w[rows])
+        self.w[rows] *= self.scale(rows)
+
+    def scale(self, rows: slice = slice(None)) -> Array:
+        """What e, or e / (1 + e), is multiplied by to give the weights."""
+        first = self.unit * self.problem.s[rows]
+        return np.column_stack([first, first * self.kb[rows]])
 
     def objective(self) -> float:
         """F at the current weights."""
         penalty = self.settings.beta * self.total_weight
-        b = self.surrogate.b
         if not self.multiplicative:
             return self.surrogate.objective(self.problem.y, self.problem.s, *self.scores()) + penalty
-        if self.logistic:
-            return float((self.scale * np.log1p(self.growth)).sum(axis=0) @ [1.0, 1.0 / b]) + penalty
-        return float(self.w.sum(axis=0) @ [1.0, 1.0 / b]) + penalty
+        share = np.array([1.0, 1.0 / self.surrogate.b])
+        if not self.logistic:
+            return float(self.w.sum(axis=0) @ share) + penalty
+        return penalty + sum(
+            float((self.scale(rows) * np.log1p(self.growth[rows])).sum(axis=0) @ share) for rows in self.blocks()
+        )
+
+    def blocks(self) -> Iterator[slice]:
+        """Rows in parts small enough to make copies of."""
+        m = len(self.problem.s)
+        return (slice(start, min(start + _ROWS, m)) for start in range(0, m, _ROWS))
 
     def _totals(self) -> tuple[float, float, float]:
         n_pos = self.problem.n_pos
@@ -253,7 +271,8 @@ class State:
 
         def evaluate(at: Array) -> float:
             terms = self._kernels.intercept_terms
-            return float(terms(self.growth, self.scale, self.problem.n_pos, self.surrogate.b, at[0], at[1], g, H))
+            n_pos, b = self.problem.n_pos, self.surrogate.b
+            return float(terms(self.growth, self.problem.s, self.kb, self.unit, n_pos, b, at[0], at[1], g, H))
 
         value = evaluate(z)
         for _ in range(50):
@@ -285,7 +304,8 @@ class State:
         self.growth[n_pos:, 0] *= factors[1]
         self.growth[:, 1] *= factors[2]
         if self.logistic:
-            self._weigh()
+            for rows in self.blocks():
+                self._weigh(rows)
 
     def apply(self, stump: Coded, eta: float, dh: float, dr: float) -> None:
         """Add eta to a stump's weight and (dh, dr) to the intercepts."""
@@ -314,7 +334,8 @@ class State:
         def work(first: int, last: int) -> None:
             for positive, start, stop in ((True, first, min(last, n_pos)), (False, max(first, n_pos), last)):
                 if self.logistic:
-                    k.grow_logistic(row, self.scale, table, self.growth, self.w, positive, start, stop)
+                    s, kb = self.problem.s, self.kb
+                    k.grow_logistic(row, s, kb, self.unit, table, self.growth, self.w, positive, start, stop)
                 else:
                     k.grow_exponential(row, table, self.w, positive, start, stop)
 

@@ -60,9 +60,9 @@ def scores_on(model: Ensemble, problem: Problem) -> tuple[Array, Array]:
         h, r = h + problem.offset[:, 0], r + problem.offset[:, 1]
     h_table, r_table = model.tables(bins)
     for f in sorted({stump[0] for stump in model.stumps}):
-        cells = bins.codes[f] + bins.offsets[f]
-        h += h_table[cells]
-        r += r_table[cells]
+        cells = slice(bins.offsets[f], bins.offsets[f + 1])
+        h += h_table[cells][bins.codes[f]]
+        r += r_table[cells][bins.codes[f]]
     return h, r
 
 
