@@ -323,12 +323,28 @@ def held_out_rounds(
 
 
 def with_best_threshold(fitted: Fitted, data: Data) -> Fitted:
-    """Move the rejection threshold to where held-out cases cost least."""
+    """Move the rejection threshold to where held-out cases cost least, if moving it pays on cases it was not set on.
+
+    What it would have cost is judged with each fold's threshold set on the other folds, so that it can be compared
+    with a rule that sets none.
+    """
     if fitted.held_out is None:
         return fitted
-    rows, (h, r) = data.tested, fitted.held_out
-    tau = best_threshold(data.y[rows], h[rows], r[rows], data.prices.take(rows))
-    return replace(fitted, pair=replace(fitted.pair, threshold=tau), held_out=(h, r - tau))
+    h, r = fitted.held_out
+    rows = data.tested
+    moved = r.copy()
+    for _, test in data.folds:
+        others = np.setdiff1d(rows, test) if len(data.folds) > 1 else test
+        moved[test] -= _threshold(data, h, r, others)
+    price = _price_of(data)
+    if price(np.stack([h, moved])) >= price(np.stack([h, r])):
+        return fitted
+    tau = _threshold(data, h, r, rows)
+    return replace(fitted, pair=replace(fitted.pair, threshold=tau), held_out=(h, moved))
+
+
+def _threshold(data: Data, h: Array, r: Array, rows: Rows) -> float:
+    return best_threshold(data.y[rows], h[rows], r[rows], data.prices.take(rows))
 
 
 def choose(candidates: list[Fitted], data: Data) -> Fitted:

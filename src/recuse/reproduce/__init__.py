@@ -19,6 +19,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="few cases, one split: does it run at all?")
     parser.add_argument("--out", default="benchmarks/results", help="folder for the results")
     parser.add_argument("--minutes", type=float, default=60.0, help="start nothing new after this long")
+    parser.add_argument("--splits", type=int, default=5, help="random partitions of the data")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     options = parser.parse_args(arguments)
     import_module(f".{PAPERS[options.paper]}", __name__).run(options)

@@ -48,7 +48,7 @@ Loss = dict[str, Any]
 
 def run(options: Any) -> None:
     """Run the protocol, saving what is done after every partition, and write the summary."""
-    prices, n_splits = (PRICES[3:4], 1) if options.quick else (PRICES, 5)
+    prices, n_splits = (PRICES[3:4], 1) if options.quick else (PRICES, options.splits)
     names = ["haberman"] if options.quick else list(DATASETS)
     deadline = time.monotonic() + 60 * options.minutes
     folder = Path(options.out)
