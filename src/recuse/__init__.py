@@ -1,9 +1,22 @@
 """Classifiers that know when to step aside: yes, no, or "a person should look"."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0.dev0"
+
+__all__ = [
+    "AbstentionBoostingClassifier",
+    "Costs",
+    "Decisions",
+    "RejectedSamplesError",
+    "ThresholdRejectClassifier",
+    "cross_val_decide",
+    "decide",
+    "is_rejected",
+    "load",
+    "save",
+]
 
 # Public name -> module that defines it. Loaded on first use, so that `import recuse` stays light.
 _HOMES = {
@@ -19,18 +32,13 @@ _HOMES = {
     "save": "persistence",
 }
 
-__all__ = [
-    "AbstentionBoostingClassifier",
-    "Costs",
-    "Decisions",
-    "RejectedSamplesError",
-    "ThresholdRejectClassifier",
-    "cross_val_decide",
-    "decide",
-    "is_rejected",
-    "load",
-    "save",
-]
+if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
+    from .base import RejectedSamplesError
+    from .boosting import AbstentionBoostingClassifier
+    from .costs import Costs
+    from .decisions import Decisions, cross_val_decide, decide, is_rejected
+    from .persistence import load, save
+    from .thresholds import ThresholdRejectClassifier
 
 
 def __getattr__(name: str) -> Any:

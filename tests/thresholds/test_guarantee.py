@@ -12,7 +12,7 @@ from recuse import ThresholdRejectClassifier
 from recuse.thresholds.guarantee import (
     candidate_thresholds,
     certify,
-    comfortable_sample,
+    most_errors,
     rows_needed,
     smallest_sample,
 )
@@ -56,12 +56,12 @@ def test_rows_needed_are_enough_and_hardly_too_many(rate):
     assert rows_needed(0.05, 0.95, 0.05) == math.inf
 
 
-def test_comfortable_sample_has_power():
-    n = comfortable_sample(0.05, 0.95)
-    errors = np.arange(n)
-    most = errors[binom.cdf(errors, n, 0.05) <= 0.05].max()
-    assert binom.cdf(most, n, 0.0125) >= 0.9
-    assert smallest_sample(0.05, 0.95) < n < 300
+@pytest.mark.parametrize("n", [10, 58, 59, 92, 93, 500])
+def test_most_errors_is_the_last_that_shows_the_level(n):
+    most = most_errors(n, 0.05, 0.95)
+    assert most == -1 or binom.cdf(most, n, 0.05) <= 0.05
+    assert binom.cdf(most + 1, n, 0.05) > 0.05
+    assert (most >= 0) == (n >= smallest_sample(0.05, 0.95))
 
 
 def test_sequence_stops_at_the_first_failure():
@@ -82,15 +82,30 @@ def test_nothing_passes_when_the_surest_fail():
     assert failed.error_bound == 1.0
 
 
-def test_candidates_do_not_look_at_the_tested_cases_and_end_with_all():
-    placing = np.append(np.linspace(0, 1, 90), np.full(10, -np.inf))
-    thresholds = candidate_thresholds(placing, 1000, 0.05, 0.95)
+def test_candidates_accept_ever_more_and_end_with_all():
+    sure = np.append(np.linspace(0, 1, 90), np.full(10, -np.inf))
+    rng = np.random.default_rng(0)
+    steep = rng.uniform(size=100) > np.sqrt(np.maximum(sure, 0))  # ever more errors as the confidence falls
+    thresholds = candidate_thresholds(sure, steep, 1000, 0.05, 0.95)
     assert (np.diff(thresholds) < 0).all()
     assert thresholds[-1] < 0
     assert np.isfinite(thresholds).all()
-    first = (placing > thresholds[0]).mean() * 1000
-    assert smallest_sample(0.05, 0.95) < first < 300
-    assert len(candidate_thresholds(np.full(5, -np.inf), 100, 0.05, 0.95)) == 0
+    assert smallest_sample(0.05, 0.95) < (sure > thresholds[0]).mean() * 1000 < 500
+    # Few errors anywhere: the more cases the better, so all are tried at once.
+    flat = np.zeros(100, dtype=bool)
+    flat[89] = True  # the surest of all is wrong
+    assert len(candidate_thresholds(sure, flat, 1000, 0.05, 0.95)) < 3
+    assert len(candidate_thresholds(np.full(5, -np.inf), flat[:5], 100, 0.05, 0.95)) == 0
+
+
+def test_errors_spread_evenly_do_not_hinder_a_guarantee():
+    """2 % of errors everywhere: any few of the surest could fail a level of 5 %, all of them together pass."""
+    rng = np.random.default_rng(5)
+    x = np.concatenate([rng.uniform(0, 0.4, 1000), rng.uniform(0.6, 1, 1000)])
+    y = ((x > 0.5) ^ (rng.uniform(size=2000) < 0.02)).astype(int)
+    for seed in range(10):
+        model = ThresholdRejectClassifier(LogisticRegression(C=100), guarantee=0.05, random_state=seed)
+        assert model.fit(x[:, None], y).decide(x[:, None]).accepted.mean() > 0.9
 
 
 def test_guarantee_holds_as_often_as_promised():

@@ -31,15 +31,15 @@ from sklearn.utils.validation import (
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_share, check_weights
 from ..costs import Costs
-from ..labels import plain
 from . import guarantee as binomial
+from .reasons import band_reasons, detector_name, multiclass_reasons
 from .rules import Band, Sample, chow_band, covering_threshold, symmetric_band, tuned_band
 
 _Positions: TypeAlias = NDArray[np.intp]
 
 RULES = ("chow", "tuned", "symmetric")
 
-# Share of the calibration cases that only place the thresholds to be tested for a guarantee.
+# Share of the calibration cases that only choose which thresholds are tested for a guarantee, and in which order.
 _PLACING_SHARE = 0.25
 
 
@@ -201,7 +201,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self._fit_models(_rows(X, fitting), y[fitting], weights[fitting])
         self._fit_rule(_rows(X, fitting), y[fitting], codes[fitting], weights[fitting], costs)
         if self.guarantee is not None:
-            self._certify(_rows(X, placing), _rows(X, testing), codes[testing], n_rows=len(codes))
+            self._certify(_rows(X, placing), codes[placing], _rows(X, testing), codes[testing], n_rows=len(codes))
         return self
 
     def _check_parameters(self) -> None:
@@ -366,15 +366,18 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if self._band is not None:
             self.thresholds_ = (self._band.lower, self._band.upper)
 
-    def _certify(self, X_placing: Any, X_testing: Any, codes: NDArray[np.intp], n_rows: int) -> None:
+    def _certify(
+        self, X_placing: Any, y_placing: NDArray[np.intp], X_testing: Any, y_testing: NDArray[np.intp], n_rows: int
+    ) -> None:
         """Move the thresholds until the guarantee is shown on the test cases."""
         assert self.guarantee is not None
-        testing = self._evaluate(X_testing)
+        level, confidence = self.guarantee, self.confidence
+        placing, testing = self._evaluate(X_placing), self._evaluate(X_testing)
         thresholds = binomial.candidate_thresholds(
-            self._confidence(self._evaluate(X_placing)), len(codes), self.guarantee, self.confidence
+            self._confidence(placing), placing.forced() != y_placing, len(y_testing), level, confidence
         )
         passed, failed = binomial.certify(
-            self._confidence(testing), testing.forced() != codes, thresholds, self.guarantee, self.confidence
+            self._confidence(testing), testing.forced() != y_testing, thresholds, level, confidence
         )
         if passed is None:
             raise ValueError(self._not_certified(failed, n_rows))
@@ -423,14 +426,17 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        say = _multiclass_reason if self._band is None else _band_reason
-        outside = f"unlike the training cases: {_detector_name(self.novelty)} gives it {{:.3g}}, below 0"
-        novel = np.zeros(len(evaluation.r), dtype=bool) if evaluation.novel is None else evaluation.novel
+        n = len(evaluation.r)
+        if self._band is None:
+            texts = multiclass_reasons(evaluation.detail, evaluation.accepted, self.classes_, self._bar)
+        else:
+            what = "probability" if self._response == "predict_proba" else "score"
+            texts = band_reasons(evaluation.detail, evaluation.accepted, self._band, self.classes_[1], what)
+        novel = np.zeros(n, dtype=bool) if evaluation.novel is None else evaluation.novel
+        name = detector_name(self.novelty)
         return [
-            outside.format(r) if is_novel else say(self, score, accepted)
-            for score, r, is_novel, accepted in zip(
-                evaluation.detail, evaluation.r, novel, evaluation.accepted, strict=True
-            )
+            f"unlike the training cases: {name} gives it {r:.3g}, below 0" if is_novel else text
+            for text, r, is_novel in zip(texts, evaluation.r, novel, strict=True)
         ]
 
     @available_if(_estimator_has("predict_proba"))
@@ -471,31 +477,3 @@ def _fit_params(estimator: Any, weights: NDArray[np.float64], required: bool = T
     if required:
         raise TypeError(f"sample_weight was given, but estimator={type(estimator).__name__} cannot be fitted with it.")
     return {}
-
-
-def _detector_name(novelty: Any) -> str:
-    if isinstance(novelty, Pipeline):
-        novelty = novelty.steps[-1][1]
-    if isinstance(novelty, FrozenEstimator):
-        novelty = novelty.estimator
-    return type(novelty).__name__
-
-
-def _band_reason(model: ThresholdRejectClassifier, score: float, accepted: bool) -> str:
-    band: Band = model._band  # type: ignore[assignment]
-    positive = plain(model.classes_[1])
-    if model._response == "predict_proba":
-        lower, upper = max(band.lower, 0.0), min(band.upper, 1.0)
-        what = f"probability {score:.3g} of {positive!r}"
-    else:
-        lower, upper = band.lower, band.upper
-        what = f"score {score:.3g} towards {positive!r}"
-    if not accepted:
-        return f"{what} lies between {lower:.3g} and {upper:.3g}"
-    return f"{what} is above {upper:.3g}" if score > band.centre else f"{what} is below {lower:.3g}"
-
-
-def _multiclass_reason(model: ThresholdRejectClassifier, scores: NDArray[np.float64], accepted: bool) -> str:
-    best = int(scores.argmax())
-    side = "above" if accepted else "not above"
-    return f"highest probability {scores[best]:.3g}, of {plain(model.classes_[best])!r}, is {side} {model._bar:.3g}"

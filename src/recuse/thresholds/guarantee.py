@@ -72,43 +72,41 @@ def rows_needed(level: float, confidence: float, error_rate: float) -> float:
     return high
 
 
-def comfortable_sample(level: float, confidence: float) -> int:
-    """Accepted cases with which a classifier four times better than `level` passes nine times in ten."""
-
-    def passes_often(n: int) -> bool:
-        most_errors = binom.ppf(1 - confidence, n, level) - 1  # the most that still show the level
-        if binom.cdf(most_errors + 1, n, level) <= 1 - confidence:
-            most_errors += 1
-        return bool(binom.cdf(most_errors, n, level / 4) >= 0.9)
-
-    n = smallest_sample(level, confidence)
-    while not passes_often(n):
-        n = math.ceil(1.1 * n)
-    return n
+def most_errors(n: int, level: float, confidence: float) -> int:
+    """The most errors among n cases that still show `level`; -1 when even none would not."""
+    errors = int(binom.ppf(1 - confidence, n, level))  # the smallest with P(Bin <= errors) >= 1 - confidence
+    return errors if binom.cdf(errors, n, level) <= 1 - confidence else errors - 1
 
 
 def candidate_thresholds(
-    placing: NDArray[np.float64], n_calibration: int, level: float, confidence: float
+    sure: NDArray[np.float64], wrong: NDArray[np.bool_], n_calibration: int, level: float, confidence: float
 ) -> NDArray[np.float64]:
-    """Thresholds to test, in order, placed by the confidence in cases that take no part in the test.
+    """Thresholds to test, in order, chosen by cases that take no part in the test.
 
-    The first is meant to accept enough cases for the test to have power, and no more than half of them unless the
-    sample is small; the last accepts all.
+    They accept ever more cases. The first is the one most likely to pass, by the errors seen here: too few cases
+    show nothing, too many hold too many errors. The last accepts all.
     """
-    fewest = smallest_sample(level, confidence)
-    comfortable = comfortable_sample(level, confidence)
-    # Few placing cases put the first threshold only roughly: half as many again keeps the first test from starving.
-    start = min(comfortable, max(1.5 * fewest, n_calibration / 2))
-    shares = np.linspace(min(1.0, start / n_calibration), 1.0, _N_THRESHOLDS)
-    ordered = np.sort(placing)[::-1]
+    ordered = np.sort(sure)[::-1]
     # A novelty has confidence -inf: no threshold reaches it, yet it counts in the share.
     finite = ordered[np.isfinite(ordered)]
     if len(finite) == 0:
         return np.empty(0)
-    accepted = (shares * len(ordered)).astype(int)
+    accepted = np.unique(np.linspace(1, len(ordered), _N_THRESHOLDS).astype(int))
     all_of_them = finite[-1] - max(1.0, float(np.ptp(finite)))
     # From strict to lax; equal thresholds would be the same test again.
-    return np.unique(np.append(finite[accepted[accepted < len(finite)]], all_of_them))[::-1]
+    thresholds = np.unique(np.append(finite[accepted[accepted < len(finite)]], all_of_them))[::-1]
+    chances = [_chance(sure > t, wrong, n_calibration, level, confidence) for t in thresholds]
+    return thresholds[int(np.argmax(chances)) :]
+
+
+def _chance(
+    accepted: NDArray[np.bool_], wrong: NDArray[np.bool_], n_calibration: int, level: float, confidence: float
+) -> float:
+    """Estimated probability that accepting such cases passes the test."""
+    n_seen, n_wrong = int(accepted.sum()), int(wrong[accepted].sum())
+    rate = (n_wrong + 0.5) / (n_seen + 1)
+    n = n_seen * n_calibration // len(accepted)
+    return float(binom.cdf(most_errors(n, level, confidence), n, rate))
 
 
 def certify(
