@@ -1,5 +1,9 @@
 """The loop: optimum against a conic solver, descent, certificates, limits and invariances."""
 
+import os
+import subprocess
+import sys
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -272,3 +276,25 @@ def test_the_papers_step_is_guarded(c, gamma):
     solution = boost(problem, settings)
     assert np.isfinite(solution.model.weights).all()
     assert np.isfinite(solution.objective)
+
+
+def test_the_kernels_mean_the_same_without_the_compiler(tmp_path):
+    X, y = random_data(18, m=30, levels=6, missing=0.1)
+    code = f"""
+import numpy as np
+from recuse import AbstentionBoostingClassifier
+X, y = np.load({str(tmp_path / "X.npy")!r}), np.load({str(tmp_path / "y.npy")!r})
+shared = dict(family="coupled", beta=0.01, n_rounds=6)
+for options in (dict(), dict(loss="exponential"), dict(max_depth=2, cv=2, random_state=0)):
+    model = AbstentionBoostingClassifier(**{{**shared, "threshold": "calibrated", **options}}).fit(X, y)
+    print(*model.decision_function(X), *model.score_samples(X))
+"""
+    np.save(tmp_path / "X.npy", X)
+    np.save(tmp_path / "y.npy", y)
+    outputs = []
+    for switch in ("0", "1"):
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": switch}
+        result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+        assert result.returncode == 0, result.stderr
+        outputs.append(np.array([line.split() for line in result.stdout.splitlines()], dtype=float))
+    np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-9)

@@ -143,9 +143,9 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from recuse import AbstentionBoostingClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> model = AbstentionBoostingClassifier(costs=0.1, family="coupled", beta=0.01).fit(X[:400], y[:400])
-    >>> model.predict(X[400:410])
-    array([ 0,  1,  1,  1,  1, -1, -1,  1,  0,  1])
+    >>> model = AbstentionBoostingClassifier(costs=0.1, family="coupled", beta=0.01, threshold="calibrated")
+    >>> model.fit(X[:400], y[:400]).predict(X[408:418])
+    array([ 0,  1,  1,  1,  1,  0, -1,  1,  1,  0])
     >>> len(model.shape_functions_) < X.shape[1]
     True
     """
