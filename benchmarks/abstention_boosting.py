@@ -23,8 +23,9 @@ from recuse.boosting.rounds import Problem, Settings, State, _History, _look, _m
 
 from .runner import Row, measure
 
-ROUNDS = 10
 N_FEATURES = 20
+# Few rounds at a time and many repeats: the best of them is one that nothing interrupted.
+ROUNDS, REPEATS = 2, 25
 
 
 def run(quick=False):
@@ -87,7 +88,7 @@ def rounds_against_peers(X, y, n_threads):
         state = make_state(X, y, n_threads=n_threads, loss=loss)
         for peer, theirs in (("LightGBM, 2 leaves", play_light), ("XGBoost, depth 1", play_extreme)):
             what = f"{ROUNDS} histogram rounds, {loss}"
-            yield measure(what, size, lambda state=state: play(state), peer, theirs, goal=1.0, repeats=5)
+            yield measure(what, size, lambda state=state: play(state), peer, theirs, goal=1.0, repeats=REPEATS)
 
 
 def against_adaboost(X, y, repeats):
@@ -109,10 +110,12 @@ def own_scaling(quick):
     small, large, p = (2_000, 20_000, 5) if quick else (100_000, 1_000_000, 20)
     one, ten = make_state(*make_data(small, p)), make_state(*make_data(large, p))
     what = f"{ROUNDS} rounds, 10 times the cases"
-    yield measure(what, f"m = {large:,}", lambda: play(ten), f"m = {small:,}", lambda: play(one), goal=12.0, repeats=5)
+    yield measure(
+        what, f"m = {large:,}", lambda: play(ten), f"m = {small:,}", lambda: play(one), goal=12.0, repeats=REPEATS
+    )
     wide = make_state(*make_data(small, 2 * p))
     what = f"{ROUNDS} rounds, 2 times the features"
-    yield measure(what, f"p = {2 * p}", lambda: play(wide), f"p = {p}", lambda: play(one), goal=2.4, repeats=5)
+    yield measure(what, f"p = {2 * p}", lambda: play(wide), f"p = {p}", lambda: play(one), goal=2.4, repeats=REPEATS)
 
 
 def exact_mode(m):

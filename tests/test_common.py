@@ -18,6 +18,7 @@ NEVER_REJECT = [
     ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="symmetric"),
     AbstentionBoostingClassifier(costs=0.4999, **QUICK),
     AbstentionBoostingClassifier(family="coupled", on_reject="never", **FIXED),
+    AbstentionBoostingClassifier(family="decoupled", costs=0.4, **FIXED),
     AbstentionBoostingClassifier(max_depth=2, costs=0.4999, **QUICK),
     ChowBoostingClassifier(costs=0.4999, **QUICK),
     TwoStepBoostingClassifier(costs=0.4999, **QUICK),
@@ -27,7 +28,6 @@ REJECT = [
     ThresholdRejectClassifier(LogisticRegression(), costs=0.2),
     ThresholdRejectClassifier(LinearSVC(), costs=0.2, rule="tuned"),
     AbstentionBoostingClassifier(family="coupled", costs=0.2, **FIXED),
-    AbstentionBoostingClassifier(family="decoupled", costs=0.2, **FIXED),
 ]
 
 
