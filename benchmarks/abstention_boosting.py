@@ -19,7 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 from recuse import AbstentionBoostingClassifier
 from recuse.boosting.binning import bin_features
 from recuse.boosting.losses import Surrogate, calibrated_k, tight_b
-from recuse.boosting.rounds import Problem, Settings, State, _History, _look, _move
+from recuse.boosting.rounds import _History, _look, _move
+from recuse.boosting.state import Problem, Settings, State
 
 from .runner import Row, measure
 

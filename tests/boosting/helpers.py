@@ -8,7 +8,7 @@ import numpy as np
 
 from recuse.boosting.binning import bin_features
 from recuse.boosting.losses import Surrogate, calibrated_k, tight_b
-from recuse.boosting.rounds import Problem
+from recuse.boosting.state import Problem
 from recuse.boosting.stumps import FAMILIES, LABELS, make_family
 
 

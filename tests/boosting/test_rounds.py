@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from recuse.boosting.losses import LOSSES, Surrogate, calibrated_k
-from recuse.boosting.rounds import Problem, Settings, State, beta_max, boost
+from recuse.boosting.rounds import beta_max, boost
+from recuse.boosting.state import Problem, Settings, State
 from recuse.boosting.stumps import cell_labels
 
 from .helpers import every_stump, make_problem, random_data

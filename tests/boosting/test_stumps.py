@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recuse.boosting.binning import bin_features, midpoints
-from recuse.boosting.rounds import Settings, State
+from recuse.boosting.state import Settings, State
 from recuse.boosting.stumps import FAMILIES, canonical, cell_labels, describe
 
 from .helpers import every_stump, make_problem, random_data

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recuse.boosting.losses import LOSSES, plug_in_pair
-from recuse.boosting.rounds import Settings
+from recuse.boosting.state import Settings
 from recuse.boosting.trees import boost_trees
 from recuse.boosting.tuning import Recorder
 

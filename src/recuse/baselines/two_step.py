@@ -15,7 +15,8 @@ from ..boosting.binning import bin_features
 from ..boosting.fitting import Data, Recipe, Twin
 from ..boosting.losses import LOSSES, Surrogate
 from ..boosting.preparation import check_choice, check_number, prepare, resolve_bins, threads
-from ..boosting.rounds import Problem, Settings, boost
+from ..boosting.rounds import boost
+from ..boosting.state import Problem, Settings
 from ..boosting.tuning import Recorder
 from ..checks import check_count
 from ..costs import Costs

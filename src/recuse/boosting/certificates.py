@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-if TYPE_CHECKING:
-    from .rounds import State
+from .state import State
 
 
 def dual_gap(state: State, objective: float, descent: float) -> float:

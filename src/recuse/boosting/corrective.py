@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .losses import CLIP
+from .state import Problem, Settings
 from .stumps import Coded, Family, cell_labels
-
-if TYPE_CHECKING:
-    from .rounds import Problem, Settings
 
 Array = NDArray[np.float64]
 _LN2 = np.log(2.0)

@@ -18,7 +18,8 @@ from ..solution import Solution
 from .additive import AdditiveForm, additive_form
 from .binning import Bins, bin_features
 from .losses import Surrogate, calibrated_k, log_phi, plug_in_pair, tight_b
-from .rounds import Problem, Settings, beta_max, boost
+from .rounds import beta_max, boost
+from .state import Problem, Settings
 from .stumps import Stump, describe
 from .trees import TreeForm, boost_trees
 from .tuning import BETA_PATH, Prices, Recorder, Rows, best_threshold, held_out_path, scores_on, standard_error

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ..solution import Solution
 from .binning import Bins
-from .rounds import Problem, Settings, State
+from .state import Problem, Settings, State
 
 Array = NDArray[np.float64]
 _RIDGE = 1e-3  # of the mean curvature's scale, so that a pure leaf stays finite

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .binning import Bins
-from .rounds import Ensemble, Problem, Settings, State, beta_max, boost
+from .rounds import beta_max, boost
+from .state import Ensemble, Problem, Settings, State
 from .stumps import Coded, cell_labels
 
 Array = NDArray[np.float64]
