@@ -285,7 +285,7 @@ def _write(folder: Path, rows: list[Loss], synthetic: list[Loss], quick: bool) -
     """Write all results so far, each file whole or not at all."""
     name = f"{NAME}_quick" if quick else NAME
     contents = {
-        f"{name}.json": json.dumps({"losses": rows, "synthetic": synthetic}, indent=0) + "\n",
+        f"{name}.json": json.dumps({"losses": rows, "synthetic": synthetic}) + "\n",
         f"{name}.md": summary(rows, synthetic),
     }
     for file, text in contents.items():
