@@ -41,6 +41,19 @@ def _sum_four(one, two, three, four, w, to_one, to_two, to_three, to_four, start
 
 
 @njit(cache=True, nogil=True)
+def _sum_two(one, two, w, to_one, to_two, start, stop):
+    """The same for two features."""
+    for i in range(start, stop):
+        w1, w2 = w[i, 0], w[i, 1]
+        c = one[i]
+        to_one[c, 0] += w1
+        to_one[c, 1] += w2
+        c = two[i]
+        to_two[c, 0] += w1
+        to_two[c, 1] += w2
+
+
+@njit(cache=True, nogil=True)
 def _sum_one(one, w, to_one, start, stop):
     """Sum the weights of some rows by cell of one feature."""
     for i in range(start, stop):
@@ -69,7 +82,12 @@ def histograms(codes, w, n_pos, hist, offsets, first, last):
                     codes[f], codes[f + 1], codes[f + 2], codes[f + 3], w,
                     cells[a:b], cells[b:c], cells[c:d], cells[d:e], start, stop,
                 )  # fmt: skip
-            for f in range(fours, last):
+            rest = fours
+            if last - fours >= 2:
+                a, b, c = offsets[fours], offsets[fours + 1], offsets[fours + 2]
+                _sum_two(codes[fours], codes[fours + 1], w, cells[a:b], cells[b:c], start, stop)
+                rest += 2
+            for f in range(rest, last):
                 _sum_one(codes[f], w, cells[offsets[f] : offsets[f + 1]], start, stop)
 
 

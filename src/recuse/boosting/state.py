@@ -22,6 +22,7 @@ from .stumps import LABELS, Coded, Search, cell_labels, make_family
 Array = NDArray[np.float64]
 _LN2 = np.log(2.0)
 _ROWS = 65_536  # rows of which copies are made at once
+_WORTH_A_THREAD = 200_000  # rows from which an update in threads outweighs waking them
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,7 +115,9 @@ def _spreader(threads: ThreadPoolExecutor | None, n_threads: int) -> Callable[[C
             function(0, n)
             return
         ends = np.linspace(0, n, n_threads + 1).astype(int).tolist()
-        jobs = [threads.submit(function, a, b) for a, b in pairwise(ends) if a < b]
+        *others, own = [(a, b) for a, b in pairwise(ends) if a < b]
+        jobs = [threads.submit(function, a, b) for a, b in others]
+        function(*own)  # the calling thread would only wait
         for job in jobs:
             job.result()
 
@@ -320,7 +323,10 @@ class State:
                 else:
                     k.grow_exponential(row, table, self.w, positive, start, stop)
 
-        self.spread(work, len(row))
+        if len(row) < _WORTH_A_THREAD:
+            work(0, len(row))
+        else:
+            self.spread(work, len(row))
 
     def set_weights(self, stumps: list[Coded], weights: Array, h0: float, r0: float) -> None:
         """Replace the whole model."""
