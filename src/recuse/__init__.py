@@ -10,6 +10,7 @@ __all__ = [
     "Decisions",
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
+    "compare",
     "cross_val_decide",
     "decide",
     "is_rejected",
@@ -23,6 +24,7 @@ _HOMES = {
     "Decisions": "decisions",
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
+    "compare": "comparison",
     "cross_val_decide": "decisions",
     "decide": "decisions",
     "is_rejected": "decisions",
@@ -32,6 +34,7 @@ _HOMES = {
 
 if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
     from .base import RejectedSamplesError
+    from .comparison import compare
     from .costs import Costs
     from .decisions import Decisions, cross_val_decide, decide, is_rejected
     from .persistence import load, save
