@@ -18,6 +18,7 @@ from ..decisions import KINDS
 from ..labels import REJECT_TEXT, plain
 from ..persistence import save, write_whole
 from ..tables import Cases
+from .checkpoints import versions
 from .folds import FoldResult, fit_model
 from .leaderboard import Interval, Row, bootstrap_mean, rank
 from .methods import SEND_ALL, SEND_ALL_TITLE, Method, Setting
@@ -209,6 +210,11 @@ class Comparison:
         saved = bootstrap_mean(self.prices[reference.name] - self.prices[rejecting.name], self.arguments["seed"])
         return rejecting, reference, saved
 
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the packages the figures depend on."""
+        return versions()
+
     def method(self, name: str) -> Method:
         """Return a method by name."""
         return next(method for method in self.methods if method.name == name)
@@ -260,8 +266,6 @@ class Comparison:
     def save(self, out: str | os.PathLike[str]) -> None:
         """Write everything into a folder: leaderboard, decisions, model, run, report."""
         from ..report import render, summarize
-        from .checkpoints import versions
-
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
         write_whole(out / "leaderboard.csv", self.leaderboard.to_csv(index=False).encode())
@@ -273,7 +277,7 @@ class Comparison:
         run = {
             "arguments": self.arguments | {"costs": prices_of(self.costs)},
             "winner": self.winner.name,
-            "versions": versions(),
+            "versions": self.versions,
             "data": {
                 "name": self.cases.name,
                 "fingerprint": self.fingerprint,

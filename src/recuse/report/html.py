@@ -1,0 +1,76 @@
+"""The summary as one page that needs nothing else: styles, data, charting library and code are in it."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+_TEMPLATES = files(__package__) / "templates"
+
+
+def render(summary: dict[str, Any]) -> str:
+    """Return the page of a summary.
+
+    Parameters
+    ----------
+    summary : dict
+        From `summarize`, or the same read back from summary.json.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    try:
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
+    except ImportError:
+        raise ImportError("The report needs jinja2 and vl-convert-python: pip install 'recuse[report]'.") from None
+    environment = Environment(
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"price": _price, "percent": _percent, "count": _count}
+    page: str = environment.get_template("report.html").render(
+        summary=summary,
+        by_name={row["method"]: row for row in summary["leaderboard"]},
+        # No sign of the data can end the element that holds them.
+        data=json.dumps(summary, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        style=_template("style.css"),
+        live=_template("live.js"),
+        code=_template("page.js"),
+        library=_library(),
+    )
+    return page
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+@cache
+def _library() -> str:
+    """Vega-Lite, from the installed package: no network is asked."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise ImportError("The report needs jinja2 and vl-convert-python: pip install 'recuse[report]'.") from None
+    # A scope of its own: the library's short names must not become the page's.
+    library = f"(function () {{\n{vl_convert.javascript_bundle()}\n}})();"
+    return library.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _price(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}" if abs(value) < 1 else f"{value:.3f}"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
