@@ -34,7 +34,7 @@ def render(summary: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"price": _price, "percent": _percent, "count": _count}
+    environment.filters |= {"price": _price, "percent": _percent, "count": _count, "amount": "{:.6g}".format}
     page: str = environment.get_template("report.html").render(
         summary=summary,
         by_name={row["method"]: row for row in summary["leaderboard"]},

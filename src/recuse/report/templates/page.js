@@ -39,7 +39,7 @@ function showFigures() {
   byId("live-person").textContent = Math.round(1000 * facts.rejected).toLocaleString("en");
   const saved = reference.cost - facts.cost;
   byId("live-saved").innerHTML = "";
-  byId("live-saved").append((1000 * saved).toFixed(1), Object.assign(document.createElement("small"), { textContent: reference.title }));
+  byId("live-saved").append((1000 * saved).toFixed(1), Object.assign(document.createElement("small"), { textContent: `against “${reference.title}”` }));
   byId("never").hidden = p.pays;
   byId("prices-state").textContent = isRun() ? "These are the prices of the run." : "Not the prices of the run.";
   byId("matrix-method").textContent = method.title;
@@ -52,7 +52,7 @@ function showSentence(method, p, facts, saved, reference, all) {
   const [negative, positive] = summary.classes;
   let lines = "";
   if (method.moves === "chow" && p.pays) {
-    lines = ` It answers ${positive} above a probability of ${p.upper.toPrecision(3)}, ${negative} below ${p.lower.toPrecision(3)}, and in between a person should look.`;
+    lines = ` It answers ${positive} above a probability of ${Number(p.upper.toPrecision(3))}, ${negative} below ${Number(p.lower.toPrecision(3))}, and in between a person should look.`;
   }
   const verdict = saved > 0
     ? `saves ${(1000 * saved).toFixed(1)} per 1,000 cases against “${reference.title}”`
@@ -84,31 +84,30 @@ const titles = methods.map(m => m.title);
 const scale = { domain: titles, range: titles.map((_, i) => colour(i)) };
 const config = {
   background: null,
-  font: "inherit",
+  font: getComputedStyle(document.body).fontFamily,  // a real name: widths are measured with it
   view: { stroke: null },
   axis: { labelColor: "currentColor", titleColor: "currentColor", domainColor: "var(--line)", tickColor: "var(--line)", gridColor: "var(--line)", gridOpacity: 0.6, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: 260 },
   legend: { labelColor: "currentColor", titleColor: "currentColor", labelFontSize: 11.5, labelLimit: 260, symbolStrokeWidth: 3 },
 };
 const narrow = () => window.innerWidth < 640;
-const legend = () => ({ title: null, orient: "bottom", direction: "vertical", columns: narrow() ? 1 : 2 });
 const axisX = (field, title, extra = {}) => ({ field, type: "quantitative", title, axis: { tickCount: 5, ...extra.axis }, scale: extra.scale || {} });
 
 function draw(id, spec) {
-  const base = { $schema: "https://vega.github.io/schema/vega-lite/v5.json", width: "container", height: 260, autosize: { type: "fit-x", contains: "padding" }, config };
-  // The schema is a name, never fetched. Actions would offer an editor on the network.
-  return vegaEmbed(byId(id), { ...base, ...spec }, { actions: false, renderer: "svg", tooltip: true, loader: vega.loader({ http: { credentials: "omit" } }) });
+  const base = { width: "container", height: 260, autosize: { type: "fit-x", contains: "padding" }, config };
+  // Actions would offer an editor on the network.
+  return vegaEmbed(byId(id), { ...base, ...spec }, { mode: "vega-lite", actions: false, renderer: "svg" });
 }
 
 function costChart() {
   const rows = summary.leaderboard.filter(r => r.cost !== null)
     .map(r => ({ title: r.title, cost: r.cost, low: r.cost_low, high: r.cost_high, kind: r.reference ? "reference" : "method" }));
-  const y = { field: "title", type: "nominal", sort: null, title: null, axis: { labelLimit: narrow() ? 150 : 260 } };
+  const y = { field: "title", type: "nominal", sort: null, title: null, axis: { labelExpr: narrow() ? "split(datum.label, ', ')" : "datum.label" } };
   return draw("chart-costs", {
-    height: { step: 26 },
+    height: (narrow() ? 36 : 26) * rows.length,
     data: { values: rows },
     encoding: { y },
     layer: [
-      { mark: { type: "rule", strokeWidth: 3, opacity: 0.45, color: "var(--c0)" }, encoding: { x: { field: "low", type: "quantitative", title: "expected cost per case", scale: { zero: true } }, x2: { field: "high" } } },
+      { mark: { type: "rule", strokeWidth: 3, opacity: 0.45, color: "var(--c0)" }, encoding: { x: { field: "low", type: "quantitative", title: "expected cost per case", axis: { tickCount: narrow() ? 4 : 7 }, scale: { zero: true } }, x2: { field: "high" } } },
       { mark: { type: "point", filled: false, size: 80, strokeWidth: 2, color: "var(--c0)", opacity: 1 },
         encoding: { x: { field: "cost", type: "quantitative" }, fill: { condition: { test: "datum.kind === 'method'", value: "var(--c0)" }, value: "var(--paper)" },
           tooltip: [{ field: "title", title: "method" }, { field: "cost", format: ".4f" }, { field: "low", format: ".4f" }, { field: "high", format: ".4f" }] } },
@@ -116,14 +115,16 @@ function costChart() {
   });
 }
 
-function lines(id, title, y, extra = []) {
+// Drawn with its data at once: a chart of nothing has no scale.
+function lines(id, title, y, values, extra = []) {
   return draw(id, {
-    data: { name: "curves", values: [] },
+    datasets: values,
+    data: { name: "curves" },
     layer: [
       { mark: { type: "line", strokeWidth: 2, interpolate: "linear", clip: true },
         encoding: {
           x: axisX("x", title), y: { field: "y", type: "quantitative", title: y, axis: { tickCount: 5 }, scale: { zero: true, nice: true } },
-          color: { field: "title", type: "nominal", scale, legend: legend() },
+          color: { field: "title", type: "nominal", scale, legend: null },
           strokeDash: { field: "dash", type: "nominal", legend: null, scale: { domain: ["solid", "dashed"], range: [[1, 0], [5, 4]] } },
           tooltip: [{ field: "title", title: "method" }, { field: "x", title, format: ".3f" }, { field: "y", title: y, format: ".4f" }],
         } },
@@ -132,9 +133,9 @@ function lines(id, title, y, extra = []) {
   });
 }
 
-const dot = { data: { name: "dot", values: [] }, mark: { type: "point", filled: true, size: 110, opacity: 1, stroke: "var(--paper)", strokeWidth: 1.5 },
+const dot = { data: { name: "dot" }, mark: { type: "point", filled: true, size: 110, opacity: 1, stroke: "var(--paper)", strokeWidth: 1.5 },
   encoding: { x: { field: "x", type: "quantitative" }, y: { field: "y", type: "quantitative" }, color: { field: "title", type: "nominal", scale } } };
-const rule = { data: { name: "here", values: [] }, mark: { type: "rule", color: "currentColor", opacity: 0.6 }, encoding: { x: { field: "x", type: "quantitative" } } };
+const rule = { data: { name: "here" }, mark: { type: "rule", color: "currentColor", opacity: 0.6 }, encoding: { x: { field: "x", type: "quantitative" } } };
 
 const charts = {};
 
@@ -158,28 +159,42 @@ function costData(p) {
 // Cost against the price of a look, up to a little beyond where it stops paying.
 function priceData(p) {
   const limit = 1 / (run.reject_ratio / p.fn + 1 / p.fp), top = Math.max(1.1 * limit, 1.05 * p.rneg), steps = 24, rows = [];
-  for (let k = 1; k <= steps; k++) {
-    const at = priceList(p.fp, p.fn, (top * k) / steps, run.reject_ratio);
+  const grid = Array.from({ length: steps }, (_, k) => (top * (k + 1)) / steps);
+  for (const reject of [...grid, p.rneg].sort((a, b) => a - b)) {
+    const at = priceList(p.fp, p.fn, reject, run.reject_ratio);
     for (const m of methods) {
-      const cost = matrixCost(operatingMatrix(m.entries, m.moves, at), at);
+      const cost = matrixCost(matrixAt(m, at), at);
       rows.push({ title: m.title, dash: m.reference ? "dashed" : "solid", x: at.rneg, y: cost });
     }
   }
   return rows;
 }
 
-function set(name, values) {
-  for (const [key, rows] of Object.entries(values)) charts[name].view.data(key, rows);
-  return charts[name].view.runAsync();
+// What each of the three live charts shows at the current prices.
+function chartData({ facts, method }) {
+  const p = current(), here = { title: method.title, x: facts.coverage };
+  return {
+    price: { curves: priceData(p), here: [{ x: p.rneg }], dot: [{ title: method.title, x: p.rneg, y: facts.cost }] },
+    cost: { curves: costData(p), dot: [{ ...here, y: facts.cost }] },
+    risk: { curves: riskData(), dot: facts.error === null ? [] : [{ ...here, y: facts.error }] },
+  };
 }
 
-function showCurves({ facts, method }) {
-  const p = current();
-  const here = [{ title: method.title, x: facts.coverage }];
-  set("cost", { curves: costData(p), dot: [{ ...here[0], y: facts.cost }] });
-  set("risk", { curves: riskData(), dot: facts.error === null ? [] : [{ ...here[0], y: facts.error }] });
-  set("price", { curves: priceData(p), here: [{ x: p.rneg }], dot: [{ title: method.title, x: p.rneg, y: facts.cost }] });
-  showCurveTable(p);
+function showCurves(shown) {
+  for (const [name, values] of Object.entries(chartData(shown))) {
+    for (const [key, rows] of Object.entries(values)) charts[name].view.data(key, rows);
+    charts[name].view.runAsync();
+  }
+  showCurveTable(current());
+}
+
+function showLegend() {
+  byId("legend").replaceChildren(...methods.map((m, i) => {
+    const item = document.createElement("li"), swatch = document.createElement("span");
+    swatch.style.borderTop = `3px ${m.reference ? "dashed" : "solid"} ${colour(i)}`;
+    item.append(swatch, m.title);
+    return item;
+  }));
 }
 
 function showCurveTable(p) {
@@ -286,12 +301,14 @@ byId("reset").addEventListener("click", () => {
   update();
 });
 document.querySelectorAll("table.sortable").forEach(makeSortable);
-showFigures();
+showLegend();
 
+const start = showFigures(), first = chartData(start);
+showCurveTable(current());
 Promise.all([
   costChart(),
-  lines("chart-price", "price of a person’s look", "cost per case", [rule, dot]).then(chart => { charts.price = chart; }),
-  lines("chart-cost", "share of cases answered", "cost per case", [dot]).then(chart => { charts.cost = chart; }),
-  lines("chart-risk", "share of cases answered", "share wrong", [dot]).then(chart => { charts.risk = chart; }),
+  lines("chart-price", "price of a person’s look", "cost per case", first.price, [rule, dot]).then(chart => { charts.price = chart; }),
+  lines("chart-cost", "share of cases answered", "cost per case", first.cost, [dot]).then(chart => { charts.cost = chart; }),
+  lines("chart-risk", "share of cases answered", "share wrong", first.risk, [dot]).then(chart => { charts.risk = chart; }),
   ...summary.why.shapes.map(shapeChart),
-]).then(() => { showCurves(showFigures()); document.documentElement.dataset.ready = "yes"; });
+]).then(() => { document.documentElement.dataset.ready = "yes"; });
