@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
+
+from ..persistence import write_whole
 
 _TEMPLATES = files(__package__) / "templates"
 
@@ -74,3 +78,30 @@ def _percent(value: float | None) -> str:
 
 def _count(value: float) -> str:
     return f"{value:,.0f}"
+
+
+def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
+    """Write the page of a finished run again, from its summary.
+
+    Parameters
+    ----------
+    run : path-like
+        Folder that a comparison wrote.
+    out : path-like, optional
+        The page; by default report.html in the folder.
+
+    Returns
+    -------
+    Path
+        Where the page is.
+    """
+    source = Path(run) / "summary.json"
+    if not source.is_file():
+        raise FileNotFoundError(f"{os.fspath(run)} holds no summary.json: give the folder that compare wrote.")
+    try:
+        page = render(json.loads(source.read_bytes()))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{source} is damaged or of another version: run compare again.") from error
+    path = Path(run) / "report.html" if out is None else Path(out)
+    write_whole(path, page.encode())
+    return path
