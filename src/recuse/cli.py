@@ -53,7 +53,9 @@ def compare(
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
-    methods: Annotated[str | None, typer.Option(help="Names, separated by commas; `recuse methods` lists them.")] = None,
+    methods: Annotated[
+        str | None, typer.Option(help="Names, separated by commas; `recuse methods` lists them.")
+    ] = None,
     cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions with other folds.")] = 1,
     n_jobs: Annotated[int, typer.Option(help="Folds worked on at once; -1 for all cores.")] = -1,
@@ -200,7 +202,14 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
         yield None
         return
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
     columns = (

@@ -112,8 +112,8 @@ def _parquet_chunks(path: Any, size: int | None) -> Iterator[Any]:
     import pandas as pd
     import pyarrow.parquet as pq
 
-    opened = gzip.open(path, "rb") if str(path).lower().endswith(".gz") else open(path, "rb")
-    with opened as file:
+    opener: Any = gzip.open if str(path).lower().endswith(".gz") else open
+    with opener(path, "rb") as file:
         parquet = pq.ParquetFile(file)
         _require_distinct(parquet.schema_arrow.names)
         if size is None:
@@ -206,7 +206,8 @@ def check_cases(frame: Any, target: str, positive: Any = None, *, name: str = "t
     rare = int(np.argmin(counts))
     if counts[rare] < least:
         raise ValueError(
-            f"{name} has only {counts[rare]} cases with {target} = {plain(classes[rare])!r}; at least {least} are needed."
+            f"{name} has only {counts[rare]} cases with {target} = {plain(classes[rare])!r}; at least {least} are "
+            "needed."
         )
     features = frame.drop(columns=[target]).reset_index(drop=True)
     _check_features(features, name)

@@ -1,4 +1,4 @@
-"""What is done stays done: one small file for each method and fold, named by a fingerprint of everything it rests on."""
+"""What is done stays done: one small file for each method and fold, named by what it rests on."""
 
 from __future__ import annotations
 

@@ -242,7 +242,9 @@ def _rules(name: str, title: str, base: Callable[[Setting], tuple[Any, Grid]], *
     return (
         Method(f"{name}-plain", f"{title}, never rejecting", plain_rule, CHOW, reference=True, **options),
         Method(f"{name}-chow", f"{title}, Chow's rule", _ruled(base, CHOW, rule="chow"), CHOW, **options),
-        Method(f"{name}-tuned", f"{title}, tuned thresholds", _ruled(base, TUNED, rule="tuned", cv=3), TUNED, **options),
+        Method(
+            f"{name}-tuned", f"{title}, tuned thresholds", _ruled(base, TUNED, rule="tuned", cv=3), TUNED, **options
+        ),
     )
 
 

@@ -266,6 +266,7 @@ class Comparison:
     def save(self, out: str | os.PathLike[str]) -> None:
         """Write everything into a folder: leaderboard, decisions, model, run, report."""
         from ..report import render, summarize
+
         out = Path(out)
         out.mkdir(parents=True, exist_ok=True)
         write_whole(out / "leaderboard.csv", self.leaderboard.to_csv(index=False).encode())

@@ -84,13 +84,13 @@ def compare(
     check_count("repeats", repeats)
     cases = load_cases(data, target, positive, least=max(cv, _LEAST_CASES))
     chosen = choose_methods(methods, len(cases.outcomes))
-    arguments = {"cv": int(cv), "repeats": int(repeats), "seed": int(seed)}
+    arguments: dict[str, Any] = {"cv": int(cv), "repeats": int(repeats), "seed": int(seed)}
     fingerprint = data_fingerprint(cases)
     folder = _prepare_folder(out)
     checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments | prices_of(costs)))
     splits = _splits(cases.outcomes, cv, repeats, seed)
-    results = _run(chosen, cases, Setting(costs, cases.positive, seed, len(cases.outcomes)), splits, checkpoints,
-                   n_jobs, progress)  # fmt: skip
+    setting = Setting(costs, cases.positive, seed, len(cases.outcomes))
+    results = _run(chosen, cases, setting, splits, checkpoints, n_jobs, progress)
     errors = {name: error for name, folds in results.items() if (error := _first_error(folds)) is not None}
     answers = {
         name: Answers.of(folds, len(cases.outcomes), cv) for name, folds in results.items() if name not in errors

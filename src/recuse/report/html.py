@@ -12,6 +12,7 @@ from typing import Any
 from ..persistence import write_whole
 
 _TEMPLATES = files(__package__) / "templates"
+_NOTHING = "\N{EN DASH}"
 
 
 def render(summary: dict[str, Any]) -> str:
@@ -63,17 +64,18 @@ def _library() -> str:
         import vl_convert
     except ImportError:
         raise ImportError("The report needs jinja2 and vl-convert-python: pip install 'recuse[report]'.") from None
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]
     # A scope of its own: the library's short names must not become the page's.
-    library = f"(function () {{\n{vl_convert.javascript_bundle()}\n}})();"
+    library = f"(function () {{\n{bundle}\n}})();"
     return library.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _price(value: float | None) -> str:
-    return "–" if value is None else f"{value:.4f}" if abs(value) < 1 else f"{value:.3f}"
+    return _NOTHING if value is None else f"{value:.4f}" if abs(value) < 1 else f"{value:.3f}"
 
 
 def _percent(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}"
+    return _NOTHING if value is None else f"{value:.1%}"
 
 
 def _count(value: float) -> str:

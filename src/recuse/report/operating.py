@@ -8,8 +8,8 @@ tested against. How a method follows the prices:
 - "tuned": two thresholds of least cost on its class score;
 - "pair": one threshold of least cost on its acceptance score, the classes as they are.
 
-The thresholds of the last two are chosen for each fold on the cases of the other folds, so that no case takes part in the
-choice that decides it.
+The thresholds of the last two are chosen for each fold on the cases of the other folds, so that no case takes part
+in the choice that decides it.
 """
 
 from __future__ import annotations
