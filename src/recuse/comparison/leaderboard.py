@@ -99,8 +99,8 @@ def _flat(name: str, interval: Interval | None) -> dict[str, float]:
 def bootstrap_mean(values: Floats, seed: int = 0, draws: int = DRAWS, level: float = LEVEL) -> Interval:
     """Mean of the cases' values, with a percentile bootstrap interval over the cases."""
     amounts, counts = np.unique(np.round(values, 12), return_counts=True)
-    mean = float(values.mean())
     shares = counts / counts.sum()
+    mean = float(shares @ amounts)
     drawn = np.random.default_rng(seed).multinomial(len(values), shares, size=draws) @ amounts / len(values)
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
     return Interval(mean, float(low), float(high))

@@ -18,9 +18,9 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
 
     console = Console()
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("method")
-    for name in ("cost per case", "95% interval", "above the best", "answers", "right", "ambiguous", "novel", "fit, s"):
-        table.add_column(name, justify="right")
+    table.add_column("method", no_wrap=True)
+    for name in ("cost", "95% interval", "above the best", "answers", "right", "fit, s"):
+        table.add_column(name, justify="right", no_wrap=True)
     for row in result.rows:
         style = "bold" if row.name == result.winner.name else "dim" if row.reference else None
         table.add_row(*_cells(row), style=style)
@@ -51,17 +51,15 @@ def verdict(result: Comparison) -> str:
 
 def _cells(row: Row) -> list[str]:
     if row.cost is None:
-        return [row.title, "failed", *[""] * 7]
+        return [row.name, "failed", *[""] * 5]
     difference = row.difference or Interval(math.nan, math.nan, math.nan)
     return [
-        row.title,
+        row.name,
         f"{row.cost.value:.4f}",
         f"{row.cost.low:.4f}-{row.cost.high:.4f}",
-        "" if difference.value == 0 else f"{difference.value:+.4f} ({difference.low:+.4f} to {difference.high:+.4f})",
+        "" if difference.value == 0 else f"{difference.value:.4f} [{difference.low:.4f}, {difference.high:.4f}]",
         f"{row.coverage:.1%}",
         "-" if math.isnan(row.accuracy) else f"{row.accuracy:.1%}",
-        f"{row.ambiguity:.1%}",
-        f"{row.novelty:.1%}",
         f"{row.fit_seconds:.2f}",
     ]
 
