@@ -222,13 +222,20 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
         TimeRemainingColumn(),
         TextColumn("{task.description}"),
     )
-    with Progress(*columns, console=console, speed_estimate_period=600) as bar:
-        task = bar.add_task("", total=None)
+    bar = Progress(*columns, console=console, speed_estimate_period=600, transient=True)
+    task = bar.add_task("", total=None)
 
-        def report(done: int, total: int, what: str) -> None:
-            bar.update(task, completed=done, total=total, description=what)
+    def report(done: int, total: int, what: str) -> None:
+        bar.start()  # not before there is something to do: bad input is one line, and no bar
+        bar.update(task, completed=done, total=total, description=what)
 
+    try:
         yield report
+    except KeyboardInterrupt:
+        bar.stop()
+        _fail("interrupted; the same command goes on where it was.", 130)
+    finally:
+        bar.stop()
 
 
 def _print_json(data: Any) -> None:
@@ -244,8 +251,6 @@ def main(arguments: list[str] | None = None) -> None:
         app(args=arguments)
     except (ValueError, TypeError, OSError, ImportError) as error:
         _fail(" ".join(str(error).split()) or type(error).__name__, 1)
-    except KeyboardInterrupt:
-        _fail("interrupted; the same command goes on where it was.", 130)
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
