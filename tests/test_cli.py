@@ -2,9 +2,9 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,8 @@ from recuse.cli import main
 from tests.comparison.conftest import mixed_table
 from tests.persistence.handmade import named, write_model
 
-SMALL = ["-t", "default", "--positive", "bad", "--fn", "3", "--cv", "3", "--n-jobs", "1", "--methods", "logistic-chow,logistic-plain"]
+SMALL = ["-t", "default", "--positive", "bad", "--fn", "3", "--cv", "3", "--n-jobs", "1"]
+SMALL += ["--methods", "logistic-chow,logistic-plain"]
 
 
 def run(*arguments, **options):
@@ -239,12 +240,11 @@ def test_wrong_usage(call, arguments):
 
 def test_help_is_quick_and_light():
     assert run("--help").returncode == 0
-    seconds = []
-    for _ in range(5):
-        started = time.perf_counter()
-        assert run("compare", "--help").returncode == 0
-        seconds.append(time.perf_counter() - started)
-    assert min(seconds) < 0.5
+    # Seconds of this process alone, whatever else the machine is doing.
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert run("compare", "--help").returncode == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.5
     heavy = "{'numpy', 'pandas', 'sklearn', 'numba', 'rich', 'jinja2'}"
     code = f"import sys, recuse.cli; print(sorted({heavy} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)

@@ -232,10 +232,10 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
     try:
         yield report
     except KeyboardInterrupt:
-        bar.stop()
         _fail("interrupted; the same command goes on where it was.", 130)
     finally:
-        bar.stop()
+        if bar.live.is_started:
+            bar.stop()
 
 
 def _print_json(data: Any) -> None:
