@@ -43,3 +43,17 @@ def run(quick=False):
     }
     for name, call in calls.items():
         yield measure(name, f"n = {n:,}", call, "roc_curve", lambda: roc_curve(y, score), goal=2.0)
+    text, text_forced, text_answers = (np.array(["no", "yes", "[abstain]"])[codes] for codes in (y, forced, answers))
+    calls = {
+        "risk_coverage_curve": lambda: risk_coverage_curve(text, text_forced, confidence),
+        "expected_cost": lambda: expected_cost(text, text_answers, costs=prices, reject_label="[abstain]"),
+    }
+    for name, call in calls.items():
+        yield measure(
+            f"{name}, text labels",
+            f"n = {n:,}",
+            call,
+            "roc_curve",
+            lambda: roc_curve(text, score, pos_label="yes"),
+            goal=2.0,
+        )

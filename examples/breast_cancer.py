@@ -49,12 +49,12 @@ def main():
         chow = answer(X, y, costs)
         tuned = answer(X, y, costs, rule="tuned")
         print(f"reject price {price}")
-        print(row("never reject", y, chow.forced, costs))
+        print(row(f"never reject, yes above {costs.break_even:.2f}", y, chow.forced, costs), flush=True)
         print(row("send everything to a person", y, np.full(len(y), "[abstain]"), costs))
         print(row("Chow's rule", y, chow.label, costs))
         print(row("tuned thresholds", y, tuned.label, costs))
     show_rejected(y, tuned)
-    print(f"\nDone in {time.perf_counter() - started:.1f} s. Next: README.md, or your own table in place of this one.")
+    print(f"\nDone in {time.perf_counter() - started:.1f} s. Next: docs/own_table.md, with your own CSV.")
 
 
 def show_rejected(y, decisions):
@@ -63,7 +63,7 @@ def show_rejected(y, decisions):
     print(f"  {'':<12}{'benign':>8}{'malignant':>11}{'[abstain]':>11}")
     for name, counts in zip(decisions.classes, reject_confusion_matrix(y, decisions), strict=True):
         print(f"  {name:<12}{counts[0]:>8.0f}{counts[1]:>11.0f}{counts[2]:>11.0f}")
-    print("\nA person should look at, among others:")
+    print("\nA person should look at, among others (each case by the thresholds of the model that did not see it):")
     for case in np.flatnonzero(~decisions.accepted)[:3]:
         print(f"  case {case}: {decisions.reason[case]}")
 

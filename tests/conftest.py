@@ -4,21 +4,21 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 
-# One table for every label family of the contract: classes (negative, positive), reject label, kind of output type.
+# One table for every label family of the contract: classes (negative, positive), reject label, type of the answers.
 LABEL_FAMILIES = {
-    "0/1": (np.array([0, 1]), -1, "i"),
-    "uint8": (np.array([0, 1], dtype=np.uint8), -1, "i"),
-    "uint64": (np.array([3, 7], dtype=np.uint64), -1, "i"),
-    "int8": (np.array([-128, 0], dtype=np.int8), -1, "i"),
-    "-1/+1": (np.array([-1, 1]), 0, "i"),
-    "-1/0": (np.array([-1, 0]), -2, "i"),
-    "int8 full": (np.array([-128, -1], dtype=np.int8), 0, "i"),
-    "float": (np.array([0.0, 1.0]), -1.0, "f"),
-    "float32 -1/+1": (np.array([-1.0, 1.0], dtype=np.float32), 0.0, "f"),
-    "short text": (np.array(["n", "y"]), "[abstain]", "U"),
-    "long text": (np.array(["definitely not", "without any doubt"]), "[abstain]", "U"),
-    "text objects": (np.array(["no", "yes"], dtype=object), "[abstain]", "O"),
-    "bool": (np.array([False, True]), -1, "i"),
+    "0/1": (np.array([0, 1]), -1, "int64"),
+    "uint8": (np.array([0, 1], dtype=np.uint8), -1, "int16"),
+    "uint64": (np.array([3, 7], dtype=np.uint64), -1, "int64"),
+    "int8": (np.array([-128, 0], dtype=np.int8), -1, "int8"),
+    "-1/+1": (np.array([-1, 1]), 0, "int64"),
+    "-1/0": (np.array([-1, 0]), -2, "int64"),
+    "int8 full": (np.array([-128, -1], dtype=np.int8), 0, "int8"),
+    "float": (np.array([0.0, 1.0]), -1.0, "float64"),
+    "float32 -1/+1": (np.array([-1.0, 1.0], dtype=np.float32), 0.0, "float32"),
+    "short text": (np.array(["n", "y"]), "[abstain]", "<U9"),
+    "long text": (np.array(["definitely not", "without any doubt"]), "[abstain]", "<U17"),
+    "text objects": (np.array(["no", "yes"], dtype=object), "[abstain]", "object"),
+    "bool": (np.array([False, True]), -1, "int8"),
 }
 
 

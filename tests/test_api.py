@@ -8,7 +8,16 @@ import pytest
 
 import recuse
 
-MODULES = ["recuse", "recuse.metrics", "recuse.plot", "recuse.thresholds", "recuse.datasets", "recuse.persistence"]
+MODULES = [
+    "recuse",
+    "recuse.datasets",
+    "recuse.metrics",
+    "recuse.persistence",
+    "recuse.plot",
+    "recuse.reproduce",
+    "recuse.svm",
+    "recuse.thresholds",
+]
 
 
 def run(code):
@@ -27,6 +36,7 @@ def test_names_of_the_contract():
     assert {
         "Costs",
         "Decisions",
+        "DoubleHingeSVC",
         "RejectedSamplesError",
         "ThresholdRejectClassifier",
         "cross_val_decide",
@@ -36,6 +46,8 @@ def test_names_of_the_contract():
         "save",
     } <= set(recuse.__all__)
     assert set(recuse.__all__) <= set(dir(recuse))
+    assert recuse.metrics.expected_cost is importlib.import_module("recuse.metrics").expected_cost
+    assert {"datasets", "metrics", "persistence", "plot"} <= set(dir(recuse))
     with pytest.raises(AttributeError, match="module 'recuse' has no attribute 'nothing'"):
         _ = recuse.nothing
 

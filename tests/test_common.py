@@ -5,16 +5,20 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from recuse import ThresholdRejectClassifier
+from recuse import DoubleHingeSVC, ThresholdRejectClassifier
 
 # Nothing is rejected: every check must pass.
 NEVER_REJECT = [
+    DoubleHingeSVC(costs=0.4999),
+    DoubleHingeSVC(costs=0.4999, solver="active_set"),
+    DoubleHingeSVC(costs=0.4999, kernel="linear"),
     ThresholdRejectClassifier(LogisticRegression(), on_reject="never"),
     ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="tuned"),
     ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="symmetric"),
 ]
 # Cases are rejected: the one check that wants a class for each of them fails, as it should.
 REJECT = [
+    DoubleHingeSVC(costs=0.2),
     ThresholdRejectClassifier(LogisticRegression(), costs=0.2),
     ThresholdRejectClassifier(LinearSVC(), costs=0.2, rule="tuned"),
 ]

@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
@@ -83,7 +84,7 @@ def test_what_has_no_reject_option_is_told_the_remedy(overlapping):
         decide(make_pipeline(LogisticRegression()).fit(X, y), X)
     with pytest.raises(TypeError, match="Expected a fitted estimator; got the class LogisticRegression"):
         decide(LogisticRegression, X)
-    with pytest.raises(TypeError, match="has no reject option"):
+    with pytest.raises(TypeError, match="Expected a fitted estimator first, then the cases; got str"):
         decide("model.skops", X)
 
 
@@ -129,11 +130,49 @@ def test_is_rejected_never_guesses():
     with pytest.raises(ValueError, match="Which label marks a rejected case"):
         is_rejected([0, 1, -1])
     assert is_rejected(np.array([True, False]), -1).tolist() == [False, False]
+    with pytest.raises(ValueError, match=r"reject_label=-1 cannot occur among answers such as \['yes'\]"):
+        is_rejected(["yes", "[abstain]"], -1)
+    with pytest.raises(ValueError, match="reject_label='-1' cannot occur among answers"):
+        is_rejected([0, 1, -1], "-1")
+    with pytest.raises(ValueError, match=r"answers must be one-dimensional, one a case; got shape \(\)"):
+        is_rejected("[abstain]", "[abstain]")
+    with pytest.raises(ValueError, match="Pass either"):
+        is_rejected([0, 1], -1, estimator=LogisticRegression())
 
 
 def test_a_search_that_is_not_fitted_is_not_mistaken_for_a_classifier(overlapping):
     class Odd(BaseEstimator):
-        pass
+        def fit(self, X, y):
+            return self
 
     with pytest.raises(TypeError, match="Odd has no reject option"):
         decide(Odd(), overlapping[0])
+    X, y = overlapping
+    unusable = GridSearchCV(ThresholdRejectClassifier(LogisticRegression()), {"costs": [0.2]}, refit=False).fit(X, y)
+    with pytest.raises(TypeError, match="refit=False, so it holds no fitted model: set refit=True"):
+        decide(unusable, X)
+
+
+def test_rows_keep_the_names_of_the_frame(overlapping):
+    X, y = overlapping
+    frame = pd.DataFrame(X, index=[f"case {i}" for i in range(len(y))])
+    model = make_pipeline(StandardScaler(), ThresholdRejectClassifier(LogisticRegression())).fit(frame, y)
+    table = decide(model, frame[100:])
+    assert table.to_pandas().index.tolist() == frame.index[100:].tolist()
+    assert table[table.rejected].to_pandas().index.tolist() == frame.index[100:][table.rejected].tolist()
+    both = Decisions.concatenate([table, decide(model, frame[:100])])
+    assert both.to_pandas().index[-1] == "case 99"
+    assert cross_val_decide(model, frame, y).to_pandas().index.tolist() == frame.index.tolist()
+    assert Decisions.concatenate([table, decide(model, X)]).index is None
+
+
+def test_tables_are_equal_when_they_say_the_same(decisions):
+    assert decisions == decisions[:]
+    assert decisions != decisions[::-1]
+    assert decisions != "decisions"
+    assert decisions[[]].counts() == {"accept": 0, "ambiguity": 0, "novelty": 0}
+    assert decisions[np.array(3)] == decisions[3]
+    with pytest.raises(TypeError, match=r"use decisions\.label"):
+        decisions["label"]
+    with pytest.raises(ValueError, match="at least one Decisions table"):
+        Decisions.concatenate([])

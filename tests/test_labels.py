@@ -1,9 +1,13 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
+from recuse import ThresholdRejectClassifier
 from recuse.labels import encode, label_space
+from recuse.metrics import coverage_score
 
 
 @pytest.fixture(autouse=True)
@@ -14,10 +18,10 @@ def _quiet_about_booleans():
 
 
 def test_family_decides_label_and_type(family):
-    classes, reject_label, kind = family
+    classes, reject_label, dtype = family
     space = label_space(classes)
     assert space.reject_label == reject_label
-    assert space.outputs.dtype.kind == kind
+    assert space.outputs.dtype == dtype
     assert space.outputs.tolist() == [*classes.tolist(), reject_label]
     assert space.classes is classes
 
@@ -41,6 +45,65 @@ def test_own_label_keeps_every_value_whole():
     assert label_space(np.array(["n", "y"]), "refer to a specialist").outputs[-1] == "refer to a specialist"
     assert label_space(np.array([0, 1], dtype=np.int8), 1000).outputs.tolist() == [0, 1, 1000]
     assert label_space(np.array([0, 1]), 0.5).outputs.tolist() == [0, 1, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("classes", "label"),
+    [
+        (np.array([0, 1], dtype=np.float32), 0.1),
+        (np.array([0, 1], dtype=np.float32), 2**25 + 1),
+        (np.array([0, 1]), 2**70),
+        (np.array([3, 2**63 + 1], dtype=np.uint64), -1),
+    ],
+)
+def test_no_label_loses_a_digit(classes, label):
+    outputs = label_space(classes, label).outputs
+    assert outputs.tolist() == [*classes.tolist(), label]
+
+
+@pytest.mark.parametrize("label", [[1], np.array([1, 2]), {"a"}, object()])
+def test_label_must_be_one_value(label):
+    with pytest.raises(ValueError, match="reject_label must be a number or a text; got"):
+        label_space(np.array([0, 1]), label)
+
+
+NULLABLE = {
+    "boolean": ([False, True], -1, "int8"),
+    "bool[pyarrow]": ([False, True], -1, "int8"),
+    "Int64": ([0, 1], -1, "int64"),
+    "Int8": ([-1, 1], 0, "int64"),
+    "UInt8": ([0, 1], -1, "int64"),
+    "int64[pyarrow]": ([0, 1], -1, "int64"),
+    "Float64": ([0.0, 1.0], -1.0, "float64"),
+    "string": (["n", "y"], "[abstain]", "object"),
+    "str": (["n", "y"], "[abstain]", "object"),
+    "category": (["n", "y"], "[abstain]", "object"),
+}
+
+
+@pytest.mark.parametrize("dtype", NULLABLE)
+def test_columns_of_pandas_are_what_they_hold(dtype, overlapping):
+    X, y = overlapping
+    classes, reject_label, answers = NULLABLE[dtype]
+    column = pd.Series(classes).astype(dtype)[y].reset_index(drop=True)
+    fitted = ThresholdRejectClassifier(LogisticRegression(), costs=0.2).fit(X, column)
+    predicted = fitted.predict(X)
+    assert fitted.classes_.tolist() == classes
+    assert fitted.reject_label_ == reject_label
+    assert predicted.dtype.kind == np.dtype(answers).kind
+    assert 0 < coverage_score(column, fitted.decide(X)) < 1
+    assert fitted.score(X, column) > 0.5
+    missing = column.astype(object).where(np.arange(len(y)) > 0, None).astype("str" if dtype == "category" else dtype)
+    if missing.isna().any():
+        with pytest.raises(ValueError, match="y holds missing values"):
+            fitted.fit(X, missing)
+
+
+def test_variable_width_text_and_objects_of_numbers(overlapping):
+    X, y = overlapping
+    for classes in (np.array(["no", "yes"], dtype=np.dtypes.StringDType()), np.array([0, 1], dtype=object)):
+        fitted = ThresholdRejectClassifier(LogisticRegression(), costs=0.2).fit(X, classes[y])
+        assert set(fitted.predict(X).tolist()) == {*classes.tolist(), fitted.reject_label_}
 
 
 def test_smallest_integer_has_room_below():

@@ -59,7 +59,7 @@ def test_predict(problem, family):
     X, y, label = problem
     answers = model().fit(X, y).predict(X)
     assert_answers(answers, X, y, label)
-    assert answers.dtype.kind == family[2]
+    assert answers.dtype == family[2]
 
 
 def test_every_mask_agrees(problem):

@@ -8,6 +8,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Costs",
     "Decisions",
+    "DoubleHingeSVC",
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
     "compare",
@@ -22,6 +23,7 @@ __all__ = [
 _HOMES = {
     "Costs": "costs",
     "Decisions": "decisions",
+    "DoubleHingeSVC": "svm",
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
     "compare": "comparison",
@@ -32,20 +34,25 @@ _HOMES = {
     "save": "persistence",
 }
 
+_SUBMODULES = ("datasets", "metrics", "persistence", "plot", "reproduce", "svm", "thresholds")
+
 if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
     from .base import RejectedSamplesError
     from .comparison import compare
     from .costs import Costs
     from .decisions import Decisions, cross_val_decide, decide, is_rejected
     from .persistence import load, save
+    from .svm import DoubleHingeSVC
     from .thresholds import ThresholdRejectClassifier
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    if name in _SUBMODULES:
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted([*__all__, *_SUBMODULES, "__version__"])

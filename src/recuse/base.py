@@ -18,7 +18,7 @@ from sklearn.utils.validation import column_or_1d
 from .checks import check_weights
 from .costs import Costs, as_costs
 from .decisions import KINDS, Decisions
-from .labels import distinct_labels, encode, label_space, plain, require_known, some
+from .labels import as_labels, distinct_labels, encode, label_space, plain, require_known, some
 
 ON_REJECT = ("label", "raise", "never")
 
@@ -107,9 +107,8 @@ class RejectOptionMixin(ClassifierMixin):
 
     def _fit_labels(self, y: Any) -> NDArray[np.intp]:
         """Settle classes, reject label and answer type; return the class numbers of `y`."""
-        if self.on_reject not in ON_REJECT:
-            raise ValueError(f"on_reject must be one of {', '.join(map(repr, ON_REJECT))}; got {self.on_reject!r}.")
-        y = column_or_1d(y, warn=True)
+        self._check_on_reject()
+        y = column_or_1d(as_labels(y), warn=True)
         require_known(y)
         check_classification_targets(y)
         self.classes_ = distinct_labels(y)
@@ -121,27 +120,32 @@ class RejectOptionMixin(ClassifierMixin):
         self.reject_label_ = self._labels.reject_label
         return encode(y, self.classes_)
 
-    def _fit_costs(self) -> Costs:
+    def _check_on_reject(self) -> None:
+        if self.on_reject not in ON_REJECT:
+            raise ValueError(f"on_reject must be one of {', '.join(map(repr, ON_REJECT))}; got {self.on_reject!r}.")
+
+    def _fit_costs(self, *, must_pay: bool = True) -> Costs:
         """Settle the prices and the positive class; return the prices seen from ``classes_[1]``."""
         self.costs_ = as_costs(self.costs)
-        self.costs_.require_rejecting_pays(len(self.classes_))
+        if must_pay:
+            self.costs_.require_rejecting_pays(len(self.classes_))
         self.pos_label_ = self.classes_[-1] if self.pos_label is None else self.pos_label
         known = encode(np.array([self.pos_label_]), self.classes_)[0] >= 0
-        if not known or (len(self.classes_) > 2 and self.pos_label is not None):
-            raise ValueError(
-                f"pos_label={self.pos_label!r} must be one of the two classes; got classes {self.classes_.tolist()}."
-            )
+        if len(self.classes_) > 2 and self.pos_label is not None:
+            raise ValueError(f"pos_label={self.pos_label!r} names one of two classes; y has {some(self.classes_)}.")
+        if not known:
+            raise ValueError(f"pos_label={self.pos_label!r} must be one of the classes {some(self.classes_)}.")
         return self._oriented_costs()
 
     def _oriented_costs(self) -> Costs:
         """Return the prices with ``classes_[1]`` as the positive class, as h is oriented."""
         return self.costs_.swapped() if self.pos_label_ == self.classes_[0] else self.costs_
 
-    def _require_two_classes(self) -> None:
+    def _require_two_classes(self, remedy: str = "Compare two of them, or one with the rest.") -> None:
         if len(self.classes_) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"y has the classes {some(self.classes_)}. Compare two of them, or one with the rest."
+                f"y has the classes {some(self.classes_)}. {remedy}"
             )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:
@@ -154,6 +158,7 @@ class RejectOptionMixin(ClassifierMixin):
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Answer each case with a class, or with ``reject_label_``."""
+        self._check_on_reject()
         evaluation = self._evaluate(X)
         codes = evaluation.forced()
         if self.on_reject == "never":
@@ -183,11 +188,14 @@ class RejectOptionMixin(ClassifierMixin):
             reason=text,
             classes=self.classes_,
             reject_label=self.reject_label_,
+            costs=self.costs_,
+            pos_label=self.pos_label_,
+            index=getattr(X, "index", None),
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return 1 - mean cost / largest error price: accuracy at unit prices when nothing is rejected."""
-        truth = encode(column_or_1d(y), self.classes_)
+        truth = encode(column_or_1d(as_labels(y)), self.classes_)
         if (truth < 0).any():
             raise ValueError(f"y holds labels that are not among the classes {self.classes_.tolist()}.")
         evaluation = self._evaluate(X)

@@ -29,7 +29,8 @@ class Costs:
     fn : float, default=1.0
         Price of calling a positive case negative (a miss).
     reject : float, optional
-        Price of rejecting a case whatever its class; 0.2 when no reject price is given at all.
+        Price of rejecting a case whatever its class; when no reject price is given at all, a fifth of the cheaper
+        error.
     reject_negative, reject_positive : float, optional
         Price of rejecting a negative or a positive case, where they differ.
     novelty_error : float, optional
@@ -73,7 +74,7 @@ class Costs:
         reject_novelty: float | None = None,
     ) -> None:
         if reject is None and reject_negative is None and reject_positive is None:
-            reject = _DEFAULT_REJECT
+            reject = _DEFAULT_REJECT * min(_check_price("fp", fp), _check_price("fn", fn))
         prices = {
             "fp": fp,
             "fn": fn,
@@ -111,13 +112,7 @@ class Costs:
     @property
     def rejecting_pays(self) -> bool:
         """Whether some probability exists at which rejecting is the cheapest answer."""
-        return self._reject_share < 1.0
-
-    @property
-    def _reject_share(self) -> float:
-        """Reject prices relative to the largest that pay: below 1 they pay."""
-        # fp r_pos + fn r_neg < fp fn, divided by fp fn so that huge prices do not overflow.
-        return self.reject_positive / self.fn + self.reject_negative / self.fp
+        return self.fp * self.reject_positive + self.fn * self.reject_negative < self.fp * self.fn
 
     @property
     def symmetric(self) -> bool:
@@ -174,7 +169,7 @@ class Costs:
             self._require_rejecting_pays_multiclass(n_classes)
         elif not self.rejecting_pays:
             raise ValueError(
-                f"Rejecting never pays at {self!r}: guessing is always at most as dear. "
+                f"Rejecting never pays at {self!r}: answering is never dearer. "
                 f"The largest reject price that pays is just below {self._largest_paying_reject()}."
             )
 
@@ -184,7 +179,7 @@ class Costs:
         limit = self.fp * (1 - 1 / n_classes)
         if self.reject_negative >= limit:
             raise ValueError(
-                f"Rejecting never pays at {self!r} with {n_classes} classes: guessing is always at most as dear. "
+                f"Rejecting never pays at {self!r} with {n_classes} classes: answering is never dearer. "
                 f"The largest reject price that pays is just below {limit:.6g}."
             )
 
@@ -196,7 +191,7 @@ class Costs:
             )
 
     def _largest_paying_reject(self) -> str:
-        factor = 1 / self._reject_share
+        factor = 1 / (self.reject_positive / self.fn + self.reject_negative / self.fp)
         negative, positive = factor * self.reject_negative, factor * self.reject_positive
         if self.reject_negative == self.reject_positive:
             return f"{negative:.6g}"

@@ -6,7 +6,7 @@ A reject-option classifier is a pair (h, r): h chooses the class, r accepts the 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
 from sklearn.utils.validation import check_is_fitted, indexable
 
-from .labels import plain
+from .costs import Costs
+from .labels import as_labels, encode, plain
 
 KINDS = ("accept", "ambiguity", "novelty")
 
@@ -61,6 +62,10 @@ class Decisions:
         The classes of the model, without the reject label.
     reject_label : object
         What `label` holds for a rejected case.
+    costs, pos_label
+        The model's prices and its positive class, for metrics.
+    index : pandas index, optional
+        Row names of the cases, where they came as a pandas frame.
 
     Examples
     --------
@@ -86,6 +91,9 @@ class Decisions:
     reason: NDArray[Any]
     classes: NDArray[Any]
     reject_label: Any
+    costs: Costs | None = None
+    pos_label: Any = None
+    index: Any = None
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self._columns().items()}
@@ -95,20 +103,44 @@ class Decisions:
     def _columns(self) -> dict[str, NDArray[Any]]:
         return {name: getattr(self, name) for name in Decision._fields}
 
+    @property
+    def rejected(self) -> NDArray[np.bool_]:
+        """Which cases the model leaves to a person."""
+        return ~self.accepted
+
     def __len__(self) -> int:
         return len(self.label)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether two tables have the same labels and hold the same answers, scores and reasons."""
+        if not isinstance(other, Decisions):
+            return NotImplemented
+        return self._same_labels(other) and all(
+            np.array_equal(mine, theirs)
+            for mine, theirs in zip(self._columns().values(), other._columns().values(), strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _same_labels(self, other: Decisions) -> bool:
+        return np.array_equal(self.classes, other.classes) and bool(
+            plain(self.reject_label) == plain(other.reject_label)
+        )
 
     def __bool__(self) -> bool:
         raise TypeError("A Decisions table has no truth value: use len(decisions) or decisions.accepted.all().")
 
     def __getitem__(self, rows: Any) -> Decisions | Decision:
         """Return one row for an integer, a table for a slice, a mask or a list of positions."""
-        if isinstance(rows, int | np.integer):
-            return Decision(*(plain(column[rows]) for column in self._columns().values()))
+        if isinstance(rows, str):
+            raise TypeError(f"Columns are attributes: use decisions.{rows}, or decisions.to_pandas()[{rows!r}].")
         if not isinstance(rows, slice):
             rows = np.asarray(rows)
+            rows = rows.astype(np.intp) if rows.size == 0 else rows  # an empty list has no type of its own
+            if rows.ndim == 0:
+                return Decision(*(plain(column[rows]) for column in self._columns().values()))
         columns = {name: column[rows] for name, column in self._columns().items()}
-        return Decisions(**columns, classes=self.classes, reject_label=self.reject_label)
+        return replace(self, **columns, index=None if self.index is None else self.index[rows])
 
     def __iter__(self) -> Iterator[Decision]:
         return (self[i] for i in range(len(self)))  # type: ignore[misc]
@@ -118,25 +150,35 @@ class Decisions:
         return {kind: int(np.count_nonzero(self.kind == kind)) for kind in KINDS}
 
     def to_pandas(self, index: Any = None) -> Any:
-        """Return the table as a pandas DataFrame, one column each."""
+        """Return the table as a pandas DataFrame, one column each.
+
+        Rows are named as in the frame the cases came in, so that the table can be joined to it; `index` names them
+        otherwise.
+        """
         import pandas as pd
 
-        return pd.DataFrame(self._columns(), index=index)
+        return pd.DataFrame(self._columns(), index=self.index if index is None else index)
 
     @staticmethod
     def concatenate(parts: Sequence[Decisions]) -> Decisions:
         """Stack tables of the same model, or of models fitted to the same classes."""
+        if len(parts) == 0:
+            raise ValueError("Nothing to stack: give at least one Decisions table.")
         first, *rest = parts
         for other in rest:
-            same_classes = np.array_equal(first.classes, other.classes)
-            if not same_classes or plain(first.reject_label) != plain(other.reject_label):
+            if not first._same_labels(other):
                 raise ValueError(
                     "Cannot stack Decisions of different labels: classes "
                     f"{first.classes.tolist()} with reject label {first.reject_label!r}, and "
                     f"{other.classes.tolist()} with {other.reject_label!r}."
                 )
-        columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in Decision._fields}
-        return Decisions(**columns, classes=first.classes, reject_label=first.reject_label)
+        columns: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in Decision._fields
+        }
+        index = first.index
+        if index is not None:
+            index = index.append([part.index for part in rest]) if all(p.index is not None for p in rest) else None
+        return replace(first, **columns, index=index)
 
     def __repr__(self) -> str:
         accepted, *rejected = self.counts().items()
@@ -160,9 +202,9 @@ def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
     -------
     Decisions
     """
-    classifier, X = locate(estimator, X)
-    decisions: Decisions = classifier.decide(X, reasons=reasons)
-    return decisions
+    classifier, transformed = locate(estimator, X)
+    decisions: Decisions = classifier.decide(transformed, reasons=reasons)
+    return replace(decisions, index=getattr(X, "index", None))  # a transformer may have dropped the row names
 
 
 def cross_val_decide(
@@ -256,11 +298,20 @@ def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None
     """
     if isinstance(answers, Decisions):
         return ~answers.accepted
+    if (reject_label is None) == (estimator is None):
+        raise ValueError("Which label marks a rejected case? Pass either reject_label= or estimator=.")
     if estimator is not None:
         reject_label = locate(estimator)[0].reject_label_
-    if reject_label is None:
-        raise ValueError("Which label marks a rejected case? Pass reject_label= or estimator=.")
-    return np.fromiter((value == reject_label for value in np.asarray(answers).tolist()), dtype=bool)
+    answers = as_labels(answers)
+    if (answers.dtype.kind == "U" and not isinstance(reject_label, str)) or (
+        answers.dtype.kind in "biuf" and isinstance(reject_label, str)
+    ):
+        raise ValueError(
+            f"reject_label={plain(reject_label)!r} cannot occur among answers such as {answers[:1].tolist()}."
+        )
+    if answers.ndim != 1:
+        raise ValueError(f"answers must be one-dimensional, one a case; got shape {answers.shape}.")
+    return encode(answers, np.array([reject_label])) == 0
 
 
 def locate(estimator: Any, X: Any = None) -> tuple[Any, Any]:
@@ -279,12 +330,21 @@ def locate(estimator: Any, X: Any = None) -> tuple[Any, Any]:
             estimator = estimator.estimator
         elif hasattr(estimator, "best_estimator_"):
             estimator = estimator.best_estimator_
-        elif hasattr(estimator, "param_grid") or hasattr(estimator, "param_distributions"):
+        elif is_search(estimator):
+            if getattr(estimator, "refit", True) is False:
+                raise TypeError(
+                    f"{type(estimator).__name__} has refit=False, so it holds no fitted model: set refit=True."
+                )
             check_is_fitted(estimator, "best_estimator_")
         else:
             raise TypeError(_no_reject_option(outer, estimator))
     check_is_fitted(estimator)
     return estimator, X
+
+
+def is_search(estimator: Any) -> bool:
+    """Whether an estimator searches hyper-parameters of another."""
+    return hasattr(estimator, "param_grid") or hasattr(estimator, "param_distributions")
 
 
 def has_reject_option(estimator: Any) -> bool:
@@ -297,6 +357,8 @@ def _no_reject_option(outer: Any, inner: Any) -> str:
     name = type(inner).__name__
     if isinstance(inner, type):
         return f"Expected a fitted estimator; got the class {inner.__name__}."
+    if not hasattr(inner, "fit"):
+        return f"Expected a fitted estimator first, then the cases; got {name}."
     nested = inner.get_params(deep=True).values() if hasattr(inner, "get_params") else ()
     buried = [type(value).__name__ for value in nested if has_reject_option(value)]
     if buried:

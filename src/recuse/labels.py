@@ -74,15 +74,34 @@ def plain(label: Any) -> Any:
     return label.item() if isinstance(label, np.generic) else label
 
 
+def as_labels(y: Any) -> NDArray[Any]:
+    """Return labels of any kind of column as a NumPy array of numbers, booleans or text.
+
+    Nullable and Arrow-backed columns of pandas arrive as objects or floats when converted naively; here they become
+    what they hold.
+    """
+    if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
+        y = y.to_numpy()
+    y = np.asarray(y)
+    if y.dtype.kind == "T":  # NumPy's variable-width text, which scikit-learn does not take
+        y = y.astype(object)
+    if y.dtype.kind != "O" or y.size == 0:
+        return y
+    kinds = {type(value) for value in y.ravel().tolist()}
+    if kinds <= {bool, np.bool_}:
+        return y.astype(bool)
+    if kinds <= {int, float, np.float64}:
+        return np.array(y.tolist())
+    return y
+
+
 def encode(y: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
     """Positions of the values of `y` in `labels`; -1 where a value is not among them."""
     y = np.asarray(y)
-    if y.dtype.kind in "biuf" and labels.dtype.kind in "biuf":
-        return _encode_numbers(y, labels)
-    positions = {plain(label): i for i, label in enumerate(labels)}
-    distinct, inverse = _distinct(y)
-    found = np.array([positions.get(plain(value), -1) for value in distinct], dtype=np.intp)
-    return found[inverse]
+    codes = np.full(y.shape, -1, dtype=np.intp)
+    for i, label in enumerate(labels.tolist()):  # a handful of classes: one comparison each beats a sort
+        codes[y == label] = i
+    return codes
 
 
 def require_known(y: NDArray[Any], name: str = "y") -> None:
@@ -90,40 +109,29 @@ def require_known(y: NDArray[Any], name: str = "y") -> None:
     if y.dtype.kind == "f":
         missing = bool(np.isnan(y).any())
     else:
-        missing = y.dtype.kind == "O" and any(value is None or value != value for value in y.tolist())
+        missing = y.dtype.kind == "O" and any(_is_missing(value) for value in y.tolist())
     if missing:
-        raise ValueError(f"{name} holds missing values (NaN or None): every case needs a known outcome.")
+        raise ValueError(f"{name} holds missing values (NaN, NA or None): every case needs a known outcome.")
 
 
-def distinct_labels(y: Any) -> NDArray[Any]:
+def _is_missing(value: Any) -> bool:
+    # pandas' NA has no truth value, so `value != value` cannot be asked of it.
+    missing_type = type(value).__name__ in ("NAType", "NaTType", "NoneType")
+    return missing_type or (isinstance(value, float) and value != value)
+
+
+def distinct_labels(y: NDArray[Any]) -> NDArray[Any]:
     """Sorted distinct labels; a clear error where they cannot be sorted."""
-    y = np.asarray(y)
-    try:
+    if y.dtype.kind in "biuf":
         return np.unique(y)
+    try:
+        return np.array(sorted(set(y.tolist())), dtype=y.dtype)  # hashing text beats sorting all of it
     except TypeError:
         raise ValueError(f"Labels must be all numbers or all text; got {some(y)}.") from None
 
 
-def _encode_numbers(y: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.intp]:
-    codes = np.full(y.shape, -1, dtype=np.intp)
-    for i, label in enumerate(labels):  # a handful of classes: one comparison each beats a sort
-        codes[y == label] = i
-    return codes
-
-
-def _distinct(y: NDArray[Any]) -> tuple[list[Any], NDArray[np.intp]]:
-    """Distinct values in order of appearance, and the position of each value among them."""
-    seen: dict[Any, int] = {}
-    inverse = np.fromiter((seen.setdefault(value, len(seen)) for value in y.tolist()), dtype=np.intp, count=len(y))
-    return list(seen), inverse
-
-
 def _as_answers(classes: NDArray[Any]) -> NDArray[Any]:
     """The classes in the type answers will have, before the reject label is added."""
-    if classes.dtype.kind == "O":
-        # Objects that are all text stay objects (any width); objects that are all numbers become numbers.
-        inferred = np.array(classes.tolist())
-        return classes if inferred.dtype.kind in "UO" else _as_answers(inferred)
     if classes.dtype.kind == "b":
         warnings.warn(
             "The labels are booleans, which have no third value: predictions are 1, 0 and the reject label.",
@@ -132,24 +140,24 @@ def _as_answers(classes: NDArray[Any]) -> NDArray[Any]:
         )
         return classes.astype(np.int8)
     if classes.dtype.kind == "u":
+        if int(classes.max()) > np.iinfo(np.int64).max:
+            return classes.astype(object)  # no signed integer holds them
         signed = np.promote_types(classes.dtype, np.int8)
         return classes.astype(np.int64 if signed.kind == "f" else signed)
     return classes
 
 
 def _automatic_label(answers: NDArray[Any]) -> Any:
-    if answers.dtype.kind not in "if":
+    numbers = answers.tolist()
+    if isinstance(numbers[0], str):
         return REJECT_TEXT
-    for label in (-1, 0):
-        if label not in answers:
-            return answers.dtype.type(label)
-    return answers.dtype.type(answers.min() - 1) if answers.dtype.kind == "f" else int(answers.min()) - 1
+    return next(label for label in (-1, 0, min(numbers) - 1) if label not in numbers)
 
 
 def _check_label(label: Any, classes: NDArray[Any], answers: NDArray[Any]) -> None:
-    if label is None or label != label:
-        raise ValueError(f"reject_label must be a number or a text; got {label!r}, which CSV files cannot keep.")
-    if any(plain(known) == label for known in (*classes, *answers)):
+    if not isinstance(label, str | int | float) or label != label:
+        raise ValueError(f"reject_label must be a number or a text; got {label!r}.")
+    if label in classes.tolist() or label in answers.tolist():
         raise ValueError(
             f"reject_label={label!r} is one of the classes {some(classes)}: choose a label that is not a class."
         )
@@ -157,20 +165,24 @@ def _check_label(label: Any, classes: NDArray[Any], answers: NDArray[Any]) -> No
 
 def _join(answers: NDArray[Any], label: Any) -> NDArray[Any]:
     """The answers and the label in one array whose type keeps every one of them whole."""
-    both_text = answers.dtype.kind == "U" and isinstance(label, str)
-    both_numbers = answers.dtype.kind in "if" and isinstance(label, int | float)
-    if both_text:
-        return np.append(answers, np.array([label]))  # NumPy takes the wider of the two
-    if both_numbers:
-        integers = answers.dtype.kind == "i" and isinstance(label, int)
-        own = np.min_scalar_type(label) if integers else np.dtype(type(label))
-        if answers.dtype.kind == "f":
-            own = answers.dtype
-        return np.append(answers, label).astype(np.promote_types(answers.dtype, own))
-    joined = np.empty(len(answers) + 1, dtype=object)
-    joined[:-1] = answers.tolist()
-    joined[-1] = label
+    wanted = [*answers.tolist(), label]
+    if answers.dtype.kind == "U" and isinstance(label, str):
+        return np.array(wanted)  # NumPy takes the width of the longest
+    if answers.dtype.kind in "if" and isinstance(label, int | float):
+        candidates = [answers.dtype, np.promote_types(answers.dtype, np.min_scalar_type(label)), np.dtype(np.float64)]
+        for dtype in candidates:
+            if _holds(dtype, wanted):
+                return np.array(wanted, dtype=dtype)
+    joined = np.empty(len(wanted), dtype=object)
+    joined[:] = wanted
     return joined
+
+
+def _holds(dtype: np.dtype[Any], values: list[Any]) -> bool:
+    try:
+        return bool(np.array(values, dtype=dtype).tolist() == values)
+    except OverflowError:
+        return False
 
 
 def some(values: Any, limit: int = 5) -> str:

@@ -124,6 +124,22 @@ def test_decisions_bring_their_labels_along(overlapping):
     assert expected_cost(names[decisions.label != "default"], kept, costs=0.1) >= 0
 
 
+def test_a_table_brings_prices_and_positive_class_along(overlapping):
+    X, y = overlapping
+    names = np.array(["bad", "good"])[y]
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=PRICES, pos_label="bad").fit(X, names)
+    decisions = model.decide(X)
+    right = expected_cost(names, decisions.label, costs=PRICES, pos_label="bad", reject_label="[abstain]")
+    assert expected_cost(names, decisions) == right
+    assert 1 - right / 5 == pytest.approx(model.score(X, names))
+    assert expected_cost(names, decisions, costs=0.2) != right
+    assert expected_cost(names, decisions, pos_label="good") != right
+    with pytest.raises(ValueError, match=r"reject_label='no' contradicts the Decisions table, which has '\[abstain\]'"):
+        expected_cost(names, decisions, reject_label="no")
+    with pytest.raises(TypeError, match="the outcomes come first"):
+        coverage_score(decisions, names)
+
+
 def test_normalized_matrix():
     matrix = reject_confusion_matrix(TRUTH, ANSWERS, reject_label="[abstain]", normalize="true")
     assert np.allclose(matrix.sum(axis=1), 1)
@@ -134,15 +150,15 @@ def test_normalized_matrix():
 @pytest.mark.parametrize(
     ("truth", "answers", "options", "message"),
     [
-        ([0, 1], [0, -1], {}, r"y_pred holds '-1', not one of the classes \[0, 1\]: pass reject_label="),
-        ([0, 1, 2], [0, 1, -1], {}, r"y_pred holds '-1'"),
-        (["a", "b"], ["a", "c"], {"reject_label": "d"}, r"y_pred holds 'c'"),
+        ([0, 1], [0, -1], {}, r"y_pred holds \[-1\], not among the classes \[0, 1\]: pass reject_label="),
+        ([0, 1, 2], [0, 1, -1], {}, r"y_pred holds \[-1\]"),
+        (["a", "b"], ["a", "c"], {"reject_label": "d"}, r"y_pred holds \['c'\]"),
         ([0, 1], [0, 1], {"reject_label": 1}, r"reject_label=1 is one of the classes"),
         ([0, 1], [0], {}, r"y_true and y_pred must have the same length; got \[2, 1\]"),
         ([], [], {}, "y_true is empty"),
         ([[0, 1]], [0, 1], {}, r"y_true must be one-dimensional; got shape \(1, 2\)"),
         ([0.0, float("nan")], [0, 1], {}, "y_true holds missing values"),
-        ([0, 1], [0.0, float("nan")], {}, "y_pred holds 'nan'"),
+        ([0, 1], [0.0, float("nan")], {}, r"y_pred holds \[nan\]"),
         ([0, 1], [0, 1], {"sample_weight": [1, -1]}, "sample_weight must be finite and not negative"),
         ([0, 1], [0, 1], {"sample_weight": [1, float("nan")]}, "sample_weight must be finite and not negative"),
         ([0, 1], [0, 1], {"sample_weight": [0, 0]}, "sample_weight is zero for every case"),

@@ -3,12 +3,15 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn import config_context
+from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from recuse import Costs, ThresholdRejectClassifier, cross_val_decide
+import recuse
+from recuse import Costs, ThresholdRejectClassifier, cross_val_decide, metrics
 from recuse.metrics import expected_cost, get_scorer, get_scorer_names, ks_score
 from recuse.metrics.scorers import SCORERS
 
@@ -68,6 +71,75 @@ def test_prices_and_positive_class_of_the_model_are_used(overlapping):
     assert other(model, X, y) == pytest.approx(-expected_cost(y, model.predict(X), costs=0.1, reject_label=-1))
 
 
+@pytest.mark.parametrize("name", get_scorer_names())
+def test_a_scorer_is_its_metric_with_a_sign(name, overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=Costs(fp=1, fn=3, reject=0.3), pos_label=0).fit(X, y)
+    decisions = model.decide(X)
+    by_hand = {
+        "neg_expected_cost": -metrics.expected_cost(
+            y, decisions.label, costs=model.costs, pos_label=0, reject_label=-1
+        ),
+        "coverage": decisions.accepted.mean(),
+        "neg_rejection_rate": -decisions.rejected.mean(),
+        "selective_accuracy": (decisions.label == y)[decisions.accepted].mean(),
+        "neg_aurc": -metrics.aurc_score(y, decisions.forced, decisions.r),
+        "neg_eaurc": -metrics.eaurc_score(y, decisions.forced, decisions.r),
+        "neg_augrc": -metrics.augrc_score(y, decisions.forced, decisions.r),
+        "neg_risk_at_coverage": -metrics.risk_at_coverage(y, decisions.forced, decisions.r, coverage=0.9),
+        "coverage_at_risk": metrics.coverage_at_risk(y, decisions.forced, decisions.r, risk=0.05),
+        "ks": metrics.ks_score(y, -decisions.h, pos_label=0),
+        "precision_at_k": metrics.precision_at_k_score(y, -decisions.h, k=24, pos_label=0),
+    }
+    assert get_scorer(name)(model, X, y) == pytest.approx(by_hand[name])
+    assert len({round(abs(value), 12) for value in by_hand.values()}) >= 10  # no two metrics stand in for each other
+
+
+def test_ranking_scorers_turn_to_the_class_asked_for_and_refuse_three(overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression(), pos_label=0).fit(X, y)
+    h = model.decision_function(X)
+    assert get_scorer("precision_at_k", k=60)(model, X, y) == metrics.precision_at_k_score(y, -h, k=60, pos_label=0)
+    assert get_scorer("precision_at_k", k=60, pos_label=1)(model, X, y) == metrics.precision_at_k_score(y, h, k=60)
+    iris = load_iris()
+    three = ThresholdRejectClassifier(LogisticRegression(max_iter=1000)).fit(iris.data, iris.target)
+    with pytest.raises(ValueError, match=r"A ranking metric needs two classes; the classifier has \[0, 1, 2\]"):
+        get_scorer("ks")(three, iris.data, iris.target)
+    assert np.isfinite(cross_val_score(model, X[:30], y[:30], scoring=get_scorer("precision_at_k"), cv=5)).all()
+
+
+def test_unknown_options_are_refused_at_once():
+    with pytest.raises(TypeError, match="coverage takes labels, reject_label; got k"):
+        get_scorer("coverage", k=3)
+
+
+def test_weights_are_routed_when_requested(overlapping):
+    X, y = overlapping
+    weights = np.where(y == 1, 10.0, 1.0)
+    model = ThresholdRejectClassifier(make_pipeline(LogisticRegression()), rule="tuned", cv=2)
+    scorer = get_scorer("neg_expected_cost")
+    with config_context(enable_metadata_routing=True):
+        model.set_fit_request(sample_weight=True)
+        model.estimator[-1].set_fit_request(sample_weight=True)
+        scores = [
+            GridSearchCV(model, {"costs": [0.2]}, cv=2, scoring=scorer.set_score_request(sample_weight=wanted))
+            .fit(X, y, sample_weight=weights)
+            .best_score_
+            for wanted in (True, False)
+        ]
+    assert scores[0] != scores[1]
+
+
+def test_a_search_with_a_scorer_can_be_saved(overlapping, tmp_path):
+    X, y = overlapping
+    for name in ("ks", "neg_expected_cost"):
+        search = GridSearchCV(
+            ThresholdRejectClassifier(LogisticRegression()), {"costs": [0.2]}, cv=2, scoring=get_scorer(name)
+        ).fit(X, y)
+        recuse.save(search, tmp_path / "search.skops")
+        assert recuse.load(tmp_path / "search.skops").score(X, y) == search.score(X, y)
+
+
 def test_sample_weight_and_options(overlapping):
     X, y = overlapping
     model = ThresholdRejectClassifier(LogisticRegression()).fit(X, y)
@@ -91,7 +163,7 @@ def test_a_search_over_the_reject_price_does_not_always_choose_never_reject(over
 
 def test_unknown_name_and_missing_reject_option(overlapping):
     X, y = overlapping
-    with pytest.raises(ValueError, match=r"scoring must be one of 'neg_expected_cost', .*; got 'cost'"):
+    with pytest.raises(ValueError, match=r"name must be one of 'neg_expected_cost', .*; got 'cost'"):
         get_scorer("cost")
     with pytest.raises(TypeError, match="LogisticRegression has no reject option: wrap it"):
         get_scorer("coverage")(LogisticRegression().fit(X, y), X, y)

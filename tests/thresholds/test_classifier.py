@@ -9,7 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Perceptron
-from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold, cross_val_predict
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier, LocalOutlierFactor
 from sklearn.pipeline import make_pipeline
@@ -75,7 +75,8 @@ def test_tuned_rule_is_the_cheapest_on_cross_validated_scores(base, overlapping)
         assert reference.expected_cost(y[test] == 1, alone, prices) == pytest.approx(
             reference.cheapest_band_price(scores[test], y[test] == 1, prices)
         )
-    assert model.threshold_spread_ == pytest.approx(model.fold_thresholds_.std(axis=0))
+    finite = [column[np.isfinite(column)] for column in model.fold_thresholds_.T]
+    assert model.threshold_spread_ == pytest.approx([column.std() for column in finite])
 
 
 def test_folds_plus_one_fits(overlapping):
@@ -84,6 +85,70 @@ def test_folds_plus_one_fits(overlapping):
         CountingClassifier.fits = 0
         ThresholdRejectClassifier(CountingClassifier(), **options).fit(X, y)
         assert CountingClassifier.fits == fits
+
+
+def test_groups_stay_together(overlapping):
+    X, y = overlapping
+    groups = np.arange(len(y)) // 4
+    model = ThresholdRejectClassifier(LogisticRegression(), rule="tuned", cv=GroupKFold(3)).fit(X, y, groups=groups)
+    folds = list(GroupKFold(3).split(X, y, groups))
+    same = ThresholdRejectClassifier(LogisticRegression(), rule="tuned", cv=folds).fit(X, y)
+    assert model.thresholds_ == same.thresholds_
+
+
+def test_nothing_is_left_from_an_earlier_fit(overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression(), rule="tuned", novelty=IsolationForest(random_state=0))
+    model.fit(X, y).set_params(rule="chow", novelty=None).fit(X, y)
+    for name in ("fold_thresholds_", "threshold_spread_", "novelty_", "guarantee_"):
+        assert not hasattr(model, name)
+    assert model.decide(X).counts()["novelty"] == 0
+    assert (model.n_iter_, model.residual_) == (1, 0.0)
+    assert model.objective_ == pytest.approx(expected_cost(y, model.decide(X)))
+    model.set_params(novelty=IsolationForest()).predict(X)  # parameters count from the next fit on
+    with pytest.raises(ValueError, match="on_reject must be one of"):
+        model.set_params(on_reject="maybe").predict(X)
+
+
+def test_the_reject_price_does_not_matter_where_a_share_or_a_promise_is_given(overlapping):
+    X, y = overlapping
+    dear = Costs(fp=1, fn=2, reject=3)
+    for rule in ("chow", "tuned", "symmetric"):
+        covering = [
+            ThresholdRejectClassifier(LogisticRegression(), costs=costs, rule=rule, coverage=0.8).fit(X, y)
+            for costs in (dear, Costs(fp=1, fn=2, reject=0.1))
+        ]
+        assert covering[0].thresholds_ == covering[1].thresholds_
+        assert covering[0].decide(X).accepted.mean() == pytest.approx(0.8, abs=0.06)
+    promised = ThresholdRejectClassifier(LogisticRegression(), costs=0.7, guarantee=0.45, random_state=0).fit(X, y)
+    assert promised.guarantee_.error_bound <= 0.45
+
+
+def test_reasons_speak_of_the_positive_class(overlapping):
+    X, y = overlapping
+    names = np.array(["bad", "good"])[y]
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=Costs(fp=1, fn=5, reject=0.4), pos_label="bad")
+    decisions = model.fit(X, names).decide(X)
+    assert decisions[decisions.label == "bad"].reason[0].endswith("of 'bad' is above 0.6")
+    assert decisions[decisions.label == "good"].reason[0].endswith("of 'bad' is below 0.08")
+    assert decisions[decisions.rejected].reason[0].endswith("of 'bad' lies between 0.08 and 0.6")
+
+
+def test_a_band_without_an_end_says_so():
+    X, y = np.zeros((40, 1)), np.tile([0, 1], 20)
+    hopeless = ThresholdRejectClassifier(LogisticRegression(), rule="tuned", costs=0.1).fit(X, y)
+    assert hopeless.predict([[1e6], [-1e6]]).tolist() == [-1, -1]
+    assert "no score would be" in hopeless.decide(X).reason[0] or "lies between 0 and 1" in hopeless.decide(X).reason[0]
+    assert np.isfinite(hopeless.score_samples(X)).all()
+
+
+def test_weights_pass_through_searches(overlapping):
+    X, y = overlapping
+    weights = np.where(y == 1, 5.0, 1.0)
+    search = GridSearchCV(make_pipeline(LogisticRegression()), {"logisticregression__C": [1.0]}, cv=2)
+    inside = ThresholdRejectClassifier(search, rule="tuned", cv=2).fit(X, y, sample_weight=weights)
+    direct = LogisticRegression().fit(X, y, sample_weight=weights)
+    assert np.allclose(inside.predict_proba(X), direct.predict_proba(X))
 
 
 def test_symmetric_rule_keeps_its_centre(overlapping):
@@ -282,7 +347,9 @@ BAD = [
     ({"guarantee": 0.2, "confidence": 1.5}, r"confidence must be a number in \(0, 1\); got 1.5"),
     ({"guarantee": 0.2, "calibration_size": 0}, r"calibration_size must be a number in \(0, 1\); got 0"),
     ({"on_reject": "ignore"}, "on_reject must be one of 'label', 'raise', 'never'; got 'ignore'"),
-    ({"pos_label": "ill"}, r"pos_label='ill' must be one of the two classes; got classes \[0, 1\]"),
+    ({"pos_label": "ill"}, r"pos_label='ill' must be one of the classes \[0, 1\]"),
+    ({"novelty": True}, r"novelty must be an outlier detector such as IsolationForest\(\) or None; got True"),
+    ({"novelty": LogisticRegression()}, "novelty must be an outlier detector"),
     ({"reject_label": 1}, r"reject_label=1 is one of the classes \[0, 1\]"),
     ({"costs": 0.5}, r"Rejecting never pays at Costs\(fp=1.0, fn=1.0, reject=0.5\).*just below 0.5"),
     ({"costs": Costs(fp=1, fn=4, reject=0.9)}, "largest reject price that pays is just below 0.8"),
@@ -328,11 +395,11 @@ def test_bad_data(spoil, message, overlapping):
 
 def test_three_classes_where_unsupported():
     X, y = make_classification(n_samples=60, n_classes=3, n_informative=4, random_state=0)
-    with pytest.raises(ValueError, match=r"Only binary classification is supported.*classes \[0, 1, 2\]"):
+    with pytest.raises(ValueError, match=r"Only binary.*\[0, 1, 2\]\. rule='tuned' takes two; rule='chow' takes any"):
         ThresholdRejectClassifier(LogisticRegression(), rule="tuned").fit(X, y)
     with pytest.raises(ValueError, match="differ by class, which is defined for two classes only; got 3 classes"):
         ThresholdRejectClassifier(LogisticRegression(), costs=Costs(fp=1, fn=2)).fit(X, y)
-    with pytest.raises(ValueError, match="pos_label=1 must be one of the two classes"):
+    with pytest.raises(ValueError, match=r"pos_label=1 names one of two classes; y has \[0, 1, 2\]"):
         ThresholdRejectClassifier(LogisticRegression(), pos_label=1).fit(X, y)
 
 

@@ -19,7 +19,10 @@ from recuse.thresholds.guarantee import (
 
 
 class KnownPosterior(ClassifierMixin, BaseEstimator):
-    """P(y = 1 | x) = x: every error rate can be computed exactly."""
+    """P(y = 1 | x) = x: every error rate can be computed exactly. With `levels` the score is rounded: it has ties."""
+
+    def __init__(self, levels=None):
+        self.levels = levels
 
     def fit(self, X, y):
         self.classes_ = np.array([0, 1])
@@ -27,7 +30,9 @@ class KnownPosterior(ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X):
-        return np.column_stack([1 - X[:, 0], X[:, 0]])
+        p = X[:, 0]
+        p = p if self.levels is None else (np.floor(p * self.levels) + 0.5) / self.levels
+        return np.column_stack([1 - p, p])
 
 
 def draw(n, rng):
@@ -51,8 +56,8 @@ def test_smallest_sample_by_hand():
 @pytest.mark.parametrize("rate", [0.0, 0.01, 0.03])
 def test_rows_needed_are_enough_and_hardly_too_many(rate):
     n = rows_needed(0.05, 0.95, rate)
-    assert binom.cdf(math.floor(n * rate), n, 0.05) <= 0.05
-    assert binom.cdf(math.floor((n - 1) * rate), n - 1, 0.05) > 0.05
+    assert binom.cdf(math.ceil(n * rate), n, 0.05) <= 0.05
+    assert binom.cdf(math.ceil((n - 1) * rate), n - 1, 0.05) > 0.05
     assert rows_needed(0.05, 0.95, 0.05) == math.inf
 
 
@@ -69,7 +74,7 @@ def test_sequence_stops_at_the_first_failure():
     wrong = np.zeros(300, dtype=bool)
     wrong[150:200] = True  # the surest 150 are right; the last 100 are right again
     thresholds = np.array([200.5, 150.5, 90.5, 0.0])
-    passed, failed = certify(sure, wrong, thresholds, level=0.05, confidence=0.95)
+    passed, failed = certify(lambda t: sure > t, wrong, thresholds, level=0.05, confidence=0.95)
     assert (passed.n_accepted, passed.n_errors) == (150, 0)
     assert (failed.n_accepted, failed.n_errors) == (210, 50)
     assert passed.error_bound == pytest.approx(1 - 0.05 ** (1 / 150))
@@ -77,7 +82,8 @@ def test_sequence_stops_at_the_first_failure():
 
 
 def test_nothing_passes_when_the_surest_fail():
-    passed, failed = certify(np.arange(100.0), np.ones(100, dtype=bool), np.array([20.0]), 0.1, 0.9)
+    sure = np.arange(100.0)
+    passed, failed = certify(lambda t: sure > t, np.ones(100, dtype=bool), np.array([20.0]), 0.1, 0.9)
     assert passed is None
     assert failed.error_bound == 1.0
 
@@ -130,6 +136,42 @@ def test_guarantee_holds_as_often_as_promised():
     assert np.mean(coverages) > 0.2
 
 
+def test_guarantee_holds_for_scores_with_ties():
+    """23 distinct scores: the cases certified are the cases accepted, and the promise holds."""
+    rng = np.random.default_rng(1)
+    model = KnownPosterior(levels=23).fit(None, None)
+    exceeded, trials = 0, 200
+    X_new, y_new = draw(200_000, rng)
+    for trial in range(trials):
+        X, y = draw(1500, rng)
+        reject = ThresholdRejectClassifier(FrozenEstimator(model), guarantee=0.12, confidence=0.9, random_state=trial)
+        try:
+            reject.fit(X, y)
+        except ValueError:
+            continue
+        accepted = reject.score_samples(X_new) > 0
+        exceeded += np.mean((X_new[:, 0] > 0.5)[accepted] != y_new[accepted]) > 0.12
+    assert exceeded <= 33  # 20 expected at most, 4.2 their standard deviation
+
+
+@pytest.mark.parametrize("levels", [None, 23, 5])
+def test_what_is_certified_is_what_is_accepted(levels):
+    rng = np.random.default_rng(3)
+    for seed in range(20):
+        X, y = draw(800, rng)
+        model = ThresholdRejectClassifier(
+            FrozenEstimator(KnownPosterior(levels).fit(None, None)), guarantee=0.2, random_state=seed
+        ).fit(X, y)
+        _, testing = train_test_split_of(model, X)
+        assert (model.score_samples(X[testing]) > 0).sum() == model.guarantee_.n_accepted
+
+
+def train_test_split_of(model, X):
+    """The rows that chose the thresholds and those that tested them."""
+    _, placing, testing = model._split_rows(len(X))
+    return placing, testing
+
+
 def test_too_few_rows_says_how_many_would_do():
     X, y = draw(200, np.random.default_rng(1))
     with pytest.raises(ValueError, match=r"needs 299 accepted test cases even if none is wrong, and 200 rows leave 45"):
@@ -146,7 +188,7 @@ def test_too_few_rows_says_how_many_would_do():
 def test_a_hopeless_classifier_is_told_so():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(600, 2)), rng.integers(0, 2, 600)
-    with pytest.raises(ValueError, match=r"cannot be shown: \d+ of the \d+ surest test cases are wrong"):
+    with pytest.raises(ValueError, match=r"cannot be shown: \d+ wrong among the \d+ surest test cases"):
         ThresholdRejectClassifier(LogisticRegression(), guarantee=0.05, random_state=0).fit(X, y)
 
 
@@ -167,6 +209,19 @@ def test_guarantee_with_three_classes_and_novelty(overlapping):
         ThresholdRejectClassifier(
             FrozenEstimator(LogisticRegression().fit(X, y)), guarantee=0.05, novelty=IsolationForest()
         ).fit(X, y)
+
+
+def test_certificate_reads_as_a_sentence():
+    X, y = draw(1500, np.random.default_rng(0))
+    model = ThresholdRejectClassifier(FrozenEstimator(KnownPosterior().fit(None, None)), guarantee=0.2, random_state=0)
+    text = str(model.fit(X, y).guarantee_)
+    assert text.startswith("With confidence 0.95 the error rate on accepted cases is at most 0.2:")
+
+
+def test_guarantee_needs_independent_cases(overlapping):
+    X, y = overlapping
+    with pytest.raises(ValueError, match="give one case of each group"):
+        ThresholdRejectClassifier(LogisticRegression(), guarantee=0.2).fit(X, y, groups=np.arange(len(y)) // 2)
 
 
 def test_guarantee_cannot_weigh_cases(overlapping):

@@ -108,7 +108,32 @@ def test_a_hopeless_class_is_never_answered():
     band, price = tuned_band(sample, Costs(reject=0.1))
     assert price == pytest.approx(0.1)
     assert answers(band, np.array([0.0, 0.5, 1.0])) == ["reject"] * 3
-    assert np.isfinite([band.lower, band.upper, band.centre]).all()
+    assert (band.lower, band.upper) == (-np.inf, np.inf)
+    assert np.isfinite(band.centre)
+    far = band.acceptance(np.array([-1e9, 0.2, 0.5, 1e9]))  # never accepted, however far, yet ordered by confidence
+    assert (far < 0).all()
+    assert np.isfinite(far).all()
+    assert far[0] > far[1]
+
+
+def test_a_side_that_is_always_answered_stays_answered():
+    sample = Sample.of(np.linspace(0, 1, 20), np.zeros(20, dtype=bool), np.ones(20))
+    band, price = tuned_band(sample, Costs())
+    assert price == 0
+    assert answers(band, np.array([-100.0, 0.0, 1.0])) == ["no"] * 3
+
+
+def test_dear_errors_do_not_drown_small_prices():
+    sample = Sample.of(np.arange(2000.0), np.arange(2000) >= 1000, np.ones(2000))
+    assert tuned_band(sample, Costs(fp=1, fn=1e9, reject=0.2))[1] == 0
+
+
+def test_of_equally_cheap_bands_the_narrowest_is_taken():
+    # Rejecting the two middle scores costs 4 x 0.25, as much as the one error of cutting between them.
+    scores, positive = np.repeat([0.0, 1.0, 2.0, 3.0], 2), np.array([0, 0, 0, 1, 0, 1, 1, 1], dtype=bool)
+    band, price = tuned_band(Sample.of(scores, positive, np.ones(8)), Costs(reject=0.5 - 1e-15))
+    assert price == pytest.approx(2 / 8)
+    assert band.lower == band.upper
 
 
 @given(price_lists(), st.floats(0, 1))
@@ -125,6 +150,7 @@ def test_chows_acceptance_is_what_accepting_saves(costs, p):
 @given(samples(), st.sampled_from([0.1, 0.3, 0.5, 0.8, 1.0]))
 def test_covering_threshold_covers_and_no_higher_one_does(sample, coverage):
     scores, _, weights = (column[sample[2] > 0] for column in sample)
+    scores = scores + 2  # a confidence is never negative
     threshold = covering_threshold(scores, weights, coverage)
     assert weights[scores > threshold].sum() >= coverage * weights.sum() - 1e-9
     accepted = scores[scores > threshold]

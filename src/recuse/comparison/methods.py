@@ -248,10 +248,19 @@ def _rules(name: str, title: str, base: Callable[[Setting], tuple[Any, Grid]], *
     )
 
 
+def _own_method(
+    name: str, title: str, needs: str, grid: Grid, moves: str = PAIR, max_rows: int | None = None, **options: Any
+) -> Method:
+    return Method(name, title, own(needs, grid, **options), moves, max_rows=max_rows, needs=needs)
+
+
 METHODS: tuple[Method, ...] = (
     *_rules("logistic", "Logistic regression", _logistic),
     *_rules("boosting", "Gradient boosting", _boosting),
     *_rules("forest", "Random forest", _forest, max_rows=20_000),
+    _own_method(
+        "double-hinge", "Double hinge SVM", "DoubleHingeSVC", {"C": [0.1, 1.0, 10.0]}, TUNED, 5_000, scaled=True
+    ),
 )
 
 # The other reference: nothing is fitted for it.

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_share, is_number
-from ..costs import Costs, as_costs
+from ..costs import Costs
 from .placing import by_falling_score, place_ranked
-from .rejection import price_matrix
+from .rejection import price_matrix, prices_of
 
 Floats = NDArray[np.float64]
 
@@ -63,15 +63,11 @@ def operating_points(
     sample_weight: Any = None,
 ) -> OperatingPoints:
     """Sort the cases by score once and sum what the curves need."""
-    placed, score = place_ranked(y_true, y_pred, score, labels=labels, sample_weight=sample_weight)
-    weights = placed.weights
-    if (weights == 0).any():  # a case of weight 0 is absent: its score is not an operating point
-        present = weights > 0
-        truth, answer = placed.truth[present], placed.answer[present]
-        weights, score = weights[present], score[present]
-    else:
-        truth, answer = placed.truth, placed.answer
-    order, ends = by_falling_score(score)
+    cases = place_ranked(y_true, y_pred, score, labels=labels, sample_weight=sample_weight)
+    present = cases.weights > 0  # a case of weight 0 is absent: its score is not an operating point
+    truth, answer, weights = cases.truth[present], cases.answer[present], cases.weights[present]
+    ranking = cases.score[present]
+    order, ends = by_falling_score(ranking)
 
     def cumulative(amounts: Floats) -> Floats:
         return np.cumsum(amounts[order])[ends]
@@ -80,10 +76,10 @@ def operating_points(
         loss = np.where(truth != answer, weights, 0.0)
         reject_price = np.zeros(len(ends))
     else:
-        prices = price_matrix(placed.labels, as_costs(costs), pos_label)
+        prices = price_matrix(cases.labels, *prices_of(y_pred, costs, pos_label))
         loss = prices[truth, answer] * weights
-        reject_price = cumulative(prices[truth, len(placed.labels)] * weights)
-    return OperatingPoints(score[order[ends]], cumulative(weights), cumulative(loss), reject_price)
+        reject_price = cumulative(prices[truth, cases.rejection[present]] * weights)
+    return OperatingPoints(ranking[order[ends]], cumulative(weights), cumulative(loss), reject_price)
 
 
 def risk_coverage_curve(
@@ -178,14 +174,15 @@ def cost_curve(
     y_pred: Any,
     score: Any = None,
     *,
-    costs: Costs | float = 0.2,
+    costs: Costs | float | None = None,
     labels: Any = None,
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> tuple[Floats, Floats, Floats]:
     """Expected cost against the share accepted: the lowest point is the operating point to choose.
 
-    Parameters are those of `risk_coverage_curve`.
+    Parameters are those of `risk_coverage_curve`. Without `costs`, those of the `Decisions` table count, else
+    ``Costs()``.
 
     Returns
     -------
@@ -199,6 +196,7 @@ def cost_curve(
     >>> coverage, cost
     (array([0.  , 0.25, 0.5 , 1.  ]), array([0.2 , 0.15, 0.1 , 0.25]))
     """
+    costs, pos_label = prices_of(y_pred, costs, pos_label)
     points = operating_points(
         y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
     )
@@ -230,13 +228,14 @@ def aurc_score(
     points = operating_points(
         y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
     )
-    return _mean_over_cases(points.weight, points.risk)
+    added = np.diff(points.weight, prepend=0.0)
+    return float(np.sum(added * points.risk) / points.weight[-1])
 
 
 def eaurc_score(y_true: Any, y_pred: Any, score: Any = None, *, labels: Any = None, sample_weight: Any = None) -> float:
     """Excess area under the risk-coverage curve: 0 when every right answer ranks above every wrong one.
 
-    The area of the same answers with the right ones moved ahead is subtracted. Parameters are those of
+    The area of the best possible ranking of the same answers is subtracted. Parameters are those of
     `risk_coverage_curve`.
 
     Examples
@@ -245,10 +244,12 @@ def eaurc_score(y_true: Any, y_pred: Any, score: Any = None, *, labels: Any = No
     >>> eaurc_score([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.4])
     0.0
     """
-    points = operating_points(y_true, y_pred, score, labels=labels, sample_weight=sample_weight)
-    right = points.weight[-1] - points.loss[-1]
-    ideal = _mean_over_cases(points.loss, points.loss / (right + points.loss), total=points.weight[-1])
-    return _mean_over_cases(points.weight, points.risk) - ideal
+    cases = place_ranked(y_true, y_pred, score, labels=labels, sample_weight=sample_weight)
+    weights, is_wrong = cases.weights, (cases.truth != cases.answer) & (cases.weights > 0)
+    wrong = np.sort(weights[is_wrong])  # light ones first: the risk then rises latest
+    errors = np.cumsum(wrong)
+    best = float(np.sum(wrong * errors / (weights[~is_wrong].sum() + errors)) / weights.sum())
+    return aurc_score(y_true, y_pred, score, labels=labels, sample_weight=sample_weight) - best
 
 
 def augrc_score(
@@ -342,9 +343,3 @@ def coverage_at_risk(
     )
     allowed = points.coverage[points.risk <= risk + 1e-12]
     return float(allowed[-1]) if len(allowed) else 0.0
-
-
-def _mean_over_cases(cumulative_weight: Floats, values: Floats, total: float | None = None) -> float:
-    """Mean of `values`, each counted with the weight its point adds."""
-    added = np.diff(cumulative_weight, prepend=0.0)
-    return float(np.sum(added * values) / (cumulative_weight[-1] if total is None else total))

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..checks import check_weights
 from ..decisions import KINDS, Decisions
-from ..labels import distinct_labels, encode, plain, require_known
+from ..labels import as_labels, distinct_labels, encode, plain, require_known, some
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,14 @@ class Placed:
         return self.answer >= len(self.labels)
 
 
+@dataclass(frozen=True)
+class Ranked(Placed):
+    """Cases with forced answers, the score by which they are accepted, and the column of each case if rejected."""
+
+    score: NDArray[np.float64]
+    rejection: NDArray[np.intp]
+
+
 def place_answers(
     y_true: Any,
     y_pred: Any,
@@ -54,8 +62,15 @@ def place_answers(
     sample_weight: Any = None,
 ) -> Placed:
     """Place outcomes and answers, which may be a `Decisions` table or an array with a reject label."""
+    if isinstance(y_true, Decisions):
+        raise TypeError("y_true is a Decisions table: the outcomes come first, then the answers.")
     if isinstance(y_pred, Decisions):
         labels = y_pred.classes if labels is None else labels
+        if reject_label is not None and plain(reject_label) != plain(y_pred.reject_label):
+            raise ValueError(
+                f"reject_label={plain(reject_label)!r} contradicts the Decisions table, which has "
+                f"{plain(y_pred.reject_label)!r}: leave it out."
+            )
         reject_label, kind, y_pred = y_pred.reject_label, y_pred.kind, y_pred.label
     y_true, y_pred = _columns(y_true=y_true, y_pred=y_pred)
     labels = _check_labels(y_true, labels, novelty_label)
@@ -69,21 +84,27 @@ def place_answers(
 
 def place_ranked(
     y_true: Any, y_pred: Any, score: Any = None, *, labels: Any = None, sample_weight: Any = None
-) -> tuple[Placed, NDArray[np.float64]]:
+) -> Ranked:
     """Place outcomes and forced answers, and check the acceptance score that ranks them."""
+    novel: Any = False
     if isinstance(y_pred, Decisions):
         labels = y_pred.classes if labels is None else labels
         score = y_pred.r if score is None else score
-        y_pred = y_pred.forced
+        novel, y_pred = y_pred.kind == KINDS[2], y_pred.forced
     if score is None:
         raise ValueError("score is missing: pass the acceptance score of each case, or a Decisions table as y_pred.")
     placed = place_answers(y_true, y_pred, labels=labels, sample_weight=sample_weight)
-    return placed, check_score(score, len(placed.truth))
+    score = check_score(score, len(placed.truth))
+    rejection = np.where(novel, len(placed.labels) + 1, np.full(len(score), len(placed.labels)))
+    return Ranked(placed.labels, placed.truth, placed.answer, placed.weights, score, rejection)
 
 
 def check_score(score: Any, n: int, name: str = "score") -> NDArray[np.float64]:
     """Return a score as floats, one a case, finite."""
-    score = np.asarray(score, dtype=np.float64)
+    try:
+        score = np.asarray(score, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} must hold numbers, one a case; got {some(np.asarray(score))}.") from None
     if score.shape != (n,):
         raise ValueError(f"{name} must have one value a case: expected shape ({n},), got {score.shape}.")
     if not np.isfinite(score).all():
@@ -112,7 +133,7 @@ def place_positive(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
 
 
 def _columns(**columns: Any) -> tuple[NDArray[Any], ...]:
-    arrays = {name: np.asarray(column) for name, column in columns.items()}
+    arrays = {name: as_labels(column) for name, column in columns.items()}
     for name, array in arrays.items():
         if array.ndim != 1:
             raise ValueError(f"{name} must be one-dimensional; got shape {array.shape}.")
@@ -130,7 +151,7 @@ def _check_labels(y_true: NDArray[Any], labels: Any, novelty_label: Any) -> NDAr
         labels = distinct_labels(y_true)
         if novelty_label is not None:
             labels = labels[labels != novelty_label]
-    return np.asarray(labels)
+    return as_labels(labels)
 
 
 def _check_marker(name: str, marker: Any, labels: NDArray[Any]) -> None:
@@ -146,9 +167,8 @@ def _place(name: str, y: NDArray[Any], labels: NDArray[Any], marker: Any, marker
     if marker is not None:
         codes[(codes < 0) & (encode(y, np.asarray([marker])) == 0)] = len(labels)
     if (codes < 0).any():
-        unplaced = sorted({str(plain(value)) for value in y[codes < 0]})
         raise ValueError(
-            f"{name} holds {', '.join(map(repr, unplaced[:5]))}, not one of the classes {labels.tolist()}: "
+            f"{name} holds {some(y[codes < 0])}, not among the classes {some(labels)}: "
             f"pass {marker_name}= if it marks such cases, or labels= if it is a class."
         )
     return codes

@@ -76,7 +76,7 @@ def precision_at_k_score(
     """
     score, positives, negatives = _class_weights(y_true, y_score, pos_label, sample_weight)
     total = (positives + negatives).sum()
-    if not is_number(k) or not 0 < k <= total:
+    if not is_number(k) or not 1 <= k <= total:
         raise ValueError(f"k must be between 1 and the number of cases, {total:g}; got {k!r}.")
     order, ends = by_falling_score(score)
     taken = np.append(0.0, np.cumsum((positives + negatives)[order])[ends])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
 from ..costs import Costs, as_costs
+from ..decisions import Decisions
 from ..labels import encode
 from .placing import Placed, place_answers
 
@@ -18,7 +19,7 @@ def expected_cost(
     y_true: Any,
     y_pred: Any,
     *,
-    costs: Costs | float = 0.2,
+    costs: Costs | float | None = None,
     labels: Any = None,
     pos_label: Any = None,
     reject_label: Any = None,
@@ -33,13 +34,13 @@ def expected_cost(
     y_true : array-like
         The outcomes.
     y_pred : Decisions or array-like
-        The answers. A `Decisions` table brings its classes, reject label and kinds along.
-    costs : Costs or float, default=0.2
-        The prices.
+        The answers. A `Decisions` table brings its classes, reject label, kinds, prices and positive class along.
+    costs : Costs or float, optional
+        The prices; by default those of the `Decisions` table, else ``Costs()``.
     labels : array-like, optional
         The classes, where `y_true` does not hold them all.
     pos_label : label, optional
-        The positive class; the second by default.
+        The positive class; by default that of the `Decisions` table, else the second.
     reject_label : label, optional
         What `y_pred` holds for a rejected case.
     kind : array-like of str, optional
@@ -70,8 +71,18 @@ def expected_cost(
         novelty_label=novelty_label,
         sample_weight=sample_weight,
     )
-    prices = price_matrix(placed.labels, as_costs(costs), pos_label)[placed.truth, placed.answer]
+    costs, pos_label = prices_of(y_pred, costs, pos_label)
+    prices = price_matrix(placed.labels, costs, pos_label)[placed.truth, placed.answer]
     return float(np.average(prices, weights=placed.weights))
+
+
+def prices_of(y_pred: Any, costs: Costs | float | None, pos_label: Any) -> tuple[Costs, Any]:
+    """Prices and positive class as given, else those of a `Decisions` table, else the defaults."""
+    if isinstance(y_pred, Decisions):
+        costs = y_pred.costs if costs is None else costs
+        if pos_label is None and len(y_pred.classes) == 2:
+            pos_label = y_pred.pos_label
+    return as_costs(Costs() if costs is None else costs), pos_label
 
 
 def price_matrix(labels: NDArray[Any], costs: Costs, pos_label: Any = None) -> NDArray[np.float64]:

@@ -46,6 +46,7 @@ class _CurveDisplay:
     xlabel: ClassVar[str]
     ylabel: ClassVar[str]
     drawstyle: ClassVar[str] = "default"
+    marks_own_point: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -64,40 +65,56 @@ class _CurveDisplay:
 
     @classmethod
     def from_predictions(
-        cls, y_true: Any, y_pred: Any, score: Any = None, *, name: str | None = None, ax: Any = None, **options: Any
+        cls,
+        y_true: Any,
+        y_pred: Any,
+        score: Any = None,
+        *,
+        costs: Any = None,
+        labels: Any = None,
+        pos_label: Any = None,
+        sample_weight: Any = None,
+        name: str | None = None,
+        ax: Any = None,
+        **line_options: Any,
     ) -> Self:
         """Compute and draw from outcomes and a `Decisions` table, or forced answers and an acceptance score.
 
         Parameters
         ----------
-        y_true, y_pred, score
+        y_true, y_pred, score, costs, labels, pos_label, sample_weight
             As in `risk_coverage_curve`.
         name : str, optional
             Name in the legend.
         ax : matplotlib axes, optional
             Where to draw; a new figure by default.
-        **options
-            Of the curve: `costs`, `labels`, `pos_label`, `sample_weight`.
+        **line_options
+            Of the line: `color`, `linestyle` and what else matplotlib's `plot` takes.
         """
+        given = {"costs": costs, "labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
+        options = {key: value for key, value in given.items() if value is not None}
         x, y, thresholds = cls._curve(y_true, y_pred, score, **options)
         # A case is accepted when its score is greater than 0: the model's own point is the last such threshold.
         own = int(np.count_nonzero(thresholds > 0)) - 1
-        chosen = (float(x[own]), float(y[own])) if score is None and own >= 0 else None
-        return cls(x, y, thresholds, chosen=chosen, name=name).plot(ax=ax)
+        chosen = (float(x[own]), float(y[own])) if cls.marks_own_point and score is None and own >= 0 else None
+        name = cls._shown_name(name, y_true, y_pred, score, **options)
+        return cls(x, y, thresholds, chosen=chosen, name=name).plot(ax, **line_options)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, name: str | None = None, ax: Any = None, **options: Any
     ) -> Self:
-        """Compute and draw from a fitted reject-option classifier, or a Pipeline or search that ends in one."""
-        classifier, _ = locate(estimator)
+        """Compute and draw from a fitted reject-option classifier, or a Pipeline or search that ends in one.
+
+        Options are those of `from_predictions`; prices and positive class are the model's unless given.
+        """
         decisions = decide(estimator, X, reasons=False)
-        options = cls._model_options(classifier) | options
-        return cls.from_predictions(y, decisions, name=name or type(classifier).__name__, ax=ax, **options)
+        name = name or type(locate(estimator)[0]).__name__
+        return cls.from_predictions(y, decisions, name=name, ax=ax, **options)
 
     @classmethod
-    def _model_options(cls, classifier: Any) -> dict[str, Any]:
-        return {}
+    def _shown_name(cls, name: str | None, y_true: Any, y_pred: Any, score: Any, **options: Any) -> str | None:
+        return name
 
     def plot(self, ax: Any = None, *, name: str | None = None, **line_options: Any) -> Self:
         """Draw the curve and mark the model's own operating point."""
@@ -117,7 +134,11 @@ class _CurveDisplay:
 
 
 class RiskCoverageDisplay(_CurveDisplay):
-    """Risk on the accepted cases against the share accepted. A dot marks the model's own operating point."""
+    """Risk on the accepted cases against the share accepted. A dot marks the model's own operating point.
+
+    The legend shows the area under the curve. The height of the picture follows the risk from a coverage of 5 %
+    on: before, a handful of cases makes it jump.
+    """
 
     xlabel = "coverage (share of cases accepted)"
     ylabel = "risk on accepted cases"
@@ -127,32 +148,36 @@ class RiskCoverageDisplay(_CurveDisplay):
         return risk_coverage_curve(y_true, y_pred, score, **options)
 
     @classmethod
-    def from_predictions(
-        cls, y_true: Any, y_pred: Any, score: Any = None, *, name: str | None = None, ax: Any = None, **options: Any
-    ) -> Self:
-        """Compute and draw; the legend shows the area under the curve. Parameters as in the other displays."""
+    def _shown_name(cls, name: str | None, y_true: Any, y_pred: Any, score: Any, **options: Any) -> str:
         area = aurc_score(y_true, y_pred, score, **options)
-        shown = f"{name} (AURC {area:.3g})" if name else f"AURC {area:.3g}"
-        return super().from_predictions(y_true, y_pred, score, name=shown, ax=ax, **options)
+        return f"{name} (AURC {area:.3g})" if name else f"AURC {area:.3g}"
+
+    def plot(self, ax: Any = None, *, name: str | None = None, **line_options: Any) -> Self:
+        """Draw the curve and mark the model's own operating point."""
+        super().plot(ax, name=name, **line_options)
+        heights = [
+            line.get_ydata()[line.get_xdata() >= 0.05] for line in self.ax_.get_lines() if len(line.get_xdata()) > 1
+        ]
+        top = max((float(height.max()) for height in heights if len(height)), default=0.0)
+        self.ax_.set_ylim(0.0, 1.1 * top or 1.0)
+        return self
 
 
 class AccuracyRejectionDisplay(_CurveDisplay):
-    """Best accuracy on accepted cases against the share rejected: the Pareto front of the operating points."""
+    """Best accuracy on accepted cases against the share rejected: the Pareto front of the operating points.
+
+    The front leaves out the operating points that others beat, so it flatters; the model's own point need not be on it
+    and is not marked.
+    """
 
     xlabel = "share of cases rejected"
-    ylabel = "accuracy on accepted cases"
+    ylabel = "best accuracy on accepted cases (Pareto front)"
     drawstyle = "steps-post"
+    marks_own_point = False
 
     @staticmethod
     def _curve(y_true: Any, y_pred: Any, score: Any, **options: Any) -> tuple[Floats, Floats, Floats]:
         return accuracy_rejection_curve(y_true, y_pred, score, **options)
-
-    @classmethod
-    def from_predictions(
-        cls, y_true: Any, y_pred: Any, score: Any = None, *, name: str | None = None, ax: Any = None, **options: Any
-    ) -> Self:
-        """Compute and draw. The model's own point need not be on the front and is not marked."""
-        return cls(*cls._curve(y_true, y_pred, score, **options), name=name).plot(ax=ax)
 
     def plot(self, ax: Any = None, *, name: str | None = None, **line_options: Any) -> Self:
         """Draw the front, over the range of accuracies it has."""
@@ -173,11 +198,6 @@ class CostCurveDisplay(_CurveDisplay):
     @staticmethod
     def _curve(y_true: Any, y_pred: Any, score: Any, **options: Any) -> tuple[Floats, Floats, Floats]:
         return cost_curve(y_true, y_pred, score, **options)
-
-    @classmethod
-    def _model_options(cls, classifier: Any) -> dict[str, Any]:
-        binary = len(classifier.classes_) == 2
-        return {"costs": classifier.costs_, "pos_label": classifier.pos_label_ if binary else None}
 
     def plot(self, ax: Any = None, *, name: str | None = None, **line_options: Any) -> Self:
         """Draw the curve and its lowest point."""
@@ -234,14 +254,15 @@ class RejectConfusionMatrixDisplay:
         for (i, j), value in np.ndenumerate(self.matrix):
             # A tint, never the full colour: black text stays readable on it.
             self.ax_.fill_between([j - 0.5, j + 0.5], i - 0.5, i + 0.5, color=colors[i][j], alpha=0.6 * shares[i, j])
-            shown = f"{value:.0f}" if float(value).is_integer() else f"{value:.3g}"
-            self.text_[i, j] = self.ax_.text(j, i, f"{shown}\n{shares[i, j]:.1%}", ha="center", va="center")
+            count = f"{value:.0f}\n" if float(value).is_integer() and value > 1 else ""
+            shown = f"{count}{shares[i, j]:.1%}"
+            self.text_[i, j] = self.ax_.text(j, i, shown, ha="center", va="center")
         self.ax_.set(
             xticks=range(n + 1),
             yticks=range(n),
             xticklabels=[*self.labels, self.reject_label],
             yticklabels=self.labels,
-            xlabel="answer",
+            xlabel="answer (share of each outcome)",
             ylabel="outcome",
             xlim=(-0.5, n + 0.5),
             ylim=(n - 0.5, -0.5),

@@ -15,11 +15,14 @@ Angelopoulos et al., "Learn then test", 2021, for fixed-sequence testing; Cloppe
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import beta, binom
+
+from .rules import EVERYTHING, Cuts
 
 _N_THRESHOLDS = 50
 
@@ -48,6 +51,13 @@ class Certificate:
     n_errors: int
     error_bound: float
 
+    def __str__(self) -> str:
+        return (
+            f"With confidence {self.confidence:g} the error rate on accepted cases is at most {self.level:g}: "
+            f"{self.n_errors} wrong among {self.n_accepted} accepted of {self.n_calibration} test cases "
+            f"(bound {self.error_bound:.3g})."
+        )
+
 
 def smallest_sample(level: float, confidence: float) -> int:
     """Accepted cases needed to show an error rate of at most `level` when none of them is wrong."""
@@ -60,7 +70,7 @@ def rows_needed(level: float, confidence: float, error_rate: float) -> float:
         return math.inf
 
     def enough(n: int) -> bool:
-        return bool(binom.cdf(math.floor(n * error_rate), n, level) <= 1 - confidence)
+        return bool(binom.cdf(math.ceil(n * error_rate), n, level) <= 1 - confidence)
 
     high = smallest_sample(level, confidence)
     while not enough(high) and high < 2**40:
@@ -86,15 +96,13 @@ def candidate_thresholds(
     They accept ever more cases. The first is the one most likely to pass, by the errors seen here: too few cases
     show nothing, too many hold too many errors. The last accepts all.
     """
-    ordered = np.sort(sure)[::-1]
-    # A novelty has confidence -inf: no threshold reaches it, yet it counts in the share.
-    finite = ordered[np.isfinite(ordered)]
+    finite = sure[np.isfinite(sure)]  # a novelty has confidence -inf: no threshold reaches it
     if len(finite) == 0:
         return np.empty(0)
-    accepted = np.unique(np.linspace(1, len(ordered), _N_THRESHOLDS).astype(int))
-    all_of_them = finite[-1] - max(1.0, float(np.ptp(finite)))
-    # From strict to lax; equal thresholds would be the same test again.
-    thresholds = np.unique(np.append(finite[accepted[accepted < len(finite)]], all_of_them))[::-1]
+    cuts = Cuts.of(finite)
+    some = np.unique(np.linspace(1, len(cuts.values), _N_THRESHOLDS).astype(int))[:-1]
+    # Between distinct values, never on one: whether a tie is accepted must not hang on rounding.
+    thresholds = np.array([*(cuts.above(int(k)) for k in some[::-1]), EVERYTHING])
     chances = [_chance(sure > t, wrong, n_calibration, level, confidence) for t in thresholds]
     return thresholds[int(np.argmax(chances)) :]
 
@@ -110,13 +118,22 @@ def _chance(
 
 
 def certify(
-    sure: NDArray[np.float64],
+    accepts: Callable[[float], NDArray[np.bool_]],
     wrong: NDArray[np.bool_],
     thresholds: NDArray[np.float64],
     level: float,
     confidence: float,
 ) -> tuple[Certificate | None, Certificate | None]:
     """Test the thresholds in order on calibration cases.
+
+    Parameters
+    ----------
+    accepts : callable
+        Which calibration cases the model accepts at a threshold: what is tested is what will be used.
+    wrong : ndarray of bool
+        Which calibration cases the model gets wrong.
+    thresholds, level, confidence
+        As above.
 
     Returns
     -------
@@ -127,10 +144,10 @@ def certify(
     """
     passed = None
     for threshold in thresholds:
-        accepted = sure > threshold
+        accepted = accepts(float(threshold))
         n, errors = int(accepted.sum()), int(wrong[accepted].sum())
         bound = 1.0 if errors == n else float(beta.ppf(confidence, errors + 1, n - errors))
-        tried = Certificate(level, confidence, float(threshold), len(sure), n, errors, bound)
+        tried = Certificate(level, confidence, float(threshold), len(wrong), n, errors, bound)
         # The Clopper-Pearson bound is at most the level exactly when the binomial test rejects "R > level".
         if bound > level:
             return passed, tried

@@ -15,17 +15,28 @@ from .rules import Band
 Floats = NDArray[np.float64]
 
 
-def band_reasons(scores: Floats, accepted: NDArray[np.bool_], band: Band, positive: Any, what: str) -> list[str]:
-    """Reasons of a rule with two thresholds, on a "probability" or a "score"."""
-    lower, upper = band.lower, band.upper
+def band_reasons(
+    scores: Floats, accepted: NDArray[np.bool_], band: Band, classes: NDArray[Any], positive: Any, what: str
+) -> list[str]:
+    """Reasons of a rule with two thresholds, on a "probability" or a "score", told from the positive class's side."""
+    lower, upper, centre = band.lower, band.upper, band.centre
+    if positive == classes[0]:  # scores point towards the second class
+        turn = 1.0 if what == "probability" else 0.0
+        scores, lower, upper, centre = turn - scores, turn - upper, turn - lower, turn - centre
     if what == "probability":  # thresholds beyond every probability are not worth showing
         lower, upper = max(lower, 0.0), min(upper, 1.0)
     link = "of" if what == "probability" else "towards"
     name = f"{link} {plain(positive)!r}"
     above, below = f"{name} is above {upper:.3g}", f"{name} is below {lower:.3g}"
     between = f"{name} lies between {lower:.3g} and {upper:.3g}"
+    if np.isinf(lower) and np.isinf(upper):
+        between = f"{name} is not sure enough, and no score would be"
+    elif np.isinf(lower):
+        between = f"{name} is not above {upper:.3g}"
+    elif np.isinf(upper):
+        between = f"{name} is not below {lower:.3g}"
     return [
-        f"{what} {score:.3g} {(above if score > band.centre else below) if is_accepted else between}"
+        f"{what} {score:.3g} {(above if score > centre else below) if is_accepted else between}"
         for score, is_accepted in zip(scores.tolist(), accepted.tolist(), strict=True)
     ]
 

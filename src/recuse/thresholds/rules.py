@@ -20,8 +20,10 @@ from ..costs import Costs
 
 Floats = NDArray[np.float64]
 
-# Amounts closer than this, relative to the largest possible, are equal: sums of weights round differently.
+# Amounts closer than this, relative to their size, are equal: sums of weights round differently.
 _SAME = 1e-12
+# A confidence is never negative: above this threshold lies every case, seen or new.
+EVERYTHING = -1.0
 
 
 @dataclass(frozen=True)
@@ -43,8 +45,13 @@ class Band:
     right: float = 1.0
 
     def acceptance(self, scores: Floats) -> Floats:
-        """How far a score lies outside the band, in the units of its side: greater than 0 when accepted."""
-        return np.where(scores > self.centre, (scores - self.upper) / self.right, (self.lower - scores) / self.left)
+        """How far a score lies outside the band, in the units of its side: greater than 0 when accepted.
+
+        On a side that is never accepted, whose edge is infinite, a negative number that grows with the confidence.
+        """
+        above, below = (scores - self.upper) / self.right, (self.lower - scores) / self.left
+        outside = np.where(scores > self.centre, above, below)
+        return np.where(np.isinf(outside), -1 / (1 + self.confidence(scores)), outside)
 
     def confidence(self, scores: Floats) -> Floats:
         """How far a score lies from the centre, in the units of its side."""
@@ -88,24 +95,23 @@ class Cuts:
         return np.append(0.0, np.cumsum(amounts[self.order])[self.ends])
 
     def above(self, k: int) -> float:
-        """A threshold t such that exactly the scores above cut k are greater than t."""
-        left, right = self._neighbours(k)
-        middle = left + (right - left) / 2
+        """A threshold t such that exactly the scores above cut k are greater than t; infinite at either end."""
+        if k in (0, len(self.values)):
+            return -np.inf if k == 0 else np.inf
+        left, middle, right = self._around(k)
         return left if middle >= right else middle  # neighbouring floats have no middle
 
     def below(self, k: int) -> float:
-        """A threshold t such that exactly the scores below cut k are less than t."""
-        left, right = self._neighbours(k)
-        middle = left + (right - left) / 2
+        """A threshold t such that exactly the scores below cut k are less than t; infinite at either end."""
+        if k in (0, len(self.values)):
+            return -np.inf if k == 0 else np.inf
+        left, middle, right = self._around(k)
         return right if middle <= left else middle
 
-    def _neighbours(self, k: int) -> tuple[float, float]:
-        # The outermost cuts lie a whole range (at least 1, the range of a probability) beyond the scores seen:
-        # finite, yet out of reach of new cases.
-        reach = 2 * max(1.0, float(self.values[-1] - self.values[0]))
-        left = self.values[k - 1] if k > 0 else self.values[0] - reach
-        right = self.values[k] if k < len(self.values) else self.values[-1] + reach
-        return float(left), float(right)
+    def _around(self, k: int) -> tuple[float, float, float]:
+        """Distinct scores on either side of an inner cut, and the middle between them."""
+        left, right = float(self.values[k - 1]), float(self.values[k])
+        return left, left + (right - left) / 2, right
 
 
 @dataclass(frozen=True)
@@ -136,9 +142,16 @@ def chow_band(costs: Costs) -> Band:
     In the units of the band the acceptance is what accepting a case saves over rejecting it, at these prices and
     probabilities; the two sides save the same at the centre.
     """
+    if not costs.rejecting_pays:
+        return neutral_band(costs)
     left = 1 / (costs.fn - costs.reject_positive + costs.reject_negative)
     right = 1 / (costs.fp - costs.reject_negative + costs.reject_positive)
     return Band(*costs.thresholds, costs.break_even, left, right)
+
+
+def neutral_band(costs: Costs) -> Band:
+    """The empty band, with units that compare the two sides by the price of their errors: no reject price matters."""
+    return Band(costs.break_even, costs.break_even, costs.break_even, 1 / costs.fn, 1 / costs.fp)
 
 
 def tuned_band(sample: Sample, costs: Costs, coverage: float | None = None) -> tuple[Band, float]:
@@ -151,18 +164,26 @@ def tuned_band(sample: Sample, costs: Costs, coverage: float | None = None) -> t
         lower, upper = _cheapest_pair(sample, costs)
     else:
         lower, upper = _cheapest_covering_pair(sample, costs, coverage)
-    centre = _cheapest_single(sample, costs, lower, upper)
     cuts = sample.cuts
-    edges = cuts.below(lower), cuts.above(upper), cuts.above(centre)
-    return Band(*edges, *_half_widths(*edges)), _pair_price(sample, costs, lower, upper) / sample.weights.sum()
+    lowest, highest = _beyond(cuts)
+    # An edge is infinite where its side is never answered. Where a side is always answered it is finite, a whole
+    # range beyond the scores seen, and so is the centre: the classes part somewhere.
+    lower_edge, upper_edge = min(cuts.below(lower), highest), max(cuts.above(upper), lowest)
+    centre = float(np.clip(cuts.above(_cheapest_single(sample, costs, lower, upper)), lowest, highest))
+    units = _half_widths(lower_edge, upper_edge, centre)
+    price = _pair_price(sample, costs, lower, upper) / sample.weights.sum()
+    return Band(lower_edge, upper_edge, centre, *units), price
+
+
+def _beyond(cuts: Cuts) -> tuple[float, float]:
+    reach = max(1.0, float(np.ptp(cuts.values)))
+    return float(cuts.values[0]) - reach, float(cuts.values[-1]) + reach
 
 
 def _half_widths(lower: float, upper: float, centre: float) -> tuple[float, float]:
-    """Units of a band that owns no other: its half-widths. A side without a width takes the other's."""
-    left, right = centre - lower, upper - centre
-    if left <= 0 and right <= 0:
-        return 1.0, 1.0
-    return (left if left > 0 else right), (right if right > 0 else left)
+    """Units of a band that owns no other: its half-widths. A side without a finite width takes the other's."""
+    left, right = (width if 0 < width < np.inf else 0.0 for width in (centre - lower, upper - centre))
+    return left or right or 1.0, right or left or 1.0
 
 
 def _cheapest_pair(sample: Sample, costs: Costs) -> tuple[int, int]:
@@ -172,9 +193,9 @@ def _cheapest_pair(sample: Sample, costs: Costs) -> tuple[int, int]:
     lower_term = costs.fn * sample.positives - as_rejected
     upper_term = as_rejected + costs.fp * (sample.negatives[-1] - sample.negatives)
     best_lower = np.minimum.accumulate(lower_term)
-    same = _same_price(sample, costs)
-    upper = _first_minimum(best_lower + upper_term, same)
-    lower = int(np.flatnonzero(lower_term[: upper + 1] <= best_lower[upper] + same)[-1])
+    upper = _first_minimum(best_lower + upper_term, sample, costs)
+    # The last of the best lower cuts: the narrowest band.
+    lower = upper - _first_minimum(lower_term[upper::-1], sample, costs)
     return lower, upper
 
 
@@ -186,14 +207,14 @@ def _cheapest_covering_pair(sample: Sample, costs: Costs, coverage: float) -> tu
     # A lower one that spares no further false alarm rejects fewer cases at the same price of errors.
     uppers = np.maximum(np.searchsorted(negatives, negatives[uppers], side="left"), np.arange(len(weight)))
     price = costs.fn * sample.positives + costs.fp * (negatives[-1] - negatives[uppers])
-    lower = int(np.argmin(price))
+    lower = _first_minimum(price, sample, costs)
     return lower, int(uppers[lower])
 
 
 def _cheapest_single(sample: Sample, costs: Costs, lower: int, upper: int) -> int:
     """The cut, within the band, at which a forced classifier is cheapest."""
     price = costs.fn * sample.positives + costs.fp * (sample.negatives[-1] - sample.negatives)
-    return lower + int(np.argmin(price[lower : upper + 1]))
+    return lower + _first_minimum(price[lower : upper + 1], sample, costs)
 
 
 def _pair_price(sample: Sample, costs: Costs, lower: int, upper: int) -> float:
@@ -214,10 +235,7 @@ def symmetric_band(sample: Sample, costs: Costs, centre: float, coverage: float 
     errors = cuts.total_below(np.where(wrong, np.where(positive, costs.fn, costs.fp), 0.0) * weights)
     rejected = cuts.total_below(np.where(positive, costs.reject_positive, costs.reject_negative) * weights)
     price = rejected + (errors[-1] - errors)
-    if coverage is None:
-        k = _first_minimum(price, _same_price(sample, costs))
-    else:
-        k = _covering_cut(cuts, weights, coverage)
+    k = _first_minimum(price, sample, costs) if coverage is None else _covering_cut(cuts, weights, coverage)
     half_width = _half_width(cuts, k)
     return Band(centre - half_width, centre + half_width, centre), float(price[k] / weights.sum())
 
@@ -227,13 +245,15 @@ def _half_width(cuts: Cuts, k: int) -> float:
     if k > 0:
         return cuts.above(k)
     # Reject nothing: 0 will do unless a case sits on the centre itself, which only a negative width accepts.
-    return 0.0 if cuts.values[0] > 0 else -cuts.above(1) / 2
+    farther = cuts.values[cuts.values > 0]
+    return 0.0 if cuts.values[0] > 0 else -float(farther[0] if len(farther) else 1.0) / 2
 
 
 def covering_threshold(confidence: Floats, weights: Floats, coverage: float) -> float:
     """The confidence above which at least a share `coverage` of the weight lies."""
     cuts = Cuts.of(confidence)
-    return cuts.above(_covering_cut(cuts, weights, coverage))
+    k = _covering_cut(cuts, weights, coverage)
+    return cuts.above(k) if k > 0 else EVERYTHING
 
 
 def _covering_cut(cuts: Cuts, weights: Floats, coverage: float) -> int:
@@ -242,10 +262,8 @@ def _covering_cut(cuts: Cuts, weights: Floats, coverage: float) -> int:
     return int(np.searchsorted(below, (1 - coverage + _SAME) * below[-1], side="right")) - 1
 
 
-def _same_price(sample: Sample, costs: Costs) -> float:
-    return float(_SAME * (costs.fp + costs.fn) * sample.weights.sum())
-
-
-def _first_minimum(price: Floats, same: float) -> int:
-    """The first of the lowest prices, taking prices within `same` as equal."""
-    return int(np.argmax(price <= price.min() + same))
+def _first_minimum(price: Floats, sample: Sample, costs: Costs) -> int:
+    """The first of the lowest prices, taking prices that differ by rounding as equal."""
+    lowest = price.min()
+    rounding = _SAME * ((costs.reject_positive + costs.reject_negative) * sample.weights.sum() + abs(lowest))
+    return int(np.argmax(price <= lowest + rounding))

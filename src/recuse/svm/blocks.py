@@ -1,0 +1,213 @@
+"""Block decomposition of the kinked program: a few thousand variables at a time, for any number of cases.
+
+Each round takes the variables that violate the optimality conditions most, solves the program in them alone with the
+compiled inner solver, and adds the kernel rows of those that moved to ``g = K beta``. Variables that are settled at a
+bound or a kink drop out of play (shrinking) and are examined again before the end. With single-precision rows ``g``
+drifts; it is checked against double precision before the end, and corrected where that matters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import kernels
+from .qp import KinkedQP, Vector
+
+_SMALLEST_BLOCK = 1024
+_CHECKED_ROWS = 128
+_MOST_CORRECTIONS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class BlockResult:
+    """End point: beta, its g, the number of pair steps, and the violation."""
+
+    beta: Vector
+    g: Vector
+    n_iter: int
+    violation: float
+
+
+def solve_blocks(
+    problem: KinkedQP,
+    rows: Any,
+    beta: Vector,
+    g: Vector,
+    *,
+    tol: float,
+    max_iter: int,
+    largest_block: int,
+    exact: bool,
+) -> BlockResult:
+    """Minimise the program from a feasible beta with ``g = K beta``.
+
+    Parameters
+    ----------
+    problem : KinkedQP
+    rows : MatrixRows or VectorRows
+        Source of the kernel matrix.
+    beta, g : ndarray of shape (n,)
+        Starting point; not changed.
+    tol : float
+        Largest violation ``B_lo - B_hi`` accepted.
+    max_iter : int
+        Largest number of pair steps.
+    largest_block : int
+        Most variables in a block.
+    exact : bool
+        Whether the rows are exact, so that g needs no check.
+    """
+    run = _Run(problem, rows, beta, g, largest_block)
+    while True:
+        low, high = run.violations()
+        if low - high <= tol or run.n_iter >= max_iter:
+            if run.shrunk:
+                run.restore()
+                continue
+            if run.n_iter < max_iter and not exact and run.correct_drift(tol):
+                continue
+            return run.result(max(low - high, 0.0))
+        if not run.shrink(low, high) and run.improve(low, high, tol, max_iter) == 0:
+            # No pair can move: kernel values that are not finite.
+            if run.shrunk:
+                run.restore()
+            return run.result(low - high)
+
+
+class _Run:
+    """State of a decomposition: the active part of beta and g, and where the rest was left."""
+
+    def __init__(self, problem: KinkedQP, rows: Any, beta: Vector, g: Vector, largest_block: int) -> None:
+        self.problem, self.rows = problem, rows
+        self.beta, self.g = beta.copy(), g.copy()
+        self.largest_block = largest_block
+        self.n_iter = 0
+        self.corrections = 0
+        self._random = np.random.default_rng(0)
+        self._part: KinkedQP
+        self._b: Vector
+        self._g: Vector
+        self._up: Vector
+        self._down: Vector
+        self._patience = self._first_patience = 2 + 3 * len(problem) // _SMALLEST_BLOCK
+        self._play_all()
+
+    @property
+    def shrunk(self) -> bool:
+        """Whether some variables are out of play."""
+        return len(self._b) < len(self.beta)
+
+    def violations(self) -> tuple[float, float]:
+        """``(B_lo, B_hi)`` over the active variables."""
+        m = len(self._b)
+        self._up, self._down = self._up[:m], self._down[:m]
+        low, high = kernels.fill_moves(*self._part.arrays(), self._b, self._g, self._up, self._down)
+        return low, high
+
+    def improve(self, low: float, high: float, tol: float, max_iter: int) -> int:
+        """Solve the program in one block and carry the moves over to g; returns the number of steps."""
+        block = self._select(low, high)
+        before = self._b[block]
+        after, local = before.copy(), self._g[block]
+        target = max(0.1 * (low - high), 0.5 * tol)
+        steps, _ = kernels.smo(
+            self.rows.square(block),
+            *self._part.take(block).arrays(),
+            after,
+            local,
+            target,
+            min(max_iter - self.n_iter, 100 * len(block)),
+        )
+        self.n_iter += steps
+        moved = np.flatnonzero(after != before)
+        self._b[block] = after
+        self.rows.add(block[moved], (after - before)[moved], self._g)
+        return int(steps)
+
+    def shrink(self, low: float, high: float) -> bool:
+        """Now and then, take the settled variables out of play; say whether any were."""
+        self._patience -= 1
+        if self._patience > 0:
+            return False
+        self._patience = max(self._first_patience // 2, 5)
+        # Neither may grow against the lowest `down` nor shrink against the highest `up`.
+        kept = np.flatnonzero((self._up >= high) | (self._down <= low))
+        if len(kept) > 0.7 * len(self._b):
+            return False
+        self._store()
+        if not self.shrunk:
+            self._left_beta, self._left_g = self.beta.copy(), self.g.copy()
+        self.rows.keep(kept)
+        self._b, self._g = self._b[kept], self._g[kept]
+        self._part = self.problem.take(self.rows.active)
+        return True
+
+    def restore(self) -> None:
+        """Bring every variable back into play, with g brought up to date."""
+        self._store()
+        inactive = np.setdiff1d(np.arange(len(self.beta)), self.rows.active, assume_unique=True)
+        moved = np.flatnonzero(self.beta != self._left_beta)
+        change = self.rows.product(inactive, moved, (self.beta - self._left_beta)[moved])
+        self.g[inactive] = self._left_g[inactive] + change
+        self.rows.reset()
+        self._play_all()
+        self._patience = self._first_patience
+
+    def correct_drift(self, tol: float) -> bool:
+        """Compare g with double precision on a sample of rows; recompute it, and say so, where it has drifted."""
+        n = len(self.beta)
+        self._store()
+        support = np.flatnonzero(self.beta)
+        sample = np.unique(np.linspace(0, n - 1, _CHECKED_ROWS).astype(np.intp))
+        drift = self.rows.product(sample, support, self.beta[support]) - self.g[sample]
+        if np.abs(drift).max() <= 0.01 * tol or self.corrections == _MOST_CORRECTIONS:
+            return False
+        self.corrections += 1
+        self.g = self.rows.product(np.arange(n), support, self.beta[support])
+        self._play_all()
+        return True
+
+    def result(self, violation: float) -> BlockResult:
+        """The point reached, with every variable in play."""
+        return BlockResult(self._b, self._g, self.n_iter, violation)
+
+    def _select(self, low: float, high: float) -> NDArray[np.intp]:
+        """Positions of a block: half of it the most violating variables, half of it any that violate."""
+        free = int(np.count_nonzero(self._up == self._down))
+        size = min(max(_SMALLEST_BLOCK, 3 * free // 2), self.largest_block)
+        quarter = max(size // 4, 1)
+        chosen = [
+            pick
+            for want, allowed in ((self._up, self._up > high), (-self._down, self._down < low))
+            for pick in (_largest(np.where(allowed, want, -np.inf), quarter), self._some(allowed, quarter))
+        ]
+        return np.unique(np.concatenate(chosen))
+
+    def _some(self, allowed: NDArray[np.bool_], count: int) -> NDArray[np.intp]:
+        """Positions chosen at random: the most violating alone are too much alike, and blocks of them overshoot."""
+        positions = np.flatnonzero(allowed)
+        return positions if len(positions) <= count else self._random.choice(positions, count, replace=False)
+
+    def _play_all(self) -> None:
+        n = len(self.beta)
+        self._part = self.problem
+        self._b, self._g = self.beta.copy(), self.g.copy()
+        self._up, self._down = np.empty(n), np.empty(n)
+
+    def _store(self) -> None:
+        """Write the active values back into the full vectors."""
+        self.beta[self.rows.active] = self._b
+        self.g[self.rows.active] = self._g
+
+
+def _largest(values: Vector, count: int) -> NDArray[np.intp]:
+    """Positions of the largest finite values, at most `count`."""
+    if len(values) > count:
+        chosen = np.argpartition(values, len(values) - count)[len(values) - count :]
+    else:
+        chosen = np.arange(len(values))
+    return chosen[values[chosen] > -np.inf]

@@ -1,0 +1,379 @@
+"""DoubleHingeSVC: a support vector machine that learns when to reject."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..base import Evaluation, RejectOptionMixin
+from ..checks import check_weights, is_number
+from ..costs import Costs
+from ..labels import plain
+from ..solution import Solution
+from .gram import KERNELS, Kernel
+from .losses import bartlett_wegkamp_threshold, break_even_score, double_hinge, score_thresholds
+from .qp import KinkedQP, from_hinges
+
+RULES = ("plugin", "bartlett_wegkamp")
+SOLVERS = ("smo", "active_set")
+
+# From this many cases on, a linear kernel with at most _NARROW features goes to the solver in feature space.
+_MANY = 2000
+_NARROW = 1000
+_CHECKED_SPECTRUM = 500  # precomputed kernels up to this size are checked for negative eigenvalues
+
+
+class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
+    """Support vector machine with a reject option, trained with the double hinge loss.
+
+    The score f, a kernel expansion with intercept, minimises eq. (10) of the paper,
+
+        1/2 |f|^2 + C sum_i w_i loss(y_i, f(x_i)),
+
+    where the loss, convex and made of two hinges, is tight for the probabilities at which the prices say that the
+    answer changes, ``p_- < p_+``. Rule (9): yes where ``f > f_+ = logit(p_+)``, no where ``f < f_- = logit(p_-)``,
+    reject in between. The score is a log-odds estimate at these two thresholds only: ``sigmoid(f)`` is no probability
+    anywhere else, and there is no `predict_proba`.
+
+    Parameters
+    ----------
+    costs : Costs or float, default=0.2
+        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. They shape the loss as well as the thresholds.
+    C : float, default=1.0
+        Weight of the losses against the norm. The paper's regularisation is ``lambda = 1 / (2 C)``. Worth a search: the
+        lower the reject price, the farther from 0 the thresholds, and a small C then keeps most scores between them.
+    kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of rbf, poly and sigmoid: ``1 / (n_features * X.var())``, ``1 / n_features``, or a number.
+    degree : float, default=3
+        Degree of poly.
+    coef0 : float, default=0.0
+        Constant of poly and sigmoid.
+    solver : {"smo", "active_set"}, default="smo"
+        Both reach the same optimum. "smo" goes by pairs, in blocks where there are many cases; a linear kernel on
+        many cases of few features is solved in the features. "active_set" is the paper's Algorithm 1: it solves for the
+        free cases exactly, and suits tight tolerances and moderate sizes.
+    rule : {"plugin", "bartlett_wegkamp"}, default="plugin"
+        Where the thresholds are: rule (9), or Bartlett and Wegkamp's, ``|f| <= H(d) / (2 d)`` on the same scores, which
+        is defined for symmetric prices only.
+    tol : float, default=1e-3
+        Largest violation of the optimality conditions, in units of the score.
+    max_iter : int, default=-1
+        Most steps of the solver; -1 for no limit.
+    cache_size : float, default=200
+        Memory for kernel values, in megabytes.
+    class_weight : dict or "balanced", optional
+        Factor for the weights of each class. The prices say what errors cost; use this for a sample whose class shares
+        differ from those the model will meet.
+    pos_label : label, optional
+        The positive class of the prices; ``classes_[1]`` by default.
+    reject_label : label, default="auto"
+        What `predict` gives for a rejected case: -1, 0 or "[abstain]", whichever fits the classes, or your own.
+    on_reject : {"label", "raise", "never"}, default="label"
+        `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
+
+    Attributes
+    ----------
+    thresholds_ : tuple of float
+        The scores ``(f_-, f_+)`` between which a case is rejected.
+    break_even_ : float
+        The score at which a forced answer changes; `decision_function` is the score minus this.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors among the training cases.
+    support_vectors_ : ndarray or CSR matrix of shape (n_support, n_features)
+        The support vectors; empty for a precomputed kernel.
+    dual_coef_ : ndarray of shape (n_support,)
+        Their coefficients beta: f is ``sum_j dual_coef_[j] k(x, support_vectors_[j]) + intercept_``.
+    coef_ : ndarray of shape (n_features,)
+        The weights of the features; linear kernel only.
+    intercept_ : float
+        The best intercept for the coefficients; the middle, where several are best.
+    objective_ : float
+        The objective (10) at the solution.
+    dual_gap_ : float
+        Primal minus dual objective: `objective_` is at most this far above its minimum.
+    residual_ : float
+        Largest violation of the optimality conditions; what `tol` is compared with.
+    n_iter_ : int
+        Steps done.
+    classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
+        As in every reject-option classifier.
+
+    Notes
+    -----
+    Up to 1000 cases "smo" is finished by a few active set steps, which leave no error but rounding: `tol` is then
+    a limit that is undercut by far. Up to 2048 cases everything is in double precision. Beyond, kernel rows are
+    computed when they are needed, in single precision for ``tol >= 1e-5``; the scores they add up to are checked
+    against double precision on a sample of cases, and recomputed where they differ by more than a hundredth of `tol`.
+
+    References
+    ----------
+    Y. Grandvalet, A. Rakotomamonjy, J. Keshet, S. Canu, "Support vector machines with a reject option", 2008.
+    P. L. Bartlett, M. H. Wegkamp, "Classification with a reject option using a hinge loss", 2008.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from recuse import DoubleHingeSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = DoubleHingeSVC(costs=0.2, C=100).fit(X[:400], y[:400])
+    >>> model.decide(X[400:])
+    Decisions(169 cases: 153 accepted, 16 ambiguity, 0 novelty)
+    >>> model.dual_gap_ < 1e-3 * model.objective_
+    True
+    """
+
+    def __init__(
+        self,
+        costs: Costs | float = 0.2,
+        *,
+        C: float = 1.0,
+        kernel: str | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        solver: str = "smo",
+        rule: str = "plugin",
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        on_reject: str = "label",
+    ) -> None:
+        self.costs = costs
+        self.C = C
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.solver = solver
+        self.rule = rule
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.on_reject = on_reject
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DoubleHingeSVC:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
+            Training cases, or the kernel values between them.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case's loss.
+
+        Returns
+        -------
+        self
+        """
+        X, signs, weights = self._check_input(X, y, sample_weight)
+        costs = self._fit_costs()
+        self._fit_thresholds(costs)
+        used = np.flatnonzero(weights)
+        cases = self._present(X, used)
+        self._kernel = self._settle_kernel(cases, weights[used])
+        problem = from_hinges(double_hinge(costs), signs[used], self.C * weights[used])
+        solution = self._solve(problem, cases)
+        self._store(solution, cases, used)
+        self._warn_if_unfinished(solution)
+        return self
+
+    def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+        """Return the cases, their labels as -1 and +1, and their weights."""
+        self._check_parameters()
+        X, y = validate_data(self, X, y, **self._input_form())
+        codes = self._fit_labels(y)
+        self._require_two_classes()
+        weights = self._weights(sample_weight, codes)
+        if len(np.unique(codes[weights > 0])) < 2:
+            raise ValueError(
+                "sample_weight leaves one class only: a classifier needs cases of two classes with weights above 0."
+            )
+        if self.kernel == "precomputed":
+            _check_kernel_matrix(X)
+        return X, np.where(codes == 1, 1.0, -1.0), weights
+
+    def _check_parameters(self) -> None:
+        for name in ("C", "tol", "cache_size"):
+            value = getattr(self, name)
+            if not is_number(value) or not (np.isfinite(value) and value > 0):
+                raise ValueError(f"{name} must be a finite number greater than 0; got {value!r}.")
+        for name, choices in (("solver", SOLVERS), ("rule", RULES), ("kernel", KERNELS)):
+            value = getattr(self, name)
+            if not (value in choices if isinstance(value, str) else name == "kernel" and callable(value)):
+                orelse = " or a function" if name == "kernel" else ""
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}{orelse}; got {value!r}.")
+        named = isinstance(self.gamma, str) and self.gamma in ("scale", "auto")
+        if not named and not (is_number(self.gamma) and np.isfinite(self.gamma) and float(self.gamma) > 0):
+            raise ValueError(f"gamma must be 'scale', 'auto' or a number greater than 0; got {self.gamma!r}.")
+
+    def _input_form(self) -> dict[str, Any]:
+        """How X is validated."""
+        return {"accept_sparse": "csr", "dtype": np.float64, "accept_large_sparse": False}
+
+    def _fit_thresholds(self, costs: Costs) -> None:
+        self.break_even_ = break_even_score(costs)
+        if self.rule == "bartlett_wegkamp":
+            threshold = bartlett_wegkamp_threshold(costs)
+            self.thresholds_ = (-threshold, threshold)
+        else:
+            self.thresholds_ = score_thresholds(costs)
+
+    def _weights(self, sample_weight: Any, codes: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Weight of each case: its own times that of its class."""
+        weights = check_weights(sample_weight, len(codes))
+        if self.class_weight is None:
+            return weights
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            totals = np.bincount(codes, weights=weights, minlength=2)
+            return weights * (totals.sum() / (2 * np.maximum(totals, 1e-300)))[codes]
+        if not isinstance(self.class_weight, dict):
+            raise ValueError(f"class_weight must be a dict, 'balanced' or None; got {self.class_weight!r}.")
+        factors = np.array([self.class_weight.get(plain(label), 1.0) for label in self.classes_], dtype=np.float64)
+        if not (np.isfinite(factors).all() and (factors > 0).all()):
+            raise ValueError(f"class_weight must hold finite numbers greater than 0; got {self.class_weight!r}.")
+        return weights * factors[codes]
+
+    def _present(self, X: Any, used: NDArray[np.intp]) -> Any:
+        """The cases of positive weight; of a kernel matrix, rows and columns."""
+        if len(used) == X.shape[0]:
+            return X
+        return X[used][:, used] if self.kernel == "precomputed" else X[used]
+
+    def _settle_kernel(self, X: Any, weights: NDArray[np.float64]) -> Kernel:
+        gamma = self.gamma
+        if gamma == "auto":
+            gamma = 1.0 / X.shape[1]
+        elif gamma == "scale":
+            spread = _variance(X, weights) if self.kernel in ("rbf", "poly", "sigmoid") else 1.0
+            gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+        return Kernel(self.kernel, float(gamma), self.degree, float(self.coef0))
+
+    def _solve(self, problem: KinkedQP, X: Any) -> Solution:
+        # Here, not above: the solvers load the compiler, which prediction does not need.
+        from .linear import solve_linear
+        from .solvers import kernel_source, solve_active_set, solve_smo
+
+        if self._in_features(X):
+            return solve_linear(problem, X, tol=self.tol, max_iter=self.max_iter)
+        cache_bytes = int(self.cache_size * 2**20)
+        rows = kernel_source(X, self._kernel, cache_bytes=cache_bytes, tol=self.tol)
+        if self.solver == "active_set":
+            return solve_active_set(problem, rows, tol=self.tol, max_iter=self.max_iter)
+        return solve_smo(problem, rows, tol=self.tol, max_iter=self.max_iter, cache_bytes=cache_bytes, polish=True)
+
+    def _in_features(self, X: Any) -> bool:
+        """Whether the problem is one for the solver whose steps have the size of the features."""
+        n, d = X.shape
+        return self.kernel == "linear" and self.solver == "smo" and n >= _MANY and d <= min(_NARROW, n // 4)
+
+    def _store(self, solution: Solution, X: Any, used: NDArray[np.intp]) -> None:
+        """Publish the support vectors and the certificate."""
+        beta = solution.model.beta
+        support = np.flatnonzero(beta)
+        self.support_ = used[support]
+        self.dual_coef_ = beta[support]
+        self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
+        if self.kernel == "linear":
+            self.coef_ = np.asarray(self.support_vectors_.T @ self.dual_coef_).ravel()
+        self.intercept_ = solution.model.intercept
+        self.objective_ = solution.objective
+        self.dual_gap_ = solution.model.gap
+        self.residual_ = solution.residual
+        self.n_iter_ = solution.n_iter
+
+    def _warn_if_unfinished(self, solution: Solution) -> None:
+        if not solution.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {solution.n_iter} steps with residual_="
+                f"{solution.residual:.3g} > tol={self.tol:g} (dual_gap_={solution.model.gap:.3g}). "
+                "Raise max_iter or tol, lower C, or standardise the features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _evaluate(self, X: Any) -> Evaluation:
+        check_is_fitted(self, "support_")
+        X = validate_data(self, X, reset=False, **self._input_form())
+        f = self._score(X)
+        low, high = self.thresholds_
+        return Evaluation(f - self.break_even_, np.maximum(f - high, low - f), detail=f)
+
+    def _score(self, X: Any) -> NDArray[np.float64]:
+        """The score f of each case."""
+        if self.kernel == "linear":
+            expansion = np.asarray(X @ self.coef_).ravel()
+        elif self.kernel == "precomputed":
+            expansion = np.asarray(X[:, self.support_] @ self.dual_coef_).ravel()
+        else:
+            expansion = self._kernel.expansion(X, self.support_vectors_, self.dual_coef_)
+        return expansion + self.intercept_
+
+    def _reasons(self, evaluation: Evaluation) -> list[str]:
+        low, high = self.thresholds_
+        names = [plain(label) for label in self.classes_]
+        return [_reason(float(f), low, high, names) for f in evaluation.detail]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+def _reason(f: float, low: float, high: float, names: list[Any]) -> str:
+    """One sentence: the score, both thresholds, and how far the nearer one is."""
+    thresholds = f"thresholds {low:.4g} and {high:.4g}"
+    if f > high:
+        return f"score {f:.4g} is {f - high:.4g} above the upper of the {thresholds}: {names[1]!r}"
+    if f < low:
+        return f"score {f:.4g} is {low - f:.4g} below the lower of the {thresholds}: {names[0]!r}"
+    nearer = names[1] if high - f < f - low else names[0]
+    return f"score {f:.4g} lies between the {thresholds}, {min(high - f, f - low):.4g} from {nearer!r}"
+
+
+def _variance(X: Any, weights: NDArray[np.float64]) -> float:
+    """Variance of all entries of X, each row with its weight: a case of weight 2 counts as two."""
+    total = weights.sum() * X.shape[1]
+    if sparse.issparse(X):
+        mean = float((X.T @ weights).sum()) / total
+        return float((X.multiply(X).T @ weights).sum()) / total - mean**2
+    centre = float((weights @ X).sum()) / total
+    return float((weights @ (X - centre) ** 2).sum()) / total
+
+
+def _check_kernel_matrix(K: Any) -> None:
+    """Refuse what cannot be a matrix of kernel values."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"Precomputed matrix must be a square matrix of kernel values between the training cases; got {K.shape}."
+        )
+    size = abs(K).max()
+    if abs(K - K.T).max() > 1e-8 * size:
+        raise ValueError("A precomputed kernel matrix must be symmetric; use (K + K.T) / 2 if it is so but for noise.")
+    if K.shape[0] <= _CHECKED_SPECTRUM:
+        values = np.linalg.eigvalsh(K.toarray() if sparse.issparse(K) else K)
+        if values[0] < -1e-8 * max(abs(values[-1]), abs(values[0])):
+            raise ValueError(
+                f"A precomputed kernel matrix must be positive semidefinite; its smallest eigenvalue is "
+                f"{values[0]:.3g}, its largest {values[-1]:.3g}. The dual problem would not be convex."
+            )

@@ -1,0 +1,116 @@
+"""Kernel functions between two sets of cases, dense or CSR. NumPy and SciPy only: prediction needs no compiler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+Matrix = NDArray[Any]
+_TILE = (256, 512)  # a megabyte: stays in the processor's cache
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel function with its parameters settled.
+
+    Attributes
+    ----------
+    name : str or callable
+        One of `KERNELS`, or a function of two matrices that returns the matrix of kernel values.
+    gamma, degree, coef0 : float
+        ``rbf``: ``exp(-gamma |x - z|^2)``; ``poly``: ``(gamma x'z + coef0)^degree``; ``sigmoid``:
+        ``tanh(gamma x'z + coef0)``.
+    """
+
+    name: str | Callable[..., Any]
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 0.0
+
+    def __call__(self, X: Any, Z: Any) -> Matrix:
+        """Matrix of kernel values between the rows of X and those of Z."""
+        if callable(self.name):
+            return np.asarray(self.name(X, Z), dtype=np.float64)
+        if self.name == "precomputed":
+            return dense(X)
+        return self.finish(inner(X, Z), squared_norms(X), squared_norms(Z))
+
+    def finish(self, products: Matrix, left: Matrix, right: Matrix) -> Matrix:
+        """Turn inner products into kernel values, in place; `left` and `right` are squared norms (rbf only)."""
+        if self.name == "rbf":
+            products *= 2.0
+            products -= left[:, None]
+            products -= right
+            np.minimum(products, 0.0, out=products)  # rounding may make a squared distance negative
+            products *= self.gamma
+            return np.exp(products, out=products)
+        if self.name in ("poly", "sigmoid"):
+            products *= self.gamma
+            products += self.coef0
+            if self.name == "sigmoid":
+                return np.tanh(products, out=products)
+            return np.power(products, self.degree, out=products)
+        return products
+
+    def diagonal(self, X: Any) -> NDArray[np.float64]:
+        """Kernel of each case with itself."""
+        if callable(self.name):
+            return np.array([float(self(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])])
+        if self.name == "precomputed":
+            return np.asarray(X.diagonal(), dtype=np.float64)
+        norms = squared_norms(X)
+        if self.name == "rbf":
+            return np.ones(X.shape[0])
+        return self.finish(norms.copy(), norms, norms)
+
+    def expansion(self, X: Any, basis: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time."""
+        if self.name == "precomputed":
+            return np.asarray(X @ coef, dtype=np.float64)
+        if self.name == "linear":
+            return np.asarray(X @ np.asarray(basis.T @ coef).ravel(), dtype=np.float64).ravel()
+        out = np.zeros(X.shape[0])
+        if callable(self.name) or sparse.issparse(X) or sparse.issparse(basis):
+            for rows in stretches(X.shape[0], basis.shape[0]):
+                out[rows] = self(X[rows], basis) @ coef
+            return out
+        left, right = squared_norms(X), squared_norms(basis)
+        for rows in stretches(X.shape[0], 1, _TILE[0]):
+            for columns in stretches(basis.shape[0], 1, _TILE[1]):
+                values = self.finish(X[rows] @ basis[columns].T, left[rows], right[columns])
+                out[rows] += values @ coef[columns]
+        return out
+
+
+def stretches(n_rows: int, width: int, budget: int = 2**20) -> Iterator[slice]:
+    """Slices of rows such that each holds about `budget` numbers of that width."""
+    size = max(1, budget // max(width, 1))
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+
+
+def inner(X: Any, Z: Any) -> Matrix:
+    """Dense matrix of inner products."""
+    return dense(X @ Z.T)
+
+
+def dense(X: Any) -> Matrix:
+    """The matrix as an array."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def squared_norms(X: Any) -> Matrix:
+    """Squared length of each row."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
+
+
+def centred(X: Any) -> Any:
+    """X minus its column means: distances are the same, with fewer digits lost. Sparse matrices stay as they are."""
+    return X if sparse.issparse(X) else X - X.mean(axis=0)

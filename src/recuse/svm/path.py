@@ -1,0 +1,190 @@
+"""Fits for many values of C and several price lists at once, each started from its neighbour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_array
+
+from ..costs import Costs, as_costs
+from .double_hinge import DoubleHingeSVC
+from .gram import Kernel, stretches
+from .losses import double_hinge
+from .qp import from_hinges
+
+
+@dataclass(frozen=True, eq=False)
+class DoubleHingePath:
+    """Solutions over price lists and values of C.
+
+    Attributes
+    ----------
+    costs : tuple of Costs
+        The price lists, n_costs of them.
+    Cs : ndarray of shape (n_Cs,)
+        The values of C, as given.
+    dual_coef : ndarray of shape (n_costs, n_Cs, n_samples)
+        Coefficients of the training cases.
+    intercept, objective, dual_gap, residual : ndarray of shape (n_costs, n_Cs)
+        As the attributes of `DoubleHingeSVC` with an underscore.
+    n_iter : ndarray of int of shape (n_costs, n_Cs)
+        Steps from the neighbouring solution.
+    converged : ndarray of bool of shape (n_costs, n_Cs)
+        Whether the residual is at most tol.
+    """
+
+    costs: tuple[Costs, ...]
+    Cs: NDArray[np.float64]
+    dual_coef: NDArray[np.float64]
+    intercept: NDArray[np.float64]
+    objective: NDArray[np.float64]
+    dual_gap: NDArray[np.float64]
+    residual: NDArray[np.float64]
+    n_iter: NDArray[np.intp]
+    converged: NDArray[np.bool_]
+    kernel: Kernel
+    training_cases: Any
+
+    def scores(self, X: Any) -> NDArray[np.float64]:
+        """Score f of each case under every solution, of shape (n_costs, n_Cs, n_cases).
+
+        Parameters
+        ----------
+        X : array-like of shape (n_cases, n_features), or (n_cases, n_samples) if precomputed
+        """
+        X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        flat = self.dual_coef.reshape(-1, self.dual_coef.shape[-1])
+        used = np.flatnonzero(flat.any(axis=0))
+        f = np.empty((X.shape[0], len(flat)))
+        if self.kernel.name == "precomputed":
+            f[:] = X[:, used] @ flat[:, used].T
+        else:
+            basis, coef = self.training_cases[used], np.ascontiguousarray(flat[:, used].T)
+            for rows in stretches(X.shape[0], len(used)):
+                f[rows] = self.kernel(X[rows], basis) @ coef
+        shape = (*self.dual_coef.shape[:2], -1)
+        return f.T.reshape(shape) + self.intercept[:, :, None]
+
+
+def double_hinge_path(
+    X: Any,
+    y: Any,
+    Cs: Sequence[float],
+    costs: Costs | float | Sequence[Costs | float] = 0.2,
+    *,
+    kernel: str | Callable[..., Any] = "rbf",
+    gamma: str | float = "scale",
+    degree: float = 3,
+    coef0: float = 0.0,
+    sample_weight: Any = None,
+    solver: str = "smo",
+    tol: float = 1e-3,
+    max_iter: int = -1,
+    cache_size: float = 200,
+) -> DoubleHingePath:
+    """Fit the double hinge SVM for every C and every price list, with warm starts.
+
+    The kernel matrix is computed once, and each fit starts from the solution for the neighbouring C, scaled, which
+    keeps the set of every case, or from the neighbouring price list.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
+        Training cases.
+    y : array-like of shape (n_samples,)
+        Two classes; the second in sorting order is the positive one of the prices.
+    Cs : sequence of float
+        Values of C, in any order; solved upwards.
+    costs : Costs, float or sequence of them, default=0.2
+        Price lists.
+    kernel, gamma, degree, coef0, sample_weight, solver, tol, max_iter, cache_size
+        As in `DoubleHingeSVC`.
+
+    Returns
+    -------
+    DoubleHingePath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from recuse.svm import double_hinge_path
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> path = double_hinge_path(X[:400], y[:400], Cs=[0.1, 1.0, 10.0], costs=[0.1, 0.3])
+    >>> path.scores(X[400:]).shape
+    (2, 3, 169)
+    """
+    from .linear import solve_linear
+    from .solvers import SOLVERS, kernel_source
+
+    # The estimator's own checks, so that both accept the same input.
+    like = DoubleHingeSVC(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, solver=solver, tol=tol)
+    X, signs, weights = like._check_input(X, y, sample_weight)
+    used = np.flatnonzero(weights)
+    cases = like._present(X, used)
+    settled = like._settle_kernel(cases, weights[used])
+    values, lists = _check_values(Cs), _price_lists(costs)
+    units = [from_hinges(double_hinge(prices), signs[used], weights[used]) for prices in lists]
+    cache_bytes = int(cache_size * 2**20)
+    in_features = like._in_features(cases)
+    rows = None if in_features else kernel_source(cases, settled, cache_bytes=cache_bytes, tol=tol)
+    shape = (len(lists), len(values))
+    beta = np.zeros((*shape, len(used)))
+    solutions = np.empty(shape, dtype=object)
+    upwards = np.argsort(values, kind="stable")
+    for a, unit in enumerate(units):
+        for position, c in enumerate(upwards):
+            problem = unit.scaled(values[c])
+            if in_features:  # its steps are few from anywhere
+                solution = solve_linear(problem, cases, tol=tol, max_iter=max_iter)
+            else:
+                start = _start(beta, a, position, upwards, values)
+                limits = {"tol": tol, "max_iter": max_iter, "cache_bytes": cache_bytes}
+                solution = SOLVERS[solver](problem, rows, start=start, **limits)
+            beta[a, c], solutions[a, c] = solution.model.beta, solution
+
+    def each(fact: Callable[[Any], Any], dtype: Any = np.float64) -> NDArray[Any]:
+        return np.array([[fact(solution) for solution in row] for row in solutions], dtype=dtype)
+
+    coef = np.zeros((*shape, len(weights)))
+    coef[:, :, used] = beta
+    return DoubleHingePath(
+        costs=lists,
+        Cs=values,
+        dual_coef=coef,
+        intercept=each(lambda s: s.model.intercept),
+        objective=each(lambda s: s.objective),
+        dual_gap=each(lambda s: s.model.gap),
+        residual=each(lambda s: s.residual),
+        n_iter=each(lambda s: s.n_iter, np.intp),
+        converged=each(lambda s: s.converged, bool),
+        kernel=settled,
+        training_cases=X,
+    )
+
+
+def _price_lists(costs: Any) -> tuple[Costs, ...]:
+    return tuple(as_costs(c) for c in (costs if isinstance(costs, Sequence) else [costs]))
+
+
+def _start(
+    beta: NDArray[np.float64], a: int, position: int, upwards: NDArray[np.intp], values: NDArray[np.float64]
+) -> NDArray[np.float64] | None:
+    """Where to begin: the next smaller C, scaled; for the smallest, the previous price list."""
+    if position > 0:
+        smaller, c = upwards[position - 1], upwards[position]
+        scaled: NDArray[np.float64] = beta[a, smaller] * (values[c] / values[smaller])
+        return scaled
+    return beta[a - 1, upwards[0]] if a > 0 else None
+
+
+def _check_values(Cs: Any) -> NDArray[np.float64]:
+    values = np.array(Cs, dtype=np.float64)
+    if values.ndim != 1 or not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
+        raise ValueError(f"Cs must be a list of finite numbers greater than 0; got {Cs!r}.")
+    return values

@@ -1,0 +1,190 @@
+"""Rows of a kernel matrix that is never formed as a whole, and their bounded cache.
+
+Two sources have the same methods: `VectorRows` computes rows from the cases by one matrix product, `MatrixRows`
+reads them from a matrix. `active` are the columns in play; the solver drops those it has settled (shrinking).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from . import kernels
+from .gram import Kernel, centred, dense, squared_norms, stretches
+
+Index = NDArray[np.intp]
+Vector = NDArray[np.float64]
+
+
+class MatrixRows:
+    """A kernel matrix at hand: precomputed, or small enough to be computed whole."""
+
+    def __init__(self, K: NDArray[Any]) -> None:
+        self.K = K
+        self.n = len(K)
+        self.diagonal = np.asarray(K.diagonal(), dtype=np.float64)
+        self.active: Index = np.arange(self.n)
+
+    def square(self, rows: Index) -> NDArray[Any]:
+        """Kernel values among some active cases, given by their positions in `active`."""
+        chosen = self.active[rows]
+        out = np.empty((len(rows), len(rows)), dtype=self.K.dtype)
+        kernels.gather_block(self.K, chosen, chosen, out)
+        return out
+
+    def add(self, rows: Index, coef: Vector, g: Vector) -> None:
+        """``g += K[active, rows] @ coef``."""
+        if len(self.active) == self.n:
+            kernels.add_rows(self.K, self.active[rows], coef, g)
+        else:
+            kernels.add_rows_at(self.K, self.active[rows], self.active, coef, g)
+
+    def row(self, i: int) -> Vector:
+        """Row i in double precision."""
+        return self.K[i].astype(np.float64, copy=False)
+
+    def keep(self, positions: Index) -> None:
+        """Restrict the active columns to those at `positions`."""
+        self.active = self.active[positions]
+
+    def reset(self) -> None:
+        """Make every column active again."""
+        self.active = np.arange(self.n)
+
+    def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
+        """``K[rows][:, columns] @ coef`` in double precision."""
+        if len(rows) == self.n:
+            return self.K[:, columns] @ coef if 2 * len(columns) < self.n else self.K @ spread(coef, columns, self.n)
+        out = np.empty(len(rows))
+        for part in stretches(len(rows), len(columns)):
+            out[part] = self.K[np.ix_(rows[part], columns)].astype(np.float64, copy=False) @ coef
+        return out
+
+
+def spread(values: Vector, at: Index, n: int) -> Vector:
+    """A vector of n zeros but for some values."""
+    full = np.zeros(n)
+    full[at] = values
+    return full
+
+
+class VectorRows:
+    """Kernel rows computed from the cases when they are needed, in `dtype`, kept within `budget` bytes."""
+
+    def __init__(self, X: Any, kernel: Kernel, budget: int, dtype: Any = np.float32) -> None:
+        self.X = centred(X) if kernel.name == "rbf" else X
+        self.kernel = kernel
+        self.n = X.shape[0]
+        self.dtype = np.dtype(dtype)
+        self.diagonal = kernel.diagonal(X)
+        self._prepare()
+        self._buffer = np.empty(max(budget // self.dtype.itemsize, self.n), dtype=self.dtype)
+        self.reset()
+
+    def square(self, rows: Index) -> NDArray[Any]:
+        """Kernel values among some active cases, given by their positions in `active`."""
+        chosen = self.active[rows]
+        out = self._values(chosen, self._take(self._right, chosen))
+        np.fill_diagonal(out, self.diagonal[chosen])
+        return out
+
+    def add(self, rows: Index, coef: Vector, g: Vector) -> None:
+        """``g += K[active, rows] @ coef``, from the cache where the rows are there."""
+        ids = self.active[rows]
+        slots = self._slot[ids]
+        found = slots >= 0
+        kernels.add_rows(self._view, slots[found], coef[found], g)
+        ids, coef = ids[~found], coef[~found]
+        for part in stretches(len(ids), 1, self._capacity):
+            kernels.add_rows(self._view, self._load(ids[part]), coef[part], g)
+
+    def row(self, i: int) -> Vector:
+        """Row i in double precision."""
+        return self.kernel(self.X[i : i + 1], self.X)[0].astype(np.float64, copy=False)
+
+    def keep(self, positions: Index) -> None:
+        """Restrict the active columns to those at `positions`; the cached rows are cut to fit."""
+        used = np.flatnonzero(self._owner >= 0)
+        owners, old, m = self._owner[used], self._view, len(positions)
+        self._lay_out(self.active[positions])
+        # Rows only get shorter, so that each fits where its predecessors were: the buffer is cut in place.
+        for place, slot in enumerate(used):
+            self._view[place] = old[slot][positions]
+        self._owner[: len(used)] = owners
+        self._slot[owners] = np.arange(len(used))
+        self._next = len(used)
+        self._active_right = self._take(self._right, self.active) if m < self.n else self._right
+
+    def reset(self) -> None:
+        """Make every column active again."""
+        self._lay_out(np.arange(self.n))
+        self._active_right = self._right
+
+    def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
+        """``K[rows][:, columns] @ coef`` in double precision."""
+        return self.kernel.expansion(self.X[rows], self.X[columns], coef)
+
+    def _lay_out(self, active: Index) -> None:
+        """Share the buffer out among rows as long as `active`."""
+        m = len(active)
+        self.active = active
+        self._capacity = min(len(self._buffer) // m, self.n)
+        self._view = self._buffer[: self._capacity * m].reshape(self._capacity, m)
+        self._slot = np.full(self.n, -1, dtype=np.intp)
+        self._owner = np.full(self._capacity, -1, dtype=np.intp)
+        self._next = 0
+
+    def _load(self, ids: Index) -> Index:
+        """Compute rows into the oldest slots, which lie side by side."""
+        size = len(ids)
+        if self._next + size > self._capacity:
+            self._next = 0
+        slots = np.arange(self._next, self._next + size)
+        evicted = self._owner[slots]
+        self._slot[evicted[evicted >= 0]] = -1
+        self._values(ids, self._active_right, out=self._view[slots[0] : slots[-1] + 1])
+        self._owner[slots], self._slot[ids] = ids, slots
+        self._next += size
+        return slots
+
+    def _prepare(self) -> None:
+        """Store both factors of the product that gives the kernel (or, for rbf, its logarithm)."""
+        if sparse.issparse(self.X) or callable(self.kernel.name):
+            X = self.X.astype(self.dtype) if sparse.issparse(self.X) else self.X
+            self._left = X
+            self._right: Any = (X, squared_norms(X) if self.kernel.name == "rbf" else np.zeros(self.n))
+            return
+        if self.kernel.name == "rbf":
+            # -gamma |x - z|^2 = 2 gamma x'z - gamma |x|^2 - gamma |z|^2 as one product of longer vectors.
+            scaled = self.X * np.sqrt(2 * self.kernel.gamma)
+            norms, ones = -0.5 * squared_norms(scaled), np.ones(self.n)
+            self._left = np.column_stack([scaled, norms, ones]).astype(self.dtype)
+            self._right = np.column_stack([scaled, ones, norms]).astype(self.dtype)
+        else:
+            self._left = self._right = np.ascontiguousarray(self.X, dtype=self.dtype)
+
+    def _take(self, right: Any, rows: Index) -> Any:
+        return tuple(part[rows] for part in right) if isinstance(right, tuple) else right[rows]
+
+    def _values(self, rows: Index, right: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Kernel values between the cases `rows` and those behind `right`."""
+        if isinstance(right, tuple):
+            values = self._general_values(rows, *right)
+            if out is None:
+                return values
+            out[:] = values
+            return out
+        out = np.matmul(self._left[rows], right.T, out=out)
+        if self.kernel.name == "rbf":
+            np.minimum(out, 0, out=out)
+            return np.exp(out, out=out)
+        return self.kernel.finish(out, out, out)
+
+    def _general_values(self, rows: Index, right: Any, norms: NDArray[Any]) -> NDArray[Any]:
+        if callable(self.kernel.name):
+            return self.kernel(self._left[rows], right).astype(self.dtype)
+        products = dense(self._left[rows] @ right.T)
+        return self.kernel.finish(products, self._right[1][rows], norms)

@@ -1,0 +1,141 @@
+"""How the kinked program is minimised: arrays in, `Solution` out.
+
+Every solver takes a `KinkedQP`, a source of kernel rows and a feasible starting point (or None) and returns a
+`Solution` whose model is a `DualPoint`; its residual is the violation ``B_lo - B_hi`` of the optimality conditions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..solution import Solution
+from . import kernels
+from .active_set import ActiveSet
+from .blocks import solve_blocks
+from .gram import Kernel, centred, dense, stretches
+from .qp import DualPoint, KinkedQP, Vector, certify, feasible
+from .rows import MatrixRows, VectorRows
+
+_WHOLE = 2048  # up to this size the whole problem is one block
+_POLISHED = 1000
+_FINEST_SINGLE_TOL = 1e-5
+_LARGEST_SINGLE = 1e10  # features beyond this overflow in single precision once they are multiplied
+
+
+def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
+    """Choose how kernel rows are had: small matrices whole and in double precision, rows of large ones on demand."""
+    n = X.shape[0]
+    if kernel.name == "precomputed":
+        return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
+    if n <= _WHOLE:
+        return MatrixRows(_whole_matrix(X, kernel))
+    single = tol >= _FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
+    dtype = np.float32 if single else np.float64
+    return VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=dtype)
+
+
+def solve_smo(
+    problem: KinkedQP,
+    rows: MatrixRows | VectorRows,
+    *,
+    tol: float,
+    max_iter: int,
+    cache_bytes: int,
+    start: Vector | None = None,
+    polish: bool = False,
+) -> Solution:
+    """Pairs chosen by second-order information; by blocks where the problem is large.
+
+    With `polish`, small problems are finished by active set steps, to the last digits.
+    """
+    n = len(problem)
+    beta, g = _starting_point(problem, rows, start)
+    limit = max_iter if max_iter >= 0 else np.iinfo(np.int64).max
+    if isinstance(rows, MatrixRows) and n <= _WHOLE:
+        n_iter, violation = kernels.smo(rows.K, *problem.arrays(), beta, g, tol, limit)
+    else:
+        # A quarter of the cache is for the kernel values inside a block.
+        largest = max(int(np.sqrt(cache_bytes / 16)), 64)
+        done = solve_blocks(
+            problem,
+            rows,
+            beta,
+            g,
+            tol=tol,
+            max_iter=limit,
+            largest_block=min(largest, 4096),
+            exact=isinstance(rows, MatrixRows),
+        )
+        beta, g, n_iter, violation = done.beta, done.g, done.n_iter, done.violation
+    if isinstance(rows, MatrixRows):
+        g = _exact_scores(rows, beta)
+    solution = finish(problem, beta, g, n_iter, violation <= tol)
+    if polish and solution.converged and n <= _POLISHED:
+        return _polished(problem, rows, solution)
+    return solution
+
+
+def solve_active_set(
+    problem: KinkedQP,
+    rows: MatrixRows | VectorRows,
+    *,
+    tol: float,
+    max_iter: int,
+    cache_bytes: int = 0,
+    start: Vector | None = None,
+) -> Solution:
+    """Algorithm 1 of the paper; holds one kernel column for each free case, so it is for moderate sizes."""
+    state = ActiveSet(problem, rows, *_starting_point(problem, rows, start))
+    limit = max_iter if max_iter >= 0 else 1000 + 100 * len(problem)
+    n_iter, done = 0, False
+    while not done and n_iter < limit:
+        # Half of tol here, so that the violation over pairs is below tol.
+        done = state.step(0.5 * tol)
+        n_iter += 1
+    return finish(problem, state.beta, _exact_scores(rows, state.beta), n_iter, done)
+
+
+def _polished(problem: KinkedQP, rows: Any, solution: Solution) -> Solution:
+    """Active set steps from a good solution; what they reach if it is better."""
+    state = ActiveSet(problem, rows, solution.model.beta, solution.model.g)
+    for _ in range(len(problem)):
+        if state.step(1e-13 * float(np.abs(problem.below).max())):
+            break
+    better = finish(problem, state.beta, _exact_scores(rows, state.beta), solution.n_iter, True)
+    return better if better.residual < solution.residual and better.model.gap < solution.model.gap else solution
+
+
+def _starting_point(problem: KinkedQP, rows: Any, start: Vector | None) -> tuple[Vector, Vector]:
+    if start is None or not start.any():
+        return np.zeros(len(problem)), np.zeros(len(problem))
+    beta = feasible(problem, start)
+    return beta, _exact_scores(rows, beta)
+
+
+def _exact_scores(rows: Any, beta: Vector) -> Vector:
+    support = np.flatnonzero(beta)
+    scores: Vector = rows.product(np.arange(len(beta)), support, beta[support])
+    return scores
+
+
+def finish(problem: KinkedQP, beta: Vector, g: Vector, n_iter: int, converged: bool) -> Solution:
+    """Choose the intercept, evaluate both objectives, and pack the facts."""
+    facts = certify(problem, beta, g)
+    point = DualPoint(beta, g, facts.intercept, facts.gap)
+    return Solution(point, facts.primal, facts.violation, int(n_iter), converged)
+
+
+def _whole_matrix(X: Any, kernel: Kernel) -> Any:
+    if callable(kernel.name):
+        return np.ascontiguousarray(kernel(X, X))
+    X = centred(X) if kernel.name == "rbf" else X
+    K = np.empty((X.shape[0], X.shape[0]))
+    for rows in stretches(len(K), len(K), 2**17):  # small enough to stay in the processor's cache
+        K[rows] = kernel(X[rows], X)
+    return K
+
+
+SOLVERS: dict[str, Callable[..., Solution]] = {"smo": solve_smo, "active_set": solve_active_set}

@@ -1,0 +1,362 @@
+"""DoubleHingeSVC: limits that are known, invariances, input of every form, what it says and what it refuses."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+import recuse
+from recuse import Costs, DoubleHingeSVC, ThresholdRejectClassifier
+from recuse.metrics import expected_cost
+from recuse.svm import losses
+
+SKEWED = Costs(fp=1, fn=4, reject_negative=0.2, reject_positive=0.5)
+
+
+def score(model, X):
+    return model.decision_function(X) + model.break_even_
+
+
+# Limits -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("share", "which"), [(0.02, 0), (0.3, 1), (0.9, 2)])
+def test_without_weight_on_the_losses_the_score_is_constant(share, which):
+    """C -> 0: f_1, f_2 or f_3 as the positive rate is below p_-, between, or above p_+."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), np.arange(200) < 200 * share
+    costs = Costs(fp=1, fn=4, reject=0.35)
+    model = DoubleHingeSVC(costs, C=1e-8).fit(X, y.astype(int))
+    np.testing.assert_allclose(score(model, X), losses.bends(costs)[which], atol=1e-4)
+    answers = model.predict(X)
+    assert set(answers) == ({0}, {-1}, {1})[which]
+
+
+@pytest.mark.parametrize("prices", [(1.0, 1.0), (1.0, 6.0)])
+def test_at_the_limit_of_the_reject_price_it_is_the_cost_weighted_svm(overlapping, prices):
+    """p_- = p_+ = p: the loss is one hinge, with half-width T around c."""
+    X, y = overlapping
+    fp, fn = prices
+    limit = fp * fn / (fp + fn)
+    model = DoubleHingeSVC(Costs(fp=fp, fn=fn, reject=limit * (1 - 1e-9)), C=3.0, gamma=0.5, tol=1e-6).fit(X, y)
+    p = fp / (fp + fn)
+    entropy = -p * np.log(p) - (1 - p) * np.log(1 - p)
+    half, centre = entropy * (1 / (1 - p) + 1 / p) / 2, entropy * (1 / (1 - p) - 1 / p) / 2
+    weights = {1: (1 - p) / half, 0: p / half}
+    svc = SVC(C=3.0, gamma=0.5, class_weight=weights, tol=1e-8).fit(X, y)
+    np.testing.assert_allclose(score(model, X), half * svc.decision_function(X) + centre, atol=1e-5)
+    assert len(model.support_) == svc.n_support_.sum()
+
+
+def test_bartlett_and_wegkamps_machine_is_the_same_one_rescaled(overlapping):
+    """C_BW = C d^2 / H(d), f = (H(d) / d) f_BW: a dear check of the loss, with their loss given to the solver."""
+    from recuse.svm.gram import Kernel
+    from recuse.svm.qp import from_hinges
+    from recuse.svm.solvers import kernel_source, solve_active_set
+
+    X, y = overlapping
+    d, C = 0.3, 2.0
+    entropy = -d * np.log(d) - (1 - d) * np.log(1 - d)
+    signs = np.where(y == 1, 1.0, -1.0)
+    theirs = from_hinges(losses.bartlett_wegkamp(Costs(reject=d)), signs, np.full(len(y), C * d**2 / entropy))
+    rows = kernel_source(X, Kernel("rbf", 0.5), cache_bytes=2**24, tol=1e-9)
+    solution = solve_active_set(theirs, rows, tol=1e-9, max_iter=-1)
+    model = DoubleHingeSVC(d, C=C, gamma=0.5, rule="bartlett_wegkamp").fit(X, y)
+    f_bw = solution.model.g + solution.model.intercept
+    np.testing.assert_allclose(score(model, X), entropy / d * f_bw, atol=1e-6)
+    assert model.objective_ == pytest.approx((entropy / d) ** 2 * solution.objective)
+    np.testing.assert_array_equal(model.predict(X) == -1, np.abs(f_bw) <= 0.5)
+
+
+def test_rule_9(overlapping):
+    X, y = overlapping
+    model = DoubleHingeSVC(SKEWED, C=30).fit(X, y)
+    p_minus, p_plus = SKEWED.thresholds
+    np.testing.assert_allclose(1 / (1 + np.exp(-np.array(model.thresholds_))), [p_minus, p_plus])
+    f = score(model, X)
+    expected = np.where(f > model.thresholds_[1], 1, np.where(f < model.thresholds_[0], 0, -1))
+    np.testing.assert_array_equal(model.predict(X), expected)
+    assert {0, 1, -1} == set(expected)
+    forced = DoubleHingeSVC(SKEWED, C=30, on_reject="never").fit(X, y).predict(X)
+    np.testing.assert_array_equal(forced, (f > np.log(SKEWED.fp / SKEWED.fn)).astype(int))
+
+
+def test_it_beats_guessing_and_the_rule_that_never_rejects():
+    rng = np.random.default_rng(1)
+    X = rng.uniform(-2, 2, size=(1500, 2))
+    y = (rng.uniform(size=1500) < 1 / (1 + np.exp(-3 * X[:, 0] * np.abs(X[:, 0])))).astype(int)
+    model = DoubleHingeSVC(0.2, C=1.0).fit(X[:700], y[:700])
+    cost = expected_cost(y[700:], model.decide(X[700:]), costs=0.2)
+    never = np.mean(model.set_params(on_reject="never").predict(X[700:]) != y[700:])
+    assert cost < 0.9 * never
+
+
+# Invariances --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_weights_are_copies(overlapping, kernel):
+    X, y = overlapping
+    counts = np.random.default_rng(0).integers(0, 4, len(y))
+    weighted = DoubleHingeSVC(SKEWED, kernel=kernel).fit(X, y, sample_weight=counts)
+    repeated = DoubleHingeSVC(SKEWED, kernel=kernel).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_allclose(score(weighted, X), score(repeated, X), atol=1e-7)
+    assert weighted.objective_ == pytest.approx(repeated.objective_)
+    assert not set(weighted.support_) & set(np.flatnonzero(counts == 0))
+
+
+def test_order_scale_of_weights_and_class_weights(overlapping):
+    X, y = overlapping
+    base = DoubleHingeSVC(SKEWED, C=2.0, gamma=0.5).fit(X, y)
+    order = np.random.default_rng(0).permutation(len(y))
+    np.testing.assert_allclose(
+        score(DoubleHingeSVC(SKEWED, C=2.0, gamma=0.5).fit(X[order], y[order]), X), score(base, X), atol=1e-7
+    )
+    halved = DoubleHingeSVC(SKEWED, C=4.0, gamma=0.5).fit(X, y, sample_weight=np.full(len(y), 0.5))
+    np.testing.assert_allclose(score(halved, X), score(base, X), atol=1e-7)
+    by_class = DoubleHingeSVC(SKEWED, C=2.0, gamma=0.5, class_weight={1: 3.0}).fit(X, y)
+    by_case = DoubleHingeSVC(SKEWED, C=2.0, gamma=0.5).fit(X, y, sample_weight=np.where(y == 1, 3.0, 1.0))
+    np.testing.assert_allclose(score(by_class, X), score(by_case, X), atol=1e-7)
+    balanced = DoubleHingeSVC(SKEWED, C=2.0, gamma=0.5, class_weight="balanced").fit(X, y)
+    own = len(y) / (2 * np.bincount(y))
+    np.testing.assert_allclose(
+        score(balanced, X), score(DoubleHingeSVC(SKEWED, C=2.0, gamma=0.5).fit(X, y, own[y]), X), atol=1e-7
+    )
+
+
+def test_exchanging_the_classes_negates_the_score(overlapping):
+    X, y = overlapping
+    one = DoubleHingeSVC(SKEWED).fit(X, y)
+    other = DoubleHingeSVC(SKEWED.swapped()).fit(X, 1 - y)
+    named = DoubleHingeSVC(SKEWED.swapped(), pos_label=0).fit(X, y)
+    np.testing.assert_allclose(score(other, X), -score(one, X), atol=1e-7)
+    np.testing.assert_allclose(other.thresholds_, [-t for t in one.thresholds_[::-1]])
+    np.testing.assert_allclose(score(named, X), score(one, X), atol=1e-7)
+    assert named.score(X, y) == pytest.approx(one.score(X, y))
+
+
+def test_forms_of_input(overlapping):
+    X, y = overlapping
+    X32 = X.astype(np.float32).astype(np.float64)
+    base = DoubleHingeSVC(SKEWED).fit(X32, y)
+    frozen = X32.copy()
+    frozen.setflags(write=False)
+    for form in (X32.astype(np.float32), np.asfortranarray(X32), sparse.csr_matrix(X32), sparse.csc_array(X32), frozen):
+        model = DoubleHingeSVC(SKEWED).fit(form, y)
+        np.testing.assert_allclose(score(model, form), score(base, X32), atol=1e-7)
+        np.testing.assert_array_equal(model.predict(form), base.predict(X32))
+
+
+def test_frames_keep_their_names(overlapping):
+    pd = pytest.importorskip("pandas")
+    X, y = overlapping
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    model = DoubleHingeSVC().fit(frame, pd.Series(y).map({0: "no", 1: "yes"}))
+    assert list(model.feature_names_in_) == list("abcd")
+    assert set(model.predict(frame)) <= {"no", "yes", "[abstain]"}
+
+
+def test_kernels_that_are_the_same_function_agree(overlapping):
+    X, y = overlapping
+    base = DoubleHingeSVC(SKEWED, gamma=0.7).fit(X, y)
+    K = rbf_kernel(X, gamma=0.7)
+    precomputed = DoubleHingeSVC(SKEWED, kernel="precomputed").fit(K, y)
+    called = DoubleHingeSVC(SKEWED, kernel=lambda A, B: rbf_kernel(A, B, gamma=0.7)).fit(X, y)
+    sparse_K = DoubleHingeSVC(SKEWED, kernel="precomputed").fit(sparse.csr_matrix(K), y)
+    for other, cases in ((precomputed, K), (called, X), (sparse_K, K)):
+        np.testing.assert_allclose(score(other, cases), score(base, X), atol=1e-7)
+        assert other.objective_ == pytest.approx(base.objective_)
+    weights = (np.arange(len(y)) % 3).astype(float)
+    np.testing.assert_allclose(
+        score(DoubleHingeSVC(SKEWED, kernel="precomputed").fit(K, y, weights), K),
+        score(DoubleHingeSVC(SKEWED, gamma=0.7).fit(X, y, weights), X),
+        atol=1e-7,
+    )
+
+
+@pytest.mark.parametrize("gamma", ["scale", "auto", 0.3])
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "sigmoid", "linear"])
+def test_kernels_mean_what_they_mean_in_scikit_learn(overlapping, kernel, gamma):
+    """In the limit of one hinge both are the same machine; the sigmoid kernel is not definite, so it is compared only
+    in its values."""
+    X, y = overlapping
+    settings = {"kernel": kernel, "gamma": gamma, "degree": 2, "coef0": 0.5}
+    if kernel == "sigmoid":
+        from sklearn.metrics.pairwise import sigmoid_kernel
+
+        model = DoubleHingeSVC(0.2, C=0.05, **settings).fit(X, y)
+        values = {"scale": 1 / (4 * X.var()), "auto": 0.25, 0.3: 0.3}
+        K = sigmoid_kernel(X, X[model.support_], gamma=values[gamma], coef0=0.5)
+        np.testing.assert_allclose(score(model, X), K @ model.dual_coef_ + model.intercept_, atol=1e-9)
+        return
+    t = 2 * np.log(2)
+    model = DoubleHingeSVC(0.5 - 1e-10, C=2 * t * 0.3, **settings).fit(X, y)
+    svc = SVC(C=0.3, tol=1e-8, **settings).fit(X, y)
+    np.testing.assert_allclose(score(model, X), t * svc.decision_function(X), atol=1e-5)
+
+
+def test_many_cases_of_few_features_have_the_same_linear_machine():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2500, 5)), rng.integers(0, 2, 2500)
+    X[:, 0] += y
+    fast = DoubleHingeSVC(SKEWED, kernel="linear", C=0.1).fit(X, y)
+    exact = DoubleHingeSVC(SKEWED, kernel="linear", C=0.1, solver="active_set", tol=1e-6).fit(X, y)
+    assert fast.n_iter_ < 60
+    assert fast.objective_ == pytest.approx(exact.objective_, rel=1e-6)
+    np.testing.assert_allclose(fast.coef_, exact.coef_, atol=2e-3)
+    np.testing.assert_allclose(score(fast, X), X @ fast.coef_ + fast.intercept_)
+
+
+def test_a_large_problem_by_blocks():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(4000, 5)), rng.integers(0, 2, 4000)
+    X[:, 0] += 1.2 * y
+    model = DoubleHingeSVC(SKEWED, C=1.0, cache_size=5).fit(X, y)
+    beta = np.zeros(4000)
+    beta[model.support_] = model.dual_coef_
+    g = rbf_kernel(X, gamma=1 / (5 * X.var())) @ beta
+    np.testing.assert_allclose(score(model, X), g + model.intercept_, atol=1e-8)
+    signs = np.where(y == 1, 1.0, -1.0)
+    primal = 0.5 * beta @ g + losses.double_hinge(SKEWED).value(signs, g + model.intercept_).sum()
+    assert model.objective_ == pytest.approx(primal, rel=1e-6)
+    assert 0 < model.dual_gap_ < 1e-4 * model.objective_
+    assert model.residual_ <= 1e-3
+
+
+# What it says -------------------------------------------------------------------------------------------------------
+
+
+def test_reasons_give_the_score_both_thresholds_and_the_distance(overlapping):
+    X, y = overlapping
+    model = DoubleHingeSVC(SKEWED).fit(X, y)
+    table = recuse.decide(model, X)
+    low, high = model.thresholds_
+    for row, f in zip(table, score(model, X), strict=True):
+        assert f"score {f:.4g} " in row.reason
+        distance = min(abs(f - low), abs(f - high))
+        assert f"{distance:.4g}" in row.reason
+        assert f"{low:.4g} and {high:.4g}" in row.reason
+        assert row.accepted == ("between" not in row.reason)
+        if row.accepted:
+            assert row.reason.endswith(repr(row.label))
+    assert {"accept", "ambiguity"} == set(table.kind)
+
+
+def test_every_solver_that_is_listed_can_be_named():
+    from recuse.svm import double_hinge, solvers
+
+    assert set(double_hinge.SOLVERS) == set(solvers.SOLVERS)
+
+
+def test_there_are_no_probabilities():
+    assert not hasattr(DoubleHingeSVC(), "predict_proba")
+    assert "no probability" in DoubleHingeSVC.__doc__
+
+
+def test_certificate_attributes(overlapping):
+    X, y = overlapping
+    for solver in ("smo", "active_set"):
+        model = DoubleHingeSVC(0.2, solver=solver).fit(X, y)
+        assert isinstance(model.intercept_, float)
+        assert model.dual_coef_.shape == model.support_.shape
+        assert len(model.support_vectors_) == len(model.support_)
+        assert (np.sign(model.dual_coef_) == np.where(y[model.support_] == 1, 1, -1)).all()
+        assert 0 <= model.dual_gap_ + 1e-9 <= 1e-6 * model.objective_
+        assert model.residual_ <= model.tol
+        assert model.n_iter_ > 0
+
+
+def test_a_stop_at_the_limit_warns_with_the_remedy(overlapping):
+    X, y = overlapping
+    with pytest.warns(
+        ConvergenceWarning, match=r"stopped after 3 steps with residual_=.* > tol=0\.001.*Raise max_iter"
+    ):
+        model = DoubleHingeSVC(max_iter=3).fit(X, y)
+    assert model.residual_ > 1e-3
+
+
+def test_pipelines_searches_and_files(overlapping, tmp_path):
+    X, y = overlapping
+    search = GridSearchCV(make_pipeline(StandardScaler(), DoubleHingeSVC(0.2)), {"doublehingesvc__C": [0.1, 1.0]}, cv=3)
+    search.fit(X, y)
+    assert (recuse.decide(search, X).label == search.predict(X)).all()
+    recuse.save(search.best_estimator_, tmp_path / "model.recuse")
+    again = recuse.load(tmp_path / "model.recuse")
+    np.testing.assert_array_equal(again.predict(X), search.predict(X))
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(search)).predict(X), search.predict(X))
+
+
+def test_prediction_does_not_load_the_compiler(overlapping, tmp_path):
+    X, y = overlapping
+    for kernel in ("rbf", "linear"):
+        file = tmp_path / "model.pickle"
+        file.write_bytes(pickle.dumps((DoubleHingeSVC(kernel=kernel).fit(X, y), X)))
+        code = f"""
+import pickle, sys, recuse
+model, X = pickle.loads(open({str(file)!r}, "rb").read())
+model.decide(X), model.predict(X)
+print("numba" in sys.modules)
+"""
+        assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "False"
+
+
+def test_the_naive_machine_is_at_hand(overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(SVC(), costs=0.2, rule="symmetric").fit(X, y)
+    low, high = model.thresholds_
+    assert low == pytest.approx(-high)
+
+
+# What it refuses ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"C": 0.0}, "C must be a finite number greater than 0; got 0.0"),
+        ({"C": np.inf}, "C must be"),
+        ({"tol": -1}, "tol must be"),
+        ({"cache_size": 0}, "cache_size must be"),
+        ({"kernel": "gauss"}, "kernel must be one of .* or a function; got 'gauss'"),
+        ({"kernel": 3}, "kernel must be"),
+        ({"solver": "ipm"}, "solver must be one of 'smo', 'active_set'; got 'ipm'"),
+        ({"rule": "chow"}, "rule must be"),
+        ({"gamma": -1.0}, "gamma must be"),
+        ({"gamma": "wide"}, "gamma must be"),
+        ({"costs": 0.5}, "Rejecting never pays"),
+        ({"costs": Costs(fn=3, reject=0.1), "rule": "bartlett_wegkamp"}, "equal prices of both classes"),
+        ({"class_weight": {1: -1.0}}, "class_weight must hold"),
+        ({"class_weight": "equal"}, "class_weight must be"),
+    ],
+)
+def test_settings_are_checked_at_fit(overlapping, settings, message):
+    with pytest.raises(ValueError, match=message):
+        DoubleHingeSVC(**settings).fit(*overlapping)
+
+
+def test_data_are_checked_at_fit(overlapping):
+    X, y = overlapping
+    with pytest.raises(ValueError, match="binary classification"):
+        DoubleHingeSVC().fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="leaves one class only"):
+        DoubleHingeSVC().fit(X, y, sample_weight=(y == 1).astype(float))
+    with pytest.raises(ValueError, match="not negative"):
+        DoubleHingeSVC().fit(X, y, sample_weight=-np.ones(len(y)))
+    with pytest.raises(ValueError, match="NaN"):
+        DoubleHingeSVC().fit(np.where(X > 1, np.nan, X), y)
+    K = rbf_kernel(X)
+    with pytest.raises(ValueError, match="square"):
+        DoubleHingeSVC(kernel="precomputed").fit(K[:, :-1], y)
+    with pytest.raises(ValueError, match="symmetric"):
+        DoubleHingeSVC(kernel="precomputed").fit(K + np.triu(np.full(K.shape, 0.1), 1), y)
+    with pytest.raises(ValueError, match="positive semidefinite"):
+        DoubleHingeSVC(kernel="precomputed").fit(K - np.eye(len(y)), y)

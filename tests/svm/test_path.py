@@ -1,0 +1,61 @@
+import numpy as np
+import pytest
+
+from recuse import Costs, DoubleHingeSVC
+from recuse.svm import double_hinge_path
+
+CS = [10.0, 0.1, 1.0]
+PRICES = [0.2, Costs(fp=1, fn=4, reject=0.3), 0.45]
+
+
+@pytest.mark.parametrize("solver", ["smo", "active_set"])
+def test_every_point_is_the_fit_by_itself(overlapping, solver):
+    X, y = overlapping
+    weights = np.random.default_rng(0).uniform(0, 2, len(y))
+    path = double_hinge_path(X, y, CS, PRICES, sample_weight=weights, solver=solver, tol=1e-7)
+    f = path.scores(X[:50])
+    assert f.shape == (3, 3, 50)
+    assert path.converged.all()
+    for a, costs in enumerate(PRICES):
+        for c, C in enumerate(CS):
+            alone = DoubleHingeSVC(costs, C=C).fit(X, y, weights)
+            assert path.objective[a, c] == pytest.approx(alone.objective_, rel=1e-6)
+            np.testing.assert_allclose(f[a, c], alone.decision_function(X[:50]) + alone.break_even_, atol=1e-4)
+            assert 0 <= path.dual_gap[a, c] + 1e-9 <= 1e-5 * path.objective[a, c]
+
+
+@pytest.mark.parametrize("solver", ["smo", "active_set"])
+def test_warm_starts_save_steps(overlapping, solver):
+    X, y = overlapping
+    grid = np.geomspace(0.1, 30, 8)
+    path = double_hinge_path(X, y, grid, 0.2, solver=solver)
+    alone = [double_hinge_path(X, y, [C], 0.2, solver=solver).n_iter[0, 0] for C in grid]
+    assert path.n_iter.sum() < 0.8 * sum(alone)
+
+
+def test_other_kernels(overlapping):
+    X, y = overlapping
+    linear = double_hinge_path(X, y, CS, 0.2, kernel="linear")
+    precomputed = double_hinge_path(X @ X.T, y, CS, 0.2, kernel="precomputed")
+    np.testing.assert_allclose(linear.scores(X), precomputed.scores(X @ X.T), atol=5e-3)
+    np.testing.assert_allclose(linear.objective, precomputed.objective, rtol=1e-4)
+
+
+def test_values_are_checked(overlapping):
+    with pytest.raises(ValueError, match="Cs must be"):
+        double_hinge_path(*overlapping, [1.0, -2.0])
+    with pytest.raises(ValueError, match="Cs must be"):
+        double_hinge_path(*overlapping, [])
+    with pytest.raises(ValueError, match="Rejecting never pays"):
+        double_hinge_path(*overlapping, [1.0], 0.7)
+
+
+def test_many_cases_of_few_features():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(3200, 3)), rng.integers(0, 2, 3200)
+    X[:, 0] += y
+    weights = (np.arange(3200) % 4 > 0).astype(float)
+    path = double_hinge_path(X, y, [0.1, 1.0], [0.2, 0.4], kernel="linear", sample_weight=weights)
+    alone = DoubleHingeSVC(0.4, C=1.0, kernel="linear").fit(X, y, weights)
+    np.testing.assert_allclose(path.scores(X)[1, 1], alone.decision_function(X), atol=1e-6)
+    assert not path.dual_coef[:, :, weights == 0].any()

@@ -1,0 +1,270 @@
+"""Solvers against each other, with every part of the machinery for large problems forced into play."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from recuse import Costs
+from recuse.svm import blocks, kernels, losses, qp
+from recuse.svm.gram import Kernel
+from recuse.svm.linear import solve_linear
+from recuse.svm.rows import MatrixRows, VectorRows
+from recuse.svm.solvers import SOLVERS, kernel_source, solve_active_set, solve_smo
+
+KERNELS = [
+    Kernel("rbf", 0.3),
+    Kernel("linear"),
+    Kernel("poly", 0.2, 2, 1.0),
+    Kernel("sigmoid", 0.01, 3, 0.0),
+    Kernel(lambda X, Z: np.exp(-np.abs(np.asarray(X)[:, None] - np.asarray(Z)[None]).sum(axis=2))),
+]
+CACHE = 2**26
+
+
+def problem_of(n=300, d=4, C=1.0, costs=None, seed=0, offset=0.0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1.0, 1.0], n)
+    X = rng.normal(size=(n, d)) + offset
+    X[:, 0] += 0.8 * y
+    hinges = losses.double_hinge(costs or Costs(fp=1, fn=3, reject=0.3))
+    return X, qp.from_hinges(hinges, y, np.full(n, C))
+
+
+def whole(X, kernel):
+    return MatrixRows(np.ascontiguousarray(kernel(X, X)))
+
+
+@pytest.fixture
+def tiny_blocks(monkeypatch):
+    """Blocks of a few variables and early shrinking, so that small problems take every branch."""
+    monkeypatch.setattr(blocks, "_SMALLEST_BLOCK", 16)
+    kept = []
+    original = blocks._Run.restore
+
+    def restore(self):
+        kept.append(len(self._b))
+        original(self)
+
+    monkeypatch.setattr(blocks._Run, "restore", restore)
+    return kept
+
+
+@pytest.mark.parametrize(
+    ("kernel", "form"),
+    [(kernel, np.asarray) for kernel in KERNELS] + [(kernel, sparse.csr_matrix) for kernel in KERNELS[:4]],
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_blocks_with_a_cache_of_a_few_rows_reach_the_optimum(tiny_blocks, kernel, dtype, form):
+    X, problem = problem_of()
+    best = solve_active_set(problem, whole(X, kernel), tol=1e-9, max_iter=-1)
+    rows = VectorRows(form(X), kernel, budget=20 * len(X) * np.dtype(dtype).itemsize, dtype=dtype)
+    done = blocks.solve_blocks(
+        problem, rows, np.zeros(300), np.zeros(300), tol=1e-4, max_iter=10**7, largest_block=32, exact=False
+    )
+    # Nothing the solver says is believed: scores and violation are recomputed in double precision.
+    facts = qp.certify(problem, done.beta, kernel(X, X) @ done.beta)
+    assert facts.violation <= 1.05e-4
+    assert abs(done.beta.sum()) < 1e-9 * np.abs(done.beta).sum()
+    assert facts.primal == pytest.approx(best.objective, rel=1e-5)
+
+
+@pytest.mark.parametrize("source", ["matrix", "vectors"])
+def test_shrinking_happens_and_does_no_harm(tiny_blocks, source):
+    X, problem = problem_of(n=500, C=30.0)
+    kernel = Kernel("rbf", 0.3)
+    rows = whole(X, kernel) if source == "matrix" else VectorRows(X, kernel, budget=2**20, dtype=np.float64)
+    done = blocks.solve_blocks(
+        problem, rows, np.zeros(500), np.zeros(500), tol=1e-6, max_iter=10**8, largest_block=64, exact=True
+    )
+    assert tiny_blocks
+    assert min(tiny_blocks) < 500
+    facts = qp.certify(problem, done.beta, kernel(X, X) @ done.beta)
+    assert facts.violation <= 1.1e-6
+    assert facts.gap <= 1e-5 * facts.primal
+
+
+def test_drift_of_single_precision_is_found_and_corrected(tiny_blocks):
+    """Far from the origin a linear kernel has six digits that do not matter and one that does."""
+    X, problem = problem_of(offset=300.0, C=0.01)
+    kernel = Kernel("linear")
+    rows = VectorRows(X, kernel, budget=2**20, dtype=np.float32)
+    run = blocks._Run(problem, rows, np.zeros(300), np.zeros(300), 64)
+    done = blocks.solve_blocks(
+        problem, rows, np.zeros(300), np.zeros(300), tol=1e-3, max_iter=10**6, largest_block=64, exact=False
+    )
+    np.testing.assert_allclose(done.g, kernel(X, X) @ done.beta, atol=2e-5)
+    assert not run.correct_drift(1e-3)  # at zero there is nothing to correct
+    run._b[:] = done.beta
+    run._g[:] = done.g + 0.01
+    assert run.correct_drift(1e-3)
+    np.testing.assert_allclose(run.g, kernel(X, X) @ done.beta, atol=1e-9)
+
+
+def test_iteration_limit_is_a_fact_not_an_exception(tiny_blocks):
+    X, problem = problem_of()
+    for n_steps in (0, 5):
+        for solver in SOLVERS.values():
+            solution = solver(problem, whole(X, KERNELS[0]), tol=1e-6, max_iter=n_steps, cache_bytes=CACHE)
+            assert not solution.converged
+            assert solution.residual > 1e-6
+            assert solution.n_iter <= n_steps
+            assert solution.model.gap > 0
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+def test_every_solver_is_certified(solver):
+    for seed, C in enumerate((1e-3, 1.0, 1e3)):
+        X, problem = problem_of(n=120, C=C, seed=seed)
+        solution = SOLVERS[solver](problem, whole(X, KERNELS[0]), tol=1e-6, max_iter=-1, cache_bytes=CACHE)
+        facts = qp.certify(problem, solution.model.beta, KERNELS[0](X, X) @ solution.model.beta)
+        assert solution.converged
+        assert solution.residual <= 1e-6
+        assert facts.violation == pytest.approx(solution.residual, abs=1e-10)
+        assert facts.gap == pytest.approx(solution.model.gap, abs=1e-9 * facts.primal)
+
+
+@pytest.mark.parametrize("solver", sorted(SOLVERS))
+@pytest.mark.parametrize("factor", [0.2, 5.0])
+def test_warm_starts_reach_the_same_point_sooner(solver, factor):
+    X, problem = problem_of(n=400)
+    rows = whole(X, KERNELS[0])
+    settings = {"tol": 1e-6, "max_iter": -1, "cache_bytes": CACHE}
+    first = SOLVERS[solver](problem, rows, **settings)
+    other = problem.scaled(factor)
+    cold = SOLVERS[solver](other, rows, **settings)
+    warm = SOLVERS[solver](other, rows, start=factor * first.model.beta, **settings)
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+    assert warm.n_iter < cold.n_iter
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e4])
+def test_linear_solver_in_the_features(form, C):
+    for seed, costs in enumerate([Costs(reject=0.2), Costs(fp=1, fn=30, reject=0.5)]):
+        X, problem = problem_of(n=800, d=6, C=C, costs=costs, seed=seed)
+        best = solve_active_set(problem, whole(X, Kernel("linear")), tol=1e-8, max_iter=-1)
+        solution = solve_linear(problem, form(X), tol=1e-3)
+        beta = solution.model.beta
+        facts = qp.certify(problem, beta, X @ (X.T @ beta))
+        assert solution.converged
+        assert facts.violation <= 1e-3
+        assert facts.gap == pytest.approx(solution.model.gap, abs=1e-8 * facts.primal)
+        assert ((beta >= problem.lower) & (beta <= problem.upper)).all()
+        assert abs(beta.sum()) <= 1e-9 * np.abs(beta).sum()
+        assert solution.objective == pytest.approx(best.objective, rel=1e-5)
+        # A support vector expansion, not a cloud of tiny numbers: few cases are strictly inside a piece.
+        free = (beta != problem.lower) & (beta != problem.kink) & (beta != problem.upper)
+        assert free.sum() <= 40
+
+
+def test_linear_solver_says_when_it_is_stopped():
+    X, problem = problem_of(n=800)
+    solution = solve_linear(problem, X, tol=1e-3, max_iter=2)
+    assert not solution.converged
+    assert solution.residual > 1e-3
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+@pytest.mark.parametrize("kernel", KERNELS[:4], ids=lambda k: k.name)
+def test_rows_from_the_cache_are_rows_of_the_kernel(form, kernel):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3))
+    K = kernel(X, X)
+    rows = VectorRows(form(X), kernel, budget=7 * 50 * 8, dtype=np.float64)
+    for _round in range(60):
+        if _round % 20 == 10:
+            rows.keep(np.sort(rng.choice(len(rows.active), len(rows.active) // 2, replace=False)))
+        if _round % 20 == 0:
+            rows.reset()
+        m = len(rows.active)
+        chosen, coef, g = rng.choice(m, 9, replace=False), rng.normal(size=9), np.zeros(m)
+        rows.add(chosen, coef, g)
+        np.testing.assert_allclose(g, K[np.ix_(rows.active, rows.active[chosen])] @ coef, atol=1e-12)
+        block = rows.square(chosen)
+        np.testing.assert_allclose(block, K[np.ix_(rows.active[chosen], rows.active[chosen])], atol=1e-12)
+        assert rows._view.nbytes <= 7 * 50 * 8
+    np.testing.assert_allclose(rows.row(3), K[3], atol=1e-12)
+    np.testing.assert_allclose(rows.diagonal, K.diagonal(), atol=1e-12)
+
+
+def test_large_problems_never_hold_the_whole_matrix():
+    X = np.zeros((2100, 2))
+    assert isinstance(kernel_source(X, Kernel("rbf", 1.0), cache_bytes=10**6, tol=1e-3), VectorRows)
+    rows = kernel_source(X, Kernel("rbf", 1.0), cache_bytes=10**6, tol=1e-3)
+    assert rows._buffer.nbytes <= 10**6
+    assert rows.dtype == np.float32
+    assert kernel_source(X, Kernel("rbf", 1.0), cache_bytes=10**6, tol=1e-8).dtype == np.float64
+
+
+def test_compiled_loops_equal_the_plain_ones():
+    X, problem = problem_of(n=25)
+    K = KERNELS[0](X, X)
+    results = []
+    for smo in (kernels.smo, kernels.smo.py_func):
+        beta, g = np.zeros(25), np.zeros(25)
+        steps, violation = smo(K, *problem.arrays(), beta, g, 1e-6, 10**6)
+        results.append((steps, violation, beta))
+    assert results[0][0] == results[1][0]
+    np.testing.assert_allclose(results[0][2], results[1][2], atol=1e-12)
+    f = np.linspace(-4, 4, 25)
+    for total in (kernels.total_loss, kernels.total_loss.py_func):
+        assert total(*problem.arrays(), f) == pytest.approx(problem.loss(f).sum())
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_small_loops(compiled):
+    def loop(name):
+        function = getattr(kernels, name)
+        return function if compiled else function.py_func
+
+    rng = np.random.default_rng(0)
+    K, coef = rng.normal(size=(9, 5000)).astype(np.float32)[:, :40], rng.normal(size=6)
+    rows, columns = np.array([1, 4, 8, 0, 3, 2]), np.array([5, 0, 39, 7])
+    g = np.ones(40)
+    loop("add_rows")(np.ascontiguousarray(K), rows, coef, g)
+    np.testing.assert_allclose(g, 1 + coef @ K[rows], atol=1e-5)
+    part = np.ones(4)
+    loop("add_rows_at")(K, rows, columns, coef, part)
+    np.testing.assert_allclose(part, 1 + coef @ K[np.ix_(rows, columns)], atol=1e-12)
+    out = np.empty((6, 4), dtype=np.float32)
+    loop("gather_block")(K, rows, columns, out)
+    np.testing.assert_array_equal(out, K[np.ix_(rows, columns)])
+
+    _, problem = problem_of(n=30)
+    beta = qp.feasible(problem, rng.normal(size=30))
+    scores, up, down = rng.normal(size=30), np.empty(30), np.empty(30)
+    low, high = loop("fill_moves")(*problem.arrays(), beta, scores, up, down)
+    assert (low, high) == problem.intercept_interval(beta, scores)
+    expected = problem.moves(beta)
+    np.testing.assert_array_equal(up, expected[0] - scores)
+    np.testing.assert_array_equal(down, expected[1] - scores)
+
+
+def test_factor_follows_the_matrix():
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(12, 12))
+    K = A @ A.T + np.eye(12)
+    L, order = np.zeros((12, 12)), []
+    for i in [0, 5, 3, 7, "drop 1", 2, "drop 0", 9, 11, "drop 4", 1]:
+        m = len(order)
+        if isinstance(i, str):
+            position = int(i.split()[1])
+            kernels.factor_delete(L, m, position)
+            del order[position]
+        else:
+            kernels.factor_append(L, m, K[i, [*order, i]])
+            order.append(i)
+        m = len(order)
+        expected = K[np.ix_(order, order)]
+        np.testing.assert_allclose(np.tril(L[:m, :m]) @ np.tril(L[:m, :m]).T, expected, atol=1e-10)
+        rhs = rng.normal(size=m)
+        np.testing.assert_allclose(kernels.factor_solve(L, m, rhs), np.linalg.solve(expected, rhs), atol=1e-9)
+
+
+def test_polish_leaves_only_rounding():
+    X, problem = problem_of(n=200, C=100.0)
+    rough = solve_smo(problem, whole(X, KERNELS[0]), tol=1e-3, max_iter=-1, cache_bytes=CACHE)
+    fine = solve_smo(problem, whole(X, KERNELS[0]), tol=1e-3, max_iter=-1, cache_bytes=CACHE, polish=True)
+    assert rough.residual > 1e-6
+    assert fine.residual < 1e-10
+    assert fine.model.gap < 1e-9 * fine.objective
