@@ -11,7 +11,9 @@ import recuse
 MODULES = [
     "recuse",
     "recuse.datasets",
+    "recuse.comparison",
     "recuse.metrics",
+    "recuse.report",
     "recuse.persistence",
     "recuse.plot",
     "recuse.reproduce",
@@ -39,6 +41,7 @@ def test_names_of_the_contract():
         "DoubleHingeSVC",
         "RejectedSamplesError",
         "ThresholdRejectClassifier",
+        "compare",
         "cross_val_decide",
         "decide",
         "is_rejected",

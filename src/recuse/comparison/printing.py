@@ -12,25 +12,16 @@ from .result import Comparison
 
 
 def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
-    """Print the verdict and the leaderboard, and where the report is."""
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console()
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("method", no_wrap=True)
-    for name in ("cost", "95% interval", "above the best", "answers", "right", "fit, s"):
-        table.add_column(name, justify="right", no_wrap=True)
-    for row in result.rows:
-        style = "bold" if row.name == result.winner.name else "dim" if row.reference else None
-        table.add_row(*_cells(row), style=style)
-    console.print(table)
+    """Print the leaderboard, the verdict, and where the report is."""
+    header = ["method", "cost", "95% interval", "above the best", "answers", "right"]
+    rows = [header, *(_cells(row) for row in result.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
+    for name, *figures in rows:
+        print(f"{name:<{widths[0]}}", *(f"{text:>{width}}" for text, width in zip(figures, widths[1:], strict=True)))
     for name, error in result.errors.items():
-        console.print(f"{name} failed: {error}", markup=False, highlight=False)
-    console.print()
-    console.print(verdict(result), markup=False, highlight=False)
+        print(f"{name} failed: {error}")
+    print(f"\n{verdict(result)}")
     if out is not None:
-        # Plain print: a path must not be broken into lines.
         print(f"Report: {out / 'report.html'}")
         print(f"Also in {out}: leaderboard.csv, decisions.csv, model.skops, run.json")
 
@@ -51,16 +42,15 @@ def verdict(result: Comparison) -> str:
 
 def _cells(row: Row) -> list[str]:
     if row.cost is None:
-        return [row.name, "failed", *[""] * 5]
+        return [row.name, "failed", *[""] * 4]
     difference = row.difference or Interval(math.nan, math.nan, math.nan)
     return [
         row.name,
         f"{row.cost.value:.4f}",
-        f"{row.cost.low:.4f}-{row.cost.high:.4f}",
+        f"{row.cost.low:.4f} - {row.cost.high:.4f}",
         "" if difference.value == 0 else f"{difference.value:.4f} [{difference.low:.4f}, {difference.high:.4f}]",
         f"{row.coverage:.1%}",
         "-" if math.isnan(row.accuracy) else f"{row.accuracy:.1%}",
-        f"{row.fit_seconds:.2f}",
     ]
 
 
