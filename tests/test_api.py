@@ -10,6 +10,8 @@ import recuse
 
 MODULES = [
     "recuse",
+    "recuse.baselines",
+    "recuse.boosting",
     "recuse.datasets",
     "recuse.comparison",
     "recuse.metrics",
@@ -36,6 +38,7 @@ def test_all_is_sorted_and_true(name):
 
 def test_names_of_the_contract():
     assert {
+        "AbstentionBoostingClassifier",
         "Costs",
         "Decisions",
         "DoubleHingeSVC",

@@ -5,7 +5,11 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from recuse import DoubleHingeSVC, ThresholdRejectClassifier
+from recuse import AbstentionBoostingClassifier, DoubleHingeSVC, ThresholdRejectClassifier
+from recuse.baselines import ChowBoostingClassifier, TwoStepBoostingClassifier
+
+QUICK = {"n_rounds": 10, "random_state": 0}
+FIXED = {"beta": 0.01, "threshold": "calibrated", **QUICK}
 
 # Nothing is rejected: every check must pass.
 NEVER_REJECT = [
@@ -15,12 +19,19 @@ NEVER_REJECT = [
     ThresholdRejectClassifier(LogisticRegression(), on_reject="never"),
     ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="tuned"),
     ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="symmetric"),
+    AbstentionBoostingClassifier(costs=0.4999, **QUICK),
+    AbstentionBoostingClassifier(family="coupled", on_reject="never", **FIXED),
+    AbstentionBoostingClassifier(family="decoupled", costs=0.4, **FIXED),
+    AbstentionBoostingClassifier(max_depth=2, costs=0.4999, **QUICK),
+    ChowBoostingClassifier(costs=0.4999, **QUICK),
+    TwoStepBoostingClassifier(costs=0.4999, **QUICK),
 ]
 # Cases are rejected: the one check that wants a class for each of them fails, as it should.
 REJECT = [
     DoubleHingeSVC(costs=0.2),
     ThresholdRejectClassifier(LogisticRegression(), costs=0.2),
     ThresholdRejectClassifier(LinearSVC(), costs=0.2, rule="tuned"),
+    AbstentionBoostingClassifier(family="coupled", costs=0.2, **FIXED),
 ]
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 __all__ = [
+    "AbstentionBoostingClassifier",
     "Costs",
     "Decisions",
     "DoubleHingeSVC",
@@ -21,6 +22,7 @@ __all__ = [
 
 # Public name -> module that defines it. Loaded on first use, so that `import recuse` stays light.
 _HOMES = {
+    "AbstentionBoostingClassifier": "boosting",
     "Costs": "costs",
     "Decisions": "decisions",
     "DoubleHingeSVC": "svm",
@@ -34,10 +36,21 @@ _HOMES = {
     "save": "persistence",
 }
 
-_SUBMODULES = ("datasets", "metrics", "persistence", "plot", "reproduce", "svm", "thresholds")
+_SUBMODULES = (
+    "baselines",
+    "boosting",
+    "datasets",
+    "metrics",
+    "persistence",
+    "plot",
+    "reproduce",
+    "svm",
+    "thresholds",
+)
 
 if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
     from .base import RejectedSamplesError
+    from .boosting import AbstentionBoostingClassifier
     from .comparison import compare
     from .costs import Costs
     from .decisions import Decisions, cross_val_decide, decide, is_rejected

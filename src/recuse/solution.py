@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,8 +22,8 @@ class Solution:
         Number of iterations done.
     converged : bool
         Whether the residual fell below ``tol`` before the iteration limit.
-    history : sequence of float, optional
-        Residual or objective along the way.
+    history : sequence or dict of sequences, optional
+        Residual, objective or the like along the way.
     """
 
     model: Any
@@ -32,4 +31,4 @@ class Solution:
     residual: float
     n_iter: int
     converged: bool
-    history: Sequence[float] | None = None
+    history: Any = None

@@ -258,6 +258,7 @@ METHODS: tuple[Method, ...] = (
     *_rules("logistic", "Logistic regression", _logistic),
     *_rules("boosting", "Gradient boosting", _boosting),
     *_rules("forest", "Random forest", _forest, max_rows=20_000),
+    _own_method("abstention-boosting", "Boosting with abstention", "AbstentionBoostingClassifier", {}),
     _own_method(
         "double-hinge", "Double hinge SVM", "DoubleHingeSVC", {"C": [0.1, 1.0, 10.0]}, TUNED, 5_000, scaled=True
     ),

@@ -6,10 +6,12 @@ from .curves import (
     RejectConfusionMatrixDisplay,
     RiskCoverageDisplay,
 )
+from .shapes import ShapeFunctionDisplay
 
 __all__ = [
     "AccuracyRejectionDisplay",
     "CostCurveDisplay",
     "RejectConfusionMatrixDisplay",
     "RiskCoverageDisplay",
+    "ShapeFunctionDisplay",
 ]

@@ -1,5 +1,6 @@
 """The papers' experiments, run again: ``python -m recuse.reproduce NAME [--quick]``."""
 
-PROTOCOLS = {"double-hinge": "double_hinge"}
+# Name of a paper -> module of this folder with a function `run`.
+PROTOCOLS = {"boosting-abstention": "boosting_abstention", "double-hinge": "double_hinge"}
 
 __all__ = ["PROTOCOLS"]

@@ -14,7 +14,7 @@ _FLOOR = 1e-12  # least curvature of a pair: duplicates have none
 
 
 @njit(cache=True, nogil=True)
-def set_moves(i, beta, lower, kink, upper, below, above, up, down):  # type: ignore[no-untyped-def]
+def set_moves(i, beta, lower, kink, upper, below, above, up, down):
     """Refresh the two slopes of variable i."""
     b = beta[i]
     if b < kink[i]:
@@ -32,7 +32,7 @@ def set_moves(i, beta, lower, kink, upper, below, above, up, down):  # type: ign
 
 
 @njit(cache=True, nogil=True)
-def smo(K, lower, kink, upper, below, above, beta, g, tol, max_iter):  # type: ignore[no-untyped-def]
+def smo(K, lower, kink, upper, below, above, beta, g, tol, max_iter):
     """Sequential minimal optimisation with second-order pairs on a square kernel matrix.
 
     Changes `beta` and `g` in place; returns the number of steps and the last violation ``B_lo - B_hi``.
@@ -109,7 +109,7 @@ def smo(K, lower, kink, upper, below, above, beta, g, tol, max_iter):  # type: i
 
 
 @njit(cache=True, nogil=True)
-def fill_moves(lower, kink, upper, below, above, beta, g, up, down):  # type: ignore[no-untyped-def]
+def fill_moves(lower, kink, upper, below, above, beta, g, up, down):
     """Write ``up - g`` and ``down - g`` of every variable; return ``(B_lo, B_hi)``."""
     low = -np.inf
     high = np.inf
@@ -123,7 +123,7 @@ def fill_moves(lower, kink, upper, below, above, beta, g, up, down):  # type: ig
 
 
 @njit(cache=True, nogil=True)
-def add_rows(buffer, slots, coefs, g):  # type: ignore[no-untyped-def]
+def add_rows(buffer, slots, coefs, g):
     """Do ``g += sum_k coefs[k] * buffer[slots[k]]``, a stretch of columns at a time, so that g stays close at hand."""
     m = g.shape[0]
     n_rows = slots.shape[0]
@@ -157,7 +157,7 @@ def add_rows(buffer, slots, coefs, g):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def gather_block(buffer, slots, columns, out):  # type: ignore[no-untyped-def]
+def gather_block(buffer, slots, columns, out):
     """out[a, b] = buffer[slots[a], columns[b]]."""
     for a in range(slots.shape[0]):
         row = buffer[slots[a]]
@@ -166,7 +166,7 @@ def gather_block(buffer, slots, columns, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def add_rows_at(K, rows, columns, coefs, g):  # type: ignore[no-untyped-def]
+def add_rows_at(K, rows, columns, coefs, g):
     """Do ``g += sum_k coefs[k] * K[rows[k], columns]``."""
     for k in range(rows.shape[0]):
         row = K[rows[k]]
@@ -176,7 +176,7 @@ def add_rows_at(K, rows, columns, coefs, g):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def factor_append(L, m, column):  # type: ignore[no-untyped-def]
+def factor_append(L, m, column):
     """Extend the Cholesky factor L of an m x m matrix by one row, in place; returns the pivot, as a square.
 
     `column` holds the new row up to its diagonal. A pivot that vanishes is replaced by a tiny one.
@@ -193,7 +193,7 @@ def factor_append(L, m, column):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def factor_delete(L, m, position):  # type: ignore[no-untyped-def]
+def factor_delete(L, m, position):
     """Remove one row and column of an m x m matrix from its Cholesky factor, in place, by rotations."""
     for i in range(position, m - 1):
         for k in range(i + 2):
@@ -215,7 +215,7 @@ def factor_delete(L, m, position):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def factor_solve(L, m, rhs):  # type: ignore[no-untyped-def]
+def factor_solve(L, m, rhs):
     """Solution x of ``L L' x = rhs`` for the leading m x m part of L."""
     x = rhs.copy()
     for i in range(m):
@@ -231,14 +231,14 @@ def factor_solve(L, m, rhs):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def barrier_weight(x, room, low, high, out):  # type: ignore[no-untyped-def]
+def barrier_weight(x, room, low, high, out):
     """Inverse curvature of the barrier of 0 < x, 0 < room, with multipliers low and high."""
     for i in range(x.shape[0]):
         out[i] = 1.0 / (low[i] / x[i] + high[i] / room[i])
 
 
 @njit(cache=True, nogil=True)
-def barrier_draw(slope, f, x, room, low, high, weight, target, dx, dlow, dhigh, drawn):  # type: ignore[no-untyped-def]
+def barrier_draw(slope, f, x, room, low, high, weight, target, dx, dlow, dhigh, drawn):
     """Add to `drawn` the change of x that Newton's step would make if the scores f stayed."""
     for i in range(x.shape[0]):
         at_low = target - dx[i] * dlow[i]
@@ -247,7 +247,7 @@ def barrier_draw(slope, f, x, room, low, high, weight, target, dx, dlow, dhigh, 
 
 
 @njit(cache=True, nogil=True)
-def barrier_change(slope, f, df, x, room, low, high, weight, target, dx, dlow, dhigh):  # type: ignore[no-untyped-def]
+def barrier_change(slope, f, df, x, room, low, high, weight, target, dx, dlow, dhigh):
     """Replace the change (dx, dlow, dhigh) by Newton's, corrected for the old one.
 
     Returns the largest relative decrease of a value and of a multiplier.
@@ -267,7 +267,7 @@ def barrier_change(slope, f, df, x, room, low, high, weight, target, dx, dlow, d
 
 
 @njit(cache=True, nogil=True)
-def barrier_gap(x, room, low, high, dx, dlow, dhigh, primal, dual):  # type: ignore[no-untyped-def]
+def barrier_gap(x, room, low, high, dx, dlow, dhigh, primal, dual):
     """Sum of value times multiplier after a step."""
     total = 0.0
     for i in range(x.shape[0]):
@@ -277,7 +277,7 @@ def barrier_gap(x, room, low, high, dx, dlow, dhigh, primal, dual):  # type: ign
 
 
 @njit(cache=True, nogil=True)
-def barrier_move(x, room, low, high, dx, dlow, dhigh, primal, dual):  # type: ignore[no-untyped-def]
+def barrier_move(x, room, low, high, dx, dlow, dhigh, primal, dual):
     """Take a step; room is kept apart from x, since width - x would lose its digits."""
     for i in range(x.shape[0]):
         step = primal * dx[i]
@@ -288,7 +288,7 @@ def barrier_move(x, room, low, high, dx, dlow, dhigh, primal, dual):  # type: ig
 
 
 @njit(cache=True, nogil=True)
-def total_loss(lower, kink, upper, below, above, f):  # type: ignore[no-untyped-def]
+def total_loss(lower, kink, upper, below, above, f):
     """Sum of the primal losses at scores f."""
     total = 0.0
     for i in range(f.shape[0]):

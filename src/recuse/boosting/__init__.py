@@ -1,0 +1,5 @@
+"""Boosting for classification with a reject option."""
+
+from .abstention import AbstentionBoostingClassifier
+
+__all__ = ["AbstentionBoostingClassifier"]

@@ -1,0 +1,123 @@
+"""The additive form: whatever the number of rounds, one step function a feature for h and one for r.
+
+    h(x) = h0 + sum_f g_f(x_f),    r(x) = r0 + sum_f q_f(x_f)
+
+Prediction is one binary search a feature; NumPy only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+_BLOCK = 16_384  # rows worked on at once: their scores stay in the cache
+
+
+@dataclass(frozen=True, eq=False)
+class ShapeFunction:
+    """What one feature adds to the two scores.
+
+    Attributes
+    ----------
+    feature : int
+        Column.
+    cuts : ndarray of shape (n,)
+        Increasing; cell j holds the values above cut j - 1 and not above cut j.
+    h, r : ndarray of shape (n + 1,)
+        What the value adds to the class score and to the acceptance score, by cell.
+    missing : tuple of float
+        The same two when the value is missing.
+    """
+
+    feature: int
+    cuts: Array
+    h: Array
+    r: Array
+    missing: tuple[float, float]
+
+    def cells(self, column: NDArray[Any]) -> NDArray[np.intp]:
+        """Cell of each value; the one after the last for missing values."""
+        # NaN sorts behind the infinity at the end.
+        return np.searchsorted(np.append(self.cuts, np.inf), column, side="left")
+
+    def evaluate(self, column: NDArray[Any]) -> tuple[Array, Array]:
+        """What each value adds to h and r."""
+        cells = self.cells(column)
+        return np.append(self.h, self.missing[0])[cells], np.append(self.r, self.missing[1])[cells]
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveForm:
+    """Two intercepts, and the shape functions of the features that matter.
+
+    Attributes
+    ----------
+    h0, r0 : float
+        Intercepts.
+    shapes : list of ShapeFunction
+        One for each feature the model uses.
+    """
+
+    h0: float
+    r0: float
+    shapes: list[ShapeFunction]
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of all features: the size of the model."""
+        return sum(len(shape.h) + 1 for shape in self.shapes)
+
+    def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Array, Array]:
+        """Scores h and r of each case."""
+        scores = np.empty(len(X), dtype=np.complex128)
+        # h and r side by side as one complex number: one table look-up for both.
+        tables = [
+            (s.feature, np.append(s.cuts, np.inf), np.append(s.h, s.missing[0]) + 1j * np.append(s.r, s.missing[1]))
+            for s in self.shapes
+        ]
+
+        def work(start: int) -> None:
+            block, out = X[start : start + _BLOCK], scores[start : start + _BLOCK]
+            out[:] = complex(self.h0, self.r0)
+            for feature, cuts, table in tables:
+                column = np.ascontiguousarray(block[:, feature], dtype=np.float64)
+                out += table[cuts.searchsorted(column)]
+
+        starts = range(0, len(X), _BLOCK)
+        if n_threads > 1 and len(starts) > 1:
+            with ThreadPoolExecutor(n_threads) as threads:
+                list(threads.map(work, starts))
+        else:
+            for start in starts:
+                work(start)
+        return scores.real.copy(), scores.imag.copy()
+
+    def contributions(self, X: NDArray[Any]) -> tuple[Array, Array]:
+        """What each feature adds to h and to r, case by feature."""
+        h, r = np.zeros(X.shape), np.zeros(X.shape)
+        for shape in self.shapes:
+            h[:, shape.feature], r[:, shape.feature] = shape.evaluate(X[:, shape.feature])
+        return h, r
+
+
+def additive_form(
+    h0: float, r0: float, tables: tuple[Array, Array], cuts: list[Array], offsets: NDArray[np.int64]
+) -> AdditiveForm:
+    """Merge equal neighbouring cells of full tables, and drop the features that add nothing."""
+    return AdditiveForm(h0, r0, list(_shapes(tables, cuts, offsets)))
+
+
+def _shapes(tables: tuple[Array, Array], cuts: list[Array], offsets: NDArray[np.int64]) -> Iterator[ShapeFunction]:
+    for f, cut in enumerate(cuts):
+        h, r = (table[offsets[f] : offsets[f + 1]] for table in tables)
+        if not (h.any() or r.any()):
+            continue
+        change = np.flatnonzero((h[1:-1] != h[:-2]) | (r[1:-1] != r[:-2]))
+        keep = np.concatenate([change, [len(cut)]])
+        yield ShapeFunction(f, cut[change], h[keep], r[keep], (float(h[-1]), float(r[-1])))

@@ -1,0 +1,120 @@
+"""Features as small integers: one code a distinct value (exact), or one a quantile bin.
+
+Codes of feature f run from 0 to n_bins[f] - 1 in the order of the values; a missing value has the code n_bins[f].
+Code j is at or below cut j - 1 and above it no longer: a case lies left of cut t when x <= t.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+MAX_UINT8_BINS = 255  # and one code for missing values
+_SAMPLE = 200_000  # quantiles of larger columns are taken from that many evenly spaced rows
+
+
+@dataclass(frozen=True, eq=False)
+class Bins:
+    """Coded features.
+
+    Attributes
+    ----------
+    codes : ndarray of uint8 or int32 of shape (p, m)
+        Feature-major.
+    cuts : list of ndarray
+        For each feature its n_bins[f] - 1 increasing cut values.
+    n_bins : ndarray of int of shape (p,)
+        Number of bins without the one for missing values.
+    offsets : ndarray of int of shape (p + 1,)
+        Where the n_bins[f] + 1 cells of feature f start in a flat table of all cells.
+    has_missing : ndarray of bool of shape (p,)
+        Whether the coded rows hold missing values.
+    """
+
+    codes: NDArray[Any]
+    cuts: list[NDArray[np.float64]]
+    n_bins: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    has_missing: NDArray[np.bool_]
+
+    def take(self, rows: NDArray[Any]) -> Bins:
+        """Return some of the rows, coded as they are."""
+        return Bins(np.ascontiguousarray(self.codes[:, rows]), self.cuts, self.n_bins, self.offsets, self.has_missing)
+
+    def join(self, other: Bins) -> Bins:
+        """Return the features of both, for the same rows."""
+        wide = np.promote_types(self.codes.dtype, other.codes.dtype)
+        codes = np.concatenate([self.codes.astype(wide, copy=False), other.codes.astype(wide, copy=False)])
+        n_bins = np.concatenate([self.n_bins, other.n_bins])
+        offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
+        missing = np.concatenate([self.has_missing, other.has_missing])
+        return Bins(codes, [*self.cuts, *other.cuts], n_bins, offsets, missing)
+
+    @property
+    def n_cells(self) -> int:
+        """Cells of all features together."""
+        return int(self.offsets[-1])
+
+
+def find_cuts(column: NDArray[Any], max_bins: int | None) -> NDArray[np.float64]:
+    """Cut values of one feature: between all distinct values, or at most `max_bins` - 1 quantiles of them."""
+    values = column[~np.isnan(column)]
+    if max_bins is not None and len(values) > _SAMPLE:
+        values = values[:: len(values) // _SAMPLE + 1]
+    values = np.sort(values)
+    starts = np.flatnonzero(values[1:] != values[:-1]) + 1
+    if max_bins is not None and len(starts) >= max_bins:
+        # The first distinct value at or after each quantile starts a bin; equal values share theirs.
+        wanted = np.arange(1, max_bins) * (len(values) / max_bins)
+        starts = np.unique(starts[np.minimum(np.searchsorted(starts, wanted), len(starts) - 1)])
+    return midpoints(values[starts - 1].astype(np.float64), values[starts].astype(np.float64))
+
+
+def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values t with low <= t < high, halfway where floats allow it."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        middle = low + (high - low) / 2
+        # An infinite end or an overflow leaves no midpoint: the sum of halves, else the lower end itself.
+        middle = np.where(np.isfinite(middle), middle, low / 2 + high / 2)
+    middle = np.where(np.isfinite(middle), middle, np.clip(low, -np.finfo(float).max, np.finfo(float).max))
+    return np.where((middle >= low) & (middle < high), middle, low)
+
+
+def encode(column: NDArray[Any], cuts: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Codes of values; missing values get the code after the last bin."""
+    codes = np.searchsorted(cuts, column, side="left")
+    missing = np.isnan(column)
+    if missing.any():
+        codes[missing] = len(cuts) + 1
+    return codes
+
+
+def bin_features(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None) -> Bins:
+    """Find cuts and code the columns of `X`, rows taken in the given order.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, p)
+        Values; NaN is missing.
+    order : ndarray of int
+        Rows in the order wanted (positives first).
+    max_bins : int or None
+        At most 255 quantile bins, or None for one bin a distinct value.
+    """
+    cuts = [find_cuts(X[:, f], max_bins) for f in range(X.shape[1])]
+    return code_features(X, order, cuts)
+
+
+def code_features(X: NDArray[Any], order: NDArray[np.intp], cuts: list[NDArray[np.float64]]) -> Bins:
+    """Code the columns of `X` by known cuts."""
+    n_bins = np.array([len(c) + 1 for c in cuts], dtype=np.int64)
+    small = n_bins.max(initial=0) <= MAX_UINT8_BINS
+    codes = np.empty((len(cuts), len(order)), dtype=np.uint8 if small else np.int32)
+    for f, cut in enumerate(cuts):
+        codes[f] = encode(np.ascontiguousarray(X[:, f])[order], cut)
+    offsets = np.concatenate([[0], np.cumsum(n_bins + 1)]).astype(np.int64)
+    has_missing = np.array([bool((codes[f] == n_bins[f]).any()) for f in range(len(cuts))], dtype=bool)
+    return Bins(codes, cuts, n_bins, offsets, has_missing)

@@ -1,0 +1,434 @@
+"""Fast threshold sweeps: histograms, the three-segment scan, the step, the update of the weights.
+
+Functions of arrays and scalars, compiled on first use, serial and free of the GIL; the caller runs them in threads
+over features or rows. Rows come with the positives first, so that no inner loop looks at y.
+
+Layouts: codes (p, m) feature-major; w (m, 2) holds w1 and w2; hist (2, cells, 2) holds for each cell the sums of
+w1, w2 over its positives, then over its negatives; prefix (cells, 2) holds for cell k of a feature the sums over
+its cells before k of G = sum y w1 and Q = sum (w1 - w2). A label l has the values (H_l, rho_l) of (h, r); raising the
+weight of a stump changes the objective at the rate sum_l rho_l Q_l - H_l G_l.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+_BLOCK = 1024  # rows whose weights stay in the first-level cache while all features are visited
+_CAP = 30.0  # longest step
+_E_MAX = 1e130  # e^300
+
+
+@njit(cache=True, nogil=True)
+def _sum_four(one, two, three, four, w, to_one, to_two, to_three, to_four, start, stop):
+    """Sum the weights of some rows by cell of four features at once: each weight is loaded only once."""
+    for i in range(start, stop):
+        w1, w2 = w[i, 0], w[i, 1]
+        c = one[i]
+        to_one[c, 0] += w1
+        to_one[c, 1] += w2
+        c = two[i]
+        to_two[c, 0] += w1
+        to_two[c, 1] += w2
+        c = three[i]
+        to_three[c, 0] += w1
+        to_three[c, 1] += w2
+        c = four[i]
+        to_four[c, 0] += w1
+        to_four[c, 1] += w2
+
+
+@njit(cache=True, nogil=True)
+def _sum_two(one, two, w, to_one, to_two, start, stop):
+    """The same for two features."""
+    for i in range(start, stop):
+        w1, w2 = w[i, 0], w[i, 1]
+        c = one[i]
+        to_one[c, 0] += w1
+        to_one[c, 1] += w2
+        c = two[i]
+        to_two[c, 0] += w1
+        to_two[c, 1] += w2
+
+
+@njit(cache=True, nogil=True)
+def _sum_one(one, w, to_one, start, stop):
+    """Sum the weights of some rows by cell of one feature."""
+    for i in range(start, stop):
+        c = one[i]
+        to_one[c, 0] += w[i, 0]
+        to_one[c, 1] += w[i, 1]
+
+
+@njit(cache=True, nogil=True)
+def histograms(codes, w, n_pos, hist, offsets, first, last):
+    """Sum the weights of the rows by cell, for the features first <= f < last."""
+    m = codes.shape[1]
+    hist[:, offsets[first] : offsets[last]] = 0.0
+    fours = first + (last - first) // 4 * 4
+    for block in range(0, m, _BLOCK):
+        end = min(block + _BLOCK, m)
+        middle = min(max(n_pos, block), end)
+        for side in range(2):
+            start, stop = (block, middle) if side == 0 else (middle, end)
+            if start == stop:
+                continue
+            cells = hist[side]
+            for f in range(first, fours, 4):
+                a, b, c, d, e = offsets[f], offsets[f + 1], offsets[f + 2], offsets[f + 3], offsets[f + 4]
+                _sum_four(
+                    codes[f], codes[f + 1], codes[f + 2], codes[f + 3], w,
+                    cells[a:b], cells[b:c], cells[c:d], cells[d:e], start, stop,
+                )  # fmt: skip
+            rest = fours
+            if last - fours >= 2:
+                a, b, c = offsets[fours], offsets[fours + 1], offsets[fours + 2]
+                _sum_two(codes[fours], codes[fours + 1], w, cells[a:b], cells[b:c], start, stop)
+                rest += 2
+            for f in range(rest, last):
+                _sum_one(codes[f], w, cells[offsets[f] : offsets[f + 1]], start, stop)
+
+
+@njit(cache=True, nogil=True)
+def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, found, where, first, last):
+    """Best stump of each feature first <= f < last: prefix sums, then a running minimum for each type.
+
+    `types` (T, 4): labels of the three segments and the label of missing values where training had none;
+    `missing` (T, L) marks the labels a type may give to missing values; `values` (L, 2) holds H and rho.
+    `found` (p,) receives the derivative, `where` (p, 4) the type, the two positions and the missing label.
+    """
+    n_types = types.shape[0]
+    pos, neg = hist[0], hist[1]
+    for f in range(first, last):
+        base, n = offsets[f], n_bins[f]
+        g = q = 0.0
+        for k in range(n):
+            prefix[base + k, 0] = g
+            prefix[base + k, 1] = q
+            g += pos[base + k, 0] - neg[base + k, 0]
+            q += pos[base + k, 0] - pos[base + k, 1] + neg[base + k, 0] - neg[base + k, 1]
+        prefix[base + n, 0] = g
+        prefix[base + n, 1] = q
+        lost = base + n
+        g_miss = pos[lost, 0] - neg[lost, 0]
+        q_miss = pos[lost, 0] - pos[lost, 1] + neg[lost, 0] - neg[lost, 1]
+        found[f] = np.inf
+        for t in range(n_types):
+            a1, a2, a3, label = types[t, 0], types[t, 1], types[t, 2], types[t, 3]
+            extra = 0.0
+            if has_missing[f]:
+                extra = np.inf
+                for a in range(values.shape[0]):
+                    if missing[t, a]:
+                        cost = values[a, 1] * q_miss - values[a, 0] * g_miss
+                        if cost < extra:
+                            extra = cost
+                            label = a
+            h12, r12 = values[a1, 0] - values[a2, 0], values[a1, 1] - values[a2, 1]
+            h23, r23 = values[a2, 0] - values[a3, 0], values[a2, 1] - values[a3, 1]
+            last_segment = values[a3, 1] * q - values[a3, 0] * g + extra
+            best_left = np.inf
+            left_at = 0
+            best = np.inf
+            best_j = best_k = 0
+            for k in range(n + 1):
+                gk, qk = prefix[base + k, 0], prefix[base + k, 1]
+                left = r12 * qk - h12 * gk
+                if left < best_left:
+                    best_left = left
+                    left_at = k
+                total = best_left + r23 * qk - h23 * gk
+                if total < best:
+                    best = total
+                    best_j = left_at
+                    best_k = k
+            best += last_segment
+            if best < found[f]:
+                found[f] = best
+                where[f, 0] = t
+                where[f, 1] = best_j
+                where[f, 2] = best_k
+                where[f, 3] = label
+
+
+@njit(cache=True, nogil=True)
+def derivatives(hist, prefix, offsets, n_bins, stumps, values, out):
+    """Rates of change of the loss along known stumps: rows (feature, j, k, label 1, 2, 3, missing label)."""
+    pos, neg = hist[0], hist[1]
+    for a in range(stumps.shape[0]):
+        base, n = offsets[stumps[a, 0]], n_bins[stumps[a, 0]]
+        j, k = base + stumps[a, 1], base + stumps[a, 2]
+        lost, end = base + n, base + n
+        one, two, three, miss = stumps[a, 3], stumps[a, 4], stumps[a, 5], stumps[a, 6]
+        total = values[one, 1] * prefix[j, 1] - values[one, 0] * prefix[j, 0]
+        total += values[two, 1] * (prefix[k, 1] - prefix[j, 1]) - values[two, 0] * (prefix[k, 0] - prefix[j, 0])
+        total += values[three, 1] * (prefix[end, 1] - prefix[k, 1]) - values[three, 0] * (prefix[end, 0] - prefix[k, 0])
+        g = pos[lost, 0] - neg[lost, 0]
+        q = pos[lost, 0] - pos[lost, 1] + neg[lost, 0] - neg[lost, 1]
+        out[a] = total + values[miss, 1] * q - values[miss, 0] * g
+
+
+@njit(cache=True, nogil=True)
+def label_sums(hist, base, n, stump, n_labels):
+    """Sums of w1 over positives and negatives, and of w2, over the rows with each label of a stump."""
+    sums = np.zeros((n_labels, 3))
+    for k in range(n + 1):
+        if k == n:
+            label = stump[6]
+        elif k < stump[1]:
+            label = stump[3]
+        elif k < stump[2]:
+            label = stump[4]
+        else:
+            label = stump[5]
+        sums[label, 0] += hist[0, base + k, 0]
+        sums[label, 1] += hist[1, base + k, 0]
+        sums[label, 2] += hist[0, base + k, 1] + hist[1, base + k, 1]
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _step_terms(sums, values, b, p, beta, z, gradient, hessian):
+    """Value, gradient and Hessian at z = (eta, dh, dr) of the step's objective J; J(0) = 0."""
+    gradient[:] = 0.0
+    hessian[:, :] = 0.0
+    gradient[0] = beta
+    total = beta * z[0]
+    a = np.empty(3)
+    for label in range(sums.shape[0]):
+        for term in range(3):
+            mass = sums[label, term]
+            if mass == 0.0:
+                continue
+            if term == 2:
+                a[0], a[1], a[2] = -b * values[label, 1], 0.0, -b
+                mass /= b
+            else:
+                y = 1.0 - 2.0 * term
+                a[0], a[1], a[2] = values[label, 1] - y * values[label, 0], -y, 1.0
+            t = p * (a[0] * z[0] + a[1] * z[1] + a[2] * z[2])
+            e = math.exp(min(t, 600.0))
+            total += mass / p * (e - 1.0)
+            for i in range(3):
+                gradient[i] += mass * e * a[i]
+                for j in range(3):
+                    hessian[i, j] += p * mass * e * a[i] * a[j]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _solve(H, g, free):
+    """Newton direction of the free variables: Gaussian elimination of a 3 x 3 positive definite system."""
+    A, d = H.copy(), -g
+    size = A[0, 0] + A[1, 1] + A[2, 2]
+    for i in range(3):
+        if not free[i]:
+            d[i] = 0.0
+            A[i, :] = 0.0
+            A[:, i] = 0.0
+            A[i, i] = 1.0
+        A[i, i] += 1e-14 * size + 1e-300
+    for i in range(3):
+        for j in range(i + 1, 3):
+            ratio = A[j, i] / A[i, i]
+            A[j] -= ratio * A[i]
+            d[j] -= ratio * d[i]
+    for i in range(2, -1, -1):
+        for j in range(i + 1, 3):
+            d[i] -= A[i, j] * d[j]
+        d[i] /= A[i, i]
+    return d
+
+
+@njit(cache=True, nogil=True)
+def _minimise_step(sums, values, b, p, beta, z, free):
+    """Damped Newton from z, in place, over the free ones of (eta, dh, dr)."""
+    g, H = np.empty(3), np.empty((3, 3))
+    value = _step_terms(sums, values, b, p, beta, z, g, H)
+    mass = sums.sum()
+    for _ in range(100):
+        d = _solve(H, g, free)
+        decrement = 0.0
+        longest = 0.0
+        for i in range(3):
+            decrement -= g[i] * d[i]
+            longest = max(longest, abs(d[i]))
+        if not decrement > 0.0:
+            break
+        length = min(1.0, 5.0 / longest)
+        moved = False
+        for _ in range(60):
+            trial = z + length * d
+            new = _step_terms(sums, values, b, p, beta, trial, g, H)
+            if new <= value - 1e-4 * length * decrement:
+                moved = True
+                break
+            length *= 0.5
+        if not moved or max(abs(trial[0]), abs(trial[1]), abs(trial[2])) > 2.0 * _CAP:
+            break
+        z[:] = trial
+        value = new
+        # Newton squares the error: the step just taken has left nothing that a double can hold.
+        if decrement <= 1e-15 * mass:
+            break
+    return value
+
+
+@njit(cache=True, nogil=True)
+def joint_step(sums, values, b, p, beta, alpha, free_eta, free_h, free_r):
+    """Minimise over (eta, dh, dr) the step's objective; eta >= -alpha and at most 30, some of them held at 0.
+
+    With p = 1 and the exponential loss this is the exact block minimum of F; otherwise it minimises a bound of F
+    that touches it at 0, so F decreases by at least as much.
+    """
+    z = np.zeros(3)
+    free = np.array([free_eta, free_h, free_r])
+    _minimise_step(sums, values, b, p, beta, z, free)
+    if free_eta and (z[0] < -alpha or z[0] > _CAP):
+        # J is convex: when its free minimum lies beyond a bound the constrained one is on that bound.
+        z[0] = -alpha if z[0] < -alpha else _CAP
+        z[1:] = 0.0
+        free[0] = False
+        _minimise_step(sums, values, b, p, beta, z, free)
+    return z
+
+
+@njit(cache=True, nogil=True)
+def intercept_terms(growth, s, kb, unit, n_pos, b, dh, dr, gradient, hessian):
+    """Logistic loss, its gradient and Hessian (2 x 2) when every h is shifted by dh and every r by dr."""
+    gradient[:] = 0.0
+    hessian[:, :] = 0.0
+    total = 0.0
+    f_pos, f_neg, f_v = math.exp(dr - dh), math.exp(dr + dh), math.exp(-b * dr)
+    for i in range(growth.shape[0]):
+        y = 1.0 if i < n_pos else -1.0
+        e1 = growth[i, 0] * (f_pos if i < n_pos else f_neg)
+        e2 = growth[i, 1] * f_v
+        p1, p2 = e1 / (1.0 + e1), e2 / (1.0 + e2)
+        scale = unit * s[i]
+        total += scale * (math.log1p(e1) + kb[i] / b * math.log1p(e2))
+        w1, w2 = scale * p1, scale * kb[i] * p2
+        c1, c2 = w1 * (1.0 - p1), w2 * (1.0 - p2)
+        gradient[0] -= y * w1
+        gradient[1] += w1 - w2
+        hessian[0, 0] += c1
+        hessian[0, 1] -= y * c1
+        hessian[1, 1] += c1 + b * c2
+    hessian[1, 0] = hessian[0, 1]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def grow_exponential(row, table, w, positive, start, stop):
+    """Multiply the weights of rows start <= i < stop by their cells' factors: the exponential loss needs no more."""
+    first = table[:, 0] if positive else table[:, 1]
+    second = table[:, 2]
+    for i in range(start, stop):
+        c = row[i]
+        w[i, 0] *= first[c]
+        w[i, 1] *= second[c]
+
+
+@njit(cache=True, nogil=True)
+def grow_logistic(row, s, kb, unit, table, growth, w, positive, start, stop):
+    """The same for the logistic loss: keep e^u and e^v up to date, w1 = unit s e^u / (1 + e^u)."""
+    first = table[:, 0] if positive else table[:, 1]
+    second = table[:, 2]
+    for i in range(start, stop):
+        c = row[i]
+        e1 = min(growth[i, 0] * first[c], _E_MAX)
+        e2 = min(growth[i, 1] * second[c], _E_MAX)
+        growth[i, 0] = e1
+        growth[i, 1] = e2
+        scale = unit * s[i]
+        w[i, 0] = scale * (e1 / (1.0 + e1))
+        w[i, 1] = scale * kb[i] * (e2 / (1.0 + e2))
+
+
+@njit(cache=True, nogil=True)
+def add_tables(codes, offsets, h_table, r_table, h, r, start, stop):
+    """Add to the scores of rows start <= i < stop, which h and r hold, their cells' values of every feature."""
+    for f in range(codes.shape[0]):
+        row = codes[f]
+        h_cells = h_table[offsets[f] : offsets[f + 1]]
+        r_cells = r_table[offsets[f] : offsets[f + 1]]
+        for i in range(start, stop):
+            c = row[i]
+            h[i - start] += h_cells[c]
+            r[i - start] += r_cells[c]
+
+
+@njit(cache=True, nogil=True)
+def tree_histograms(codes, node, stats, hist, offsets, first, last):
+    """Sum five statistics of the rows by (node, cell), for the features first <= f < last; node -1 is left out."""
+    m = codes.shape[1]
+    hist[:, offsets[first] : offsets[last]] = 0.0
+    for block in range(0, m, _BLOCK):
+        end = min(block + _BLOCK, m)
+        for f in range(first, last):
+            row, base = codes[f], offsets[f]
+            for i in range(block, end):
+                if node[i] >= 0:
+                    cells = hist[node[i], base + row[i]]
+                    for a in range(5):
+                        cells[a] += stats[i, a]
+
+
+@njit(cache=True, nogil=True)
+def leaf_gain(t, ridge):
+    """Half g' (H + ridge)^-1 g of the sums t = (g_h, g_r, H_hh, H_hr, H_rr): what a leaf of its own is worth."""
+    a, b, c = t[2] + ridge, t[3], t[4] + ridge
+    determinant = a * c - b * b
+    if not determinant > 1e-300:
+        return 0.0
+    return 0.5 * (c * t[0] * t[0] - 2.0 * b * t[0] * t[1] + a * t[1] * t[1]) / determinant
+
+
+@njit(cache=True, nogil=True)
+def tree_scan(hist, offsets, n_bins, has_missing, ridge, least, found, where, first, last):
+    """Best split of every node on every feature first <= f < last.
+
+    `found` (nodes, p) receives the gain over no split, `where` (nodes, p, 2) the number of bins that go left and
+    whether missing values do. A side needs the curvature `least` at least.
+    """
+    left, right, total, lost = np.empty(5), np.empty(5), np.empty(5), np.empty(5)
+    for v in range(hist.shape[0]):
+        for f in range(first, last):
+            base, n = offsets[f], n_bins[f]
+            for a in range(5):
+                lost[a] = hist[v, base + n, a]
+                total[a] = lost[a]
+            for k in range(n):
+                for a in range(5):
+                    total[a] += hist[v, base + k, a]
+            whole = leaf_gain(total, ridge)
+            found[v, f] = 0.0
+            for side in range(2 if has_missing[f] else 1):
+                for a in range(5):
+                    left[a] = lost[a] if side == 1 else 0.0
+                for k in range(n - 1):
+                    for a in range(5):
+                        left[a] += hist[v, base + k, a]
+                        right[a] = total[a] - left[a]
+                    if left[2] < least or right[2] < least:
+                        continue
+                    gain = leaf_gain(left, ridge) + leaf_gain(right, ridge) - whole
+                    if gain > found[v, f]:
+                        found[v, f] = gain
+                        where[v, f, 0] = k + 1
+                        where[v, f, 1] = side
+
+
+@njit(cache=True, nogil=True)
+def descend(codes, node, feature, left_bins, missing_left, n_bins, start, stop):
+    """Send rows start <= i < stop of split nodes to their children 2 v and 2 v + 1; the others keep -1 - leaf."""
+    for i in range(start, stop):
+        v = node[i]
+        if v < 0:
+            continue
+        f = feature[v]
+        c = codes[f, i]
+        goes_left = missing_left[v] if c == n_bins[f] else c < left_bins[v]
+        node[i] = 2 * v if goes_left else 2 * v + 1

@@ -1,0 +1,166 @@
+"""Checks and preparation that the boosting classifiers share: from what the user gives to `Data`."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from ..base import RejectOptionMixin
+from ..checks import check_weights, is_number
+from ..costs import Costs
+from ..labels import some
+from .binning import MAX_UINT8_BINS
+from .fitting import Data
+from .losses import reduce_prices
+from .tuning import Prices
+
+EXACT_ROWS = 20_000  # up to here max_bins="auto" looks at every distinct value
+_FOLDS = 5
+_HELD_OUT = 0.2  # share of the cases held out once, where folds would take too long
+
+
+def prepare(
+    estimator: RejectOptionMixin, X: Any, y: Any, sample_weight: Any, reject_cost: Any = None, *, with_folds: bool
+) -> Data:
+    """Check the cases, settle labels and prices, and put the positives first."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    X, y = validate_data(
+        estimator, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
+    )
+    codes = estimator._fit_labels(y)
+    estimator._require_two_classes()
+    costs = estimator._fit_costs()
+    weights = check_weights(sample_weight, len(codes))
+    _check_columns(estimator, X, weights)
+    present = weights > 0
+    order = np.concatenate([np.flatnonzero(present & (codes == 1)), np.flatnonzero(present & (codes == 0))])
+    n_pos = int((present & (codes == 1)).sum())
+    if n_pos in (0, len(order)):
+        raise ValueError(
+            f"Only cases of one class have a positive sample_weight: a classifier needs cases of both classes "
+            f"{some(estimator.classes_)}."
+        )
+    return _priced(
+        estimator, X, order, n_pos, weights[order], costs, _by_case(reject_cost, len(codes), order), with_folds
+    )
+
+
+def _priced(
+    estimator: Any,
+    X: NDArray[Any],
+    order: NDArray[np.intp],
+    n_pos: int,
+    weight: NDArray[np.float64],
+    costs: Costs,
+    reject_cost: NDArray[np.float64] | None,
+    with_folds: bool,
+) -> Data:
+    """Reduce the prices to a symmetric problem, and choose the folds."""
+    positive = np.arange(len(order)) < n_pos
+    if reject_cost is None:
+        reject = np.where(positive, costs.reject_positive, costs.reject_negative)
+        reduction = reduce_prices(costs.fp, costs.fn, costs.reject_negative, costs.reject_positive)
+    else:
+        reject = reject_cost
+        reduction = reduce_prices(costs.fp, costs.fn, reject, reject)
+    s = weight * np.where(positive, reduction.weight_positive, reduction.weight_negative)
+    folds, prices = [], Prices(*np.zeros((3, 0)))
+    if with_folds:  # else nothing is chosen by price
+        folds = make_folds(estimator, order, n_pos, len(X))
+        prices = Prices(np.where(positive, costs.fn, costs.fp), reject, weight)
+    c = reduction.c if isinstance(reduction.c, np.ndarray) else float(reduction.c)
+    return Data(X, order, n_pos, s / s.sum(), c, prices, folds)
+
+
+def make_folds(
+    estimator: Any, order: NDArray[np.intp], n_pos: int, n_rows: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Held-out parts, as positions in the order: `cv` of the estimator, else five folds, or one split if large.
+
+    `cv` splits the rows as they were given; cases of weight 0 are in no part.
+    """
+    rare = min(n_pos, len(order) - n_pos)
+    if rare < 2:
+        raise ValueError(
+            f"Choosing by held-out cost needs two cases of each class at least; the rarer has {rare}. Give beta, "
+            "family and threshold explicitly, or more cases."
+        )
+    random = check_random_state(estimator.random_state)
+    positive = np.arange(len(order)) < n_pos
+    cv = getattr(estimator, "cv", None)
+    if cv is None and len(order) > EXACT_ROWS:
+        parts = [train_test_split(np.arange(len(order)), test_size=_HELD_OUT, stratify=positive, random_state=random)]
+    elif cv is None:
+        # Rows in the order they came, so that a shuffle of the classes does not change the folds.
+        rank = np.argsort(order)
+        folds = StratifiedKFold(min(_FOLDS, rare), shuffle=True, random_state=random)
+        parts = [(rank[train], rank[test]) for train, test in folds.split(rank, positive[rank])]
+    else:
+        position = np.full(n_rows, -1)
+        position[order] = np.arange(len(order))
+        truth = np.zeros(n_rows, dtype=bool)
+        truth[order] = positive
+        parts = [(position[a], position[b]) for a, b in check_cv(cv, truth, classifier=True).split(truth, truth)]
+    return [(np.sort(train[train >= 0]), np.sort(test[test >= 0])) for train, test in parts]
+
+
+def _by_case(reject_cost: Any, n: int, order: NDArray[np.intp]) -> NDArray[np.float64] | None:
+    if reject_cost is None:
+        return None
+    prices = np.asarray(reject_cost, dtype=np.float64)
+    if prices.shape != (n,) or not (np.isfinite(prices) & (prices > 0)).all():
+        raise ValueError(f"reject_cost must hold {n} finite prices greater than 0, one a case; got {reject_cost!r}.")
+    return prices[order]
+
+
+def _check_columns(estimator: Any, X: NDArray[Any], weights: NDArray[np.float64]) -> None:
+    """Refuse a feature of which nothing is known."""
+    empty = np.flatnonzero(np.isnan(X[weights > 0]).all(axis=0)) if np.isnan(X.sum()) else np.zeros(0, dtype=int)
+    if len(empty):
+        names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))[empty]
+        raise ValueError(f"Every value is missing in the columns {some(names)}: leave them out.")
+
+
+def resolve_bins(max_bins: Any, n_rows: int) -> int | None:
+    """Return the number of bins, None for one a distinct value."""
+    if isinstance(max_bins, str) and max_bins == "auto":
+        return None if n_rows <= EXACT_ROWS else MAX_UINT8_BINS
+    if max_bins is None:
+        return None
+    if not _is_whole(max_bins) or not 2 <= max_bins <= MAX_UINT8_BINS:
+        raise ValueError(
+            f"max_bins must be 'auto', None (one bin a distinct value) or an integer from 2 to {MAX_UINT8_BINS}; "
+            f"got {max_bins!r}."
+        )
+    return int(max_bins)
+
+
+def threads(n_jobs: int | None) -> int:
+    """Return the number of threads to use."""
+    return 1 if n_jobs is None else int(effective_n_jobs(n_jobs))
+
+
+def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    """Refuse a value that is not one of the choices."""
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
+
+
+def check_number(name: str, value: Any, low: float, *, strict: bool = False, high: float = np.inf) -> None:
+    """Refuse a value that is no number, or outside [low, high]."""
+    if not is_number(value) or not (low < value <= high or (not strict and value == low)):
+        sign = "greater than" if strict else "at least"
+        upper = "" if np.isinf(high) else f" and at most {high:g}"
+        raise ValueError(f"{name} must be a number {sign} {low:g}{upper}; got {value!r}.")
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)

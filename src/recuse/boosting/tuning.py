@@ -1,0 +1,159 @@
+"""What the data decide: the penalty, the rejection threshold, the number of rounds. Held-out cost decides.
+
+Prices are those of the user, by case: `error` what a wrong answer costs, `reject` what a rejection costs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .binning import Bins
+from .rounds import beta_max, boost
+from .state import Ensemble, Problem, Settings, State
+from .stumps import Coded, cell_labels
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+# Penalties tried, as shares of the smallest penalty that uses no stump.
+BETA_PATH = tuple((10.0 ** np.linspace(-3.0, -0.2, 8)).tolist())
+_QUANTILES = 41  # thresholds tried
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """What answers cost, case by case, positives first.
+
+    Attributes
+    ----------
+    error, reject : ndarray of shape (m,)
+        Price of a wrong answer and of a rejection.
+    weight : ndarray of shape (m,)
+        Sample weights.
+    """
+
+    error: Array
+    reject: Array
+    weight: Array
+
+    def of(self, y: Array, h: Array, r: Array) -> Array:
+        """Price of the answers that scores give."""
+        return np.where(r > 0, np.where(y * h > 0, 0.0, self.error), self.reject)
+
+    def mean(self, y: Array, h: Array, r: Array) -> float:
+        """Mean price."""
+        return float(self.weight @ self.of(y, h, r) / self.weight.sum())
+
+    def take(self, rows: Rows) -> Prices:
+        """Return the prices of some cases."""
+        return Prices(self.error[rows], self.reject[rows], self.weight[rows])
+
+
+def scores_on(model: Ensemble, problem: Problem) -> tuple[Array, Array]:
+    """Scores of coded rows."""
+    bins = problem.bins
+    h, r = np.full(len(problem.s), model.h0), np.full(len(problem.s), model.r0)
+    if problem.offset is not None:
+        h, r = h + problem.offset[:, 0], r + problem.offset[:, 1]
+    h_table, r_table = model.tables(bins)
+    for f in sorted({stump[0] for stump in model.stumps}):
+        cells = slice(bins.offsets[f], bins.offsets[f + 1])
+        h += h_table[cells][bins.codes[f]]
+        r += r_table[cells][bins.codes[f]]
+    return h, r
+
+
+def held_out_path(problem: Problem, settings: Settings, folds: list[tuple[Rows, Rows]], path: Array | None) -> Array:
+    """Scores of every case by models that have not seen it, for each penalty: shape (n_penalties, 2, m).
+
+    `path` holds penalties as shares of each fold's largest useful one; None takes the one in `settings`. Cases in no
+    test fold stay NaN.
+    """
+    out = np.full((1 if path is None else len(path), 2, len(problem.s)), np.nan)
+    quick = replace(settings, certify_every=50)
+    for train, test in folds:
+        part, rest = problem.take(train), problem.take(test)
+        betas = [settings.beta] if path is None else (path * beta_max(part, quick)).tolist()
+        for i, beta in enumerate(betas):
+            model = boost(part, replace(quick, beta=beta)).model
+            out[i, :, test] = np.transpose(scores_on(model, rest))
+    return out
+
+
+def best_threshold(y: Array, h: Array, r: Array, prices: Prices) -> float:
+    """Rejection threshold tau (reject when r <= tau) of least mean price; 0 unless another is better.
+
+    Tried are quantiles of r, always rejecting and never rejecting.
+    """
+    tried = np.concatenate([[0.0], np.unique(np.quantile(r, np.linspace(0.0, 1.0, _QUANTILES))), [r.min() - 1.0]])
+    means = [prices.mean(y, h, r - tau) for tau in tried]
+    return float(tried[int(np.argmin(means))])
+
+
+def standard_error(differences: Array, weight: Array) -> float:
+    """Standard error of the weighted mean of paired differences."""
+    share = weight / weight.sum()
+    mean = share @ differences
+    return float(np.sqrt((share**2) @ (differences - mean) ** 2))
+
+
+class HeldOut:
+    """Scores of held-out cases, kept up to date round by round: the monitor that the others build on."""
+
+    def __init__(self, held_out: Problem) -> None:
+        self.problem, self.n_rounds = held_out, 0
+        start = np.zeros((len(held_out.s), 2)) if held_out.offset is None else held_out.offset
+        self._added = start.copy()  # by stumps or trees, without intercepts
+
+    def __call__(self, state: State, stump: Coded | None, eta: float) -> bool:
+        """Follow a round of stumps."""
+        constants = np.array([state.h0, state.r0])
+        bins = self.problem.bins
+        if stump is None:
+            self._added = np.transpose(scores_on(state.ensemble(), self.problem)) - constants
+        else:
+            labels = cell_labels(stump, int(bins.n_bins[stump[0]]))[bins.codes[stump[0]]]
+            self._added += eta * state.family.values[labels]
+        return self._follow(constants)
+
+    def after_tree(self, apply: Callable[[Bins], Array], h0: float, r0: float) -> bool:
+        """Follow a round of trees."""
+        self._added += apply(self.problem.bins)
+        return self._follow(np.array([h0, r0]))
+
+    def _follow(self, constants: Array) -> bool:
+        self.n_rounds += 1
+        h, r = np.transpose(self._added + constants)
+        return self.note(h, r)
+
+    def note(self, h: Array, r: Array) -> bool:
+        """Look at the scores after a round; a true answer ends the fit."""
+        raise NotImplementedError
+
+
+class Recorder(HeldOut):
+    """Keeps the held-out scores, and the total weight of the stumps, after the rounds asked for."""
+
+    def __init__(self, held_out: Problem, rounds: NDArray[np.int64]) -> None:
+        super().__init__(held_out)
+        self.rounds = rounds
+        # A fit that finds nothing to do from the start answers nothing: all scores 0.
+        self.scores = np.tile(self._added.T, (len(rounds), 1, 1))
+        self.totals = np.ones(len(rounds))
+        self._total = 1.0
+
+    def __call__(self, state: State, stump: Coded | None, eta: float) -> bool:
+        """Follow a round of stumps."""
+        self._total = state.total_weight
+        return super().__call__(state, stump, eta)
+
+    def note(self, h: Array, r: Array) -> bool:
+        """Keep the scores; a fit that ends early keeps its last ones for the later rounds."""
+        later = self.rounds >= self.n_rounds
+        self.scores[later] = [h, r]
+        self.totals[later] = max(self._total, 1e-300)
+        return self.n_rounds >= self.rounds[-1]

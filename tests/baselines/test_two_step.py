@@ -1,0 +1,70 @@
+"""The baselines of the boosting paper."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from recuse import AbstentionBoostingClassifier, Costs
+from recuse.baselines import ChowBoostingClassifier, TwoStepBoostingClassifier
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(300, n_features=5, n_informative=3, n_redundant=0, flip_y=0.1, random_state=1)
+
+
+def adaboost(X, y, n_rounds):
+    """Confidence of AdaBoost with the stump of least weighted error in every round, as in the textbook."""
+    stumps = [np.ones(len(y))]
+    for column in X.T:
+        values = np.sort(column)
+        stumps += [np.where(column <= cut, -1, 1) for cut in (values[1:] + values[:-1]) / 2]
+    stumps = np.array(stumps + [-stump for stump in stumps])
+    weights, score, total = np.full(len(y), 1 / len(y)), np.zeros(len(y)), 0.0
+    for _ in range(n_rounds):
+        errors = (stumps != y) @ weights
+        best = errors.argmin()
+        alpha = 0.5 * np.log((1 - errors[best]) / errors[best])
+        score, total = score + alpha * stumps[best], total + alpha
+        weights = weights * np.exp(-alpha * y * stumps[best])
+        weights /= weights.sum()
+    return score / total
+
+
+def test_two_step_is_adaboost_with_a_threshold(data):
+    X, y = data
+    model = TwoStepBoostingClassifier(n_rounds=20, tune_rounds=False, random_state=0).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(X), adaboost(X, 2 * y - 1, 20), atol=1e-9)
+    np.testing.assert_allclose(model.score_samples(X), np.abs(model.decision_function(X)) - model.threshold_)
+    assert model.n_iter_ == 20
+
+
+def test_tuned_rounds_never_cost_more_on_held_out_cases(data):
+    X, y = data
+    fixed = TwoStepBoostingClassifier(n_rounds=50, tune_rounds=False, random_state=0).fit(X, y)
+    tuned = TwoStepBoostingClassifier(n_rounds=50, random_state=0).fit(X, y)
+    assert tuned.objective_ <= fixed.objective_
+    assert 0 < tuned.objective_ <= 0.2
+    assert all(tuned.decide(X).reason)
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+def test_chow_is_the_twin_of_the_abstention_booster(data, loss):
+    X, y = data
+    costs = Costs(fp=1, fn=3, reject=0.3)
+    shared = {"costs": costs, "loss": loss, "n_rounds": 30, "random_state": 0}
+    one = ChowBoostingClassifier(**shared).fit(X, y)
+    other = AbstentionBoostingClassifier(family="chow", **shared).fit(X, y)
+    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
+    np.testing.assert_allclose(one.score_samples(X), other.score_samples(X))
+    assert all(one.decide(X).reason)
+
+
+def test_bad_parameters(data):
+    X, y = data
+    with pytest.raises(ValueError, match="n_rounds must be 1 or more"):
+        TwoStepBoostingClassifier(n_rounds=0).fit(X, y)
+    with pytest.raises(ValueError, match="beta must be"):
+        ChowBoostingClassifier(beta=-1).fit(X, y)
+    with pytest.raises(ValueError, match="loss must be"):
+        ChowBoostingClassifier(loss="hinge").fit(X, y)

@@ -1,0 +1,316 @@
+"""AbstentionBoostingClassifier: prices, choices, missing values, explanations, bad input."""
+
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import accuracy_score
+
+import recuse
+from recuse import AbstentionBoostingClassifier, Costs
+from recuse.boosting.abstention import FAMILIES
+from recuse.datasets import make_noise_by_feature
+
+FIXED = {"family": "coupled", "beta": 0.005, "threshold": "calibrated", "n_rounds": 40}
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return make_noise_by_feature(600, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(300, n_features=5, n_informative=3, n_redundant=0, flip_y=0.1, random_state=1)
+    return X, y
+
+
+@pytest.mark.parametrize("loss", ["logistic", "exponential"])
+@pytest.mark.parametrize(
+    "costs",
+    [
+        Costs(reject=0.2),
+        Costs(fp=1, fn=5, reject=0.4),
+        Costs(fp=3, fn=1, reject_negative=0.9, reject_positive=0.2),
+    ],
+)
+def test_constant_features_give_the_cheapest_answer(loss, costs):
+    for share in np.linspace(0.04, 0.96, 24):
+        n_pos = round(500 * share)
+        y = (np.arange(500) < n_pos).astype(int)
+        p = n_pos / 500
+        prices = np.array(
+            [p * costs.fn, (1 - p) * costs.fp, p * costs.reject_positive + (1 - p) * costs.reject_negative]
+        )
+        if np.diff(np.sort(prices))[0] < 1e-3:
+            continue
+        model = AbstentionBoostingClassifier(costs=costs, loss=loss, family="coupled", beta=0.1, threshold="calibrated")
+        answer = model.fit(np.zeros((500, 1)), y).predict([[0.0]])[0]
+        assert answer == [0, 1, -1][int(prices.argmin())]
+
+
+def test_reject_cost_by_case_is_obeyed():
+    # Two groups with the same odds; rejecting is cheap in one and dear in the other.
+    x = np.repeat([0.0, 1.0], 500)
+    y = np.tile(np.arange(500) % 4 > 0, 2).astype(int)
+    price = np.where(x == 0, 0.1, 0.4)
+    for loss in ("logistic", "exponential"):
+        model = AbstentionBoostingClassifier(
+            loss=loss, family="decoupled", beta=1e-4, threshold="calibrated", n_rounds=400
+        )
+        answers = model.fit(x[:, None], y, reject_cost=price).predict([[0.0], [1.0]])
+        assert answers.tolist() == [-1, 1]
+    with pytest.raises(ValueError, match="does not go with family='auto'"):
+        AbstentionBoostingClassifier().fit(x[:, None], y, reject_cost=price)
+    with pytest.raises(ValueError, match="reject_cost must hold 1000 finite prices"):
+        clone(model).fit(x[:, None], y, reject_cost=price[:5])
+
+
+def test_the_default_wins_where_the_noise_has_a_feature_of_its_own(noisy):
+    X, y = noisy
+    fresh, truth = make_noise_by_feature(4000, random_state=1)
+    model = AbstentionBoostingClassifier(costs=0.2, n_rounds=60, cv=3, random_state=0).fit(X, y)
+    assert model.family_ != "chow"
+    twin = AbstentionBoostingClassifier(costs=0.2, n_rounds=60, cv=3, family="chow", random_state=0).fit(X, y)
+    assert 1 - model.score(fresh, truth) < 0.7 * (1 - twin.score(fresh, truth))
+    assert model.held_out_costs_[model.family_] < model.held_out_costs_["chow"]
+    rejected = model.predict(fresh) == -1
+    assert rejected[fresh[:, 1] < 0.3].mean() > 0.9
+    assert rejected[fresh[:, 1] > 0.4].mean() < 0.1
+    # The feature with the noise is what the reasons name.
+    table = model.decide(fresh[:50])
+    assert all("x1" in reason for reason in table.reason[~table.accepted])
+
+
+def test_the_default_is_the_twin_where_confidence_tells_all():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 2))
+    y = (rng.random(500) < 1 / (1 + np.exp(-2 * X.sum(axis=1)))).astype(int)
+    model = AbstentionBoostingClassifier(costs=0.2, n_rounds=40, cv=3, random_state=0).fit(X, y)
+    twin = AbstentionBoostingClassifier(costs=0.2, n_rounds=40, cv=3, random_state=0, family="chow").fit(X, y)
+    assert set(model.candidates_) == {"chow", "decoupled", "decoupled+start"}
+    assert model.family_ == "chow"
+    np.testing.assert_array_equal(model.predict(X), twin.predict(X))
+    np.testing.assert_allclose(twin.score_samples(X), np.abs(twin.decision_function(X)) - np.log(4))
+
+
+@pytest.mark.parametrize("options", [{"stack": "oof"}, {"stack": "start"}, {"max_depth": 2}, {"surrogate": "max"}])
+def test_variants_fit_save_and_explain(data, options, tmp_path):
+    X, y = data
+    model = AbstentionBoostingClassifier(family="coupled", n_rounds=30, random_state=0, **options).fit(X, y)
+    assert model.score(X, y) > 0.8
+    table = model.decide(X)
+    assert all(table.reason)
+    recuse.save(model, tmp_path / "model.skops")
+    for again in (pickle.loads(pickle.dumps(model)), recuse.load(tmp_path / "model.skops")):
+        np.testing.assert_array_equal(again.predict(X), model.predict(X))
+    assert hasattr(model, "shape_functions_") == ("max_depth" not in options)
+
+
+def test_stump_sum_equals_the_additive_form(data):
+    X, y = data
+    model = AbstentionBoostingClassifier(**FIXED).fit(X, y)
+    h, r = (np.full(len(X), value) for value in model.intercept_)
+    for stump, weight in zip(model.stumps_, model.weights_, strict=True):
+        values = stump.evaluate(X)
+        h, r = h + weight * values[0], r + weight * values[1]
+    np.testing.assert_allclose(model.decision_function(X), h, atol=1e-12)
+    np.testing.assert_allclose(model.score_samples(X), r, atol=1e-12)
+    for shape in model.shape_functions_:
+        assert (shape.r <= 0).all()  # a feature can only argue for rejection
+
+
+def test_one_exponential_fit_answers_at_every_price(data):
+    X, y = data
+    shared = {**FIXED, "loss": "exponential", "b": 1.0}
+    model = AbstentionBoostingClassifier(costs=0.1, **shared).fit(X, y)
+    for c in (0.05, 0.2, 0.4):
+        ratio = np.sqrt(np.sqrt(c * (1 - c)) / np.sqrt(0.09))
+        direct = AbstentionBoostingClassifier(costs=c, **{**shared, "beta": shared["beta"] * ratio}).fit(X, y)
+        repriced = model.reprice(c)
+        np.testing.assert_allclose(repriced.score_samples(X), direct.score_samples(X), atol=1e-8)
+        np.testing.assert_array_equal(model.predict(X, costs=c), direct.predict(X))
+        assert repriced.costs_ == Costs(reject=c)
+    assert model.costs_ == Costs(reject=0.1)
+    with pytest.raises(ValueError, match="weigh the two classes differently"):
+        model.reprice(Costs(fp=1, fn=3, reject=0.2))
+    with pytest.raises(ValueError, match="Only loss='exponential' with a fixed b"):
+        AbstentionBoostingClassifier(**FIXED).fit(X, y).reprice(0.1)
+
+
+def test_the_twin_answers_at_every_price(data):
+    X, y = data
+    shared = {"family": "chow", "beta": 0.01, "n_rounds": 30}
+    model = AbstentionBoostingClassifier(costs=0.1, **shared).fit(X, y)
+    direct = AbstentionBoostingClassifier(costs=0.3, **shared).fit(X, y)
+    np.testing.assert_array_equal(model.reprice(0.3).predict(X), direct.predict(X))
+
+
+def test_missing_values_are_a_value_of_their_own():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    y = (x > 0).astype(int)
+    missing = rng.random(600) < 0.3
+    y[missing] = rng.integers(0, 2, size=missing.sum())
+    X = np.column_stack([np.where(missing, np.nan, x), rng.normal(size=600)])
+    for family in ("coupled", "decoupled"):
+        model = AbstentionBoostingClassifier(costs=0.2, family=family, beta=0.002, n_rounds=100, random_state=0)
+        model.fit(X, y)
+        assert model.predict([[np.nan, 0.0], [1.0, 0.0], [-1.0, 0.0]]).tolist() == [-1, 1, 0]
+    # A feature without missing values in training: a missing one later argues for rejection.
+    complete = AbstentionBoostingClassifier(costs=0.2, **FIXED).fit(x[:, None], (x > 0).astype(int))
+    h, r = complete.decision_function([[np.nan]]), complete.score_samples([[np.nan]])
+    assert h[0] == complete.intercept_[0]
+    assert r[0] <= 0
+
+
+def test_weights_are_repetitions_and_zero_is_absence(data):
+    X, y = data
+    weights = np.arange(len(y)) % 4
+    rows = np.repeat(np.arange(len(y)), weights)
+    one = AbstentionBoostingClassifier(**FIXED).fit(X, y, sample_weight=weights)
+    other = AbstentionBoostingClassifier(**FIXED).fit(X[rows], y[rows])
+    # On the cases present: two stumps that agree on all of them are the same to the fit, whatever they say elsewhere.
+    present = X[weights > 0]
+    np.testing.assert_allclose(one.score_samples(present), other.score_samples(present), atol=1e-8)
+
+
+def test_bins_and_threads(data):
+    X, y = data
+    exact = AbstentionBoostingClassifier(max_bins=None, **FIXED).fit(X, y)
+    coarse = AbstentionBoostingClassifier(max_bins=16, **FIXED).fit(X, y)
+    threaded = AbstentionBoostingClassifier(max_bins=None, n_jobs=2, **FIXED).fit(X, y)
+    np.testing.assert_array_equal(exact.score_samples(X), threaded.score_samples(X))
+    assert max(len(shape.cuts) for shape in coarse.shape_functions_) <= 15
+    accepted = coarse.predict(X) >= 0
+    assert accuracy_score(y[accepted], coarse.predict(X)[accepted]) > 0.85
+    np.testing.assert_allclose(
+        exact.score_samples(X.astype(np.float32)),
+        AbstentionBoostingClassifier(**FIXED).fit(X, y).score_samples(X.astype(np.float32)),
+    )
+
+
+def test_certified_optimum_and_its_attributes(data):
+    X, y = data
+    model = AbstentionBoostingClassifier(family="coupled", beta=0.02, corrective=True, threshold="calibrated", tol=1e-9)
+    model.fit(X, y)
+    assert 0 <= model.dual_gap_ <= 1e-6 * model.objective_
+    assert model.residual_ <= 1e-9
+    greedy = AbstentionBoostingClassifier(family="coupled", beta=0.02, threshold="calibrated").fit(X, y)
+    assert model.objective_ <= greedy.objective_ <= model.objective_ + greedy.dual_gap_
+    with pytest.warns(ConvergenceWarning, match="Raise n_rounds or tol"):
+        AbstentionBoostingClassifier(family="coupled", beta=0.001, corrective=True, n_rounds=2).fit(X, y)
+
+
+def test_early_stopping_takes_fewer_rounds(noisy):
+    X, y = noisy
+    model = AbstentionBoostingClassifier(family="coupled", beta=0.0, early_stopping=True, random_state=0).fit(X, y)
+    assert 0 < model.n_iter_ < 200
+    assert set(model.held_out_costs_) == {"coupled"}
+
+
+def test_separable_data_stop_with_a_warning():
+    X = np.arange(40.0)[:, None]
+    y = (X[:, 0] > 17).astype(int)
+    model = AbstentionBoostingClassifier(family="coupled", beta=0.0, threshold="calibrated", n_rounds=5000)
+    with pytest.warns(ConvergenceWarning, match="Give beta a positive value"):
+        model.fit(X, y)
+    assert model.n_iter_ < 5000
+    np.testing.assert_array_equal(model.predict(X), y)
+
+
+def test_bound_is_a_bound_and_says_when_it_says_nothing(data):
+    X, y = data
+    model = AbstentionBoostingClassifier(costs=0.2, **FIXED).fit(X, y)
+    bound = model.generalization_bound(0.05)
+    assert bound.total > 1 - model.score(X, y)
+    assert bound.vacuous
+    assert bound.empirical >= 1 - model.score(X, y)  # L_MB dominates the abstention loss
+    assert model.generalization_bound(0.01).total > bound.total
+    with pytest.raises(ValueError, match="The bound is for stumps"):
+        AbstentionBoostingClassifier(family="chow", beta=0.01).fit(X, y).generalization_bound()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_swapped_labels_swap_the_answers(noisy, family):
+    X, y = noisy
+    shared = {"n_rounds": 30, "beta": 0.01, "family": family, "random_state": 0, "threshold": "calibrated"}
+    one = AbstentionBoostingClassifier(costs=Costs(fp=1, fn=3, reject=0.3), **shared).fit(X, y)
+    other = AbstentionBoostingClassifier(costs=Costs(fp=3, fn=1, reject=0.3), **shared).fit(X, 1 - y)
+    pos = AbstentionBoostingClassifier(costs=Costs(fp=1, fn=3, reject=0.3), pos_label=0, **shared).fit(X, 1 - y)
+    np.testing.assert_array_equal(other.predict(X), pos.predict(X))
+    agree = one.predict(X) == np.where(other.predict(X) < 0, -1, 1 - other.predict(X))
+    assert agree.mean() > 0.97
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"costs": 0.5}, "Rejecting never pays"),
+        ({"costs": Costs(fp=1, fn=1, reject=0.7)}, "Rejecting never pays"),
+        ({"beta": -0.1}, "beta must be a number at least 0; got -0.1"),
+        ({"beta": "best"}, "beta must be a number at least 0; got 'best'"),
+        ({"loss": "hinge"}, "loss must be one of 'logistic', 'exponential'; got 'hinge'"),
+        ({"family": "stumps"}, "family must be one of"),
+        ({"surrogate": "mean"}, "surrogate must be one of"),
+        ({"stack": "in-sample"}, "stack must be one of None, 'oof', 'start'"),
+        ({"step": "newton"}, "step must be one of"),
+        ({"threshold": 0.3}, "threshold must be one of"),
+        ({"max_bins": 1000}, "max_bins must be 'auto', None"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number greater than 0 and at most 1"),
+        ({"n_rounds": -1}, "n_rounds must be 0 or more"),
+        ({"max_depth": 0}, "max_depth must be 1 or more"),
+        ({"b": 0.0}, "b must be a number greater than 0"),
+        ({"corrective": True, "surrogate": "max"}, "corrective=True needs"),
+        ({"surrogate": "max", "b": 0.1, "costs": 0.3, "family": "coupled"}, "b must be greater than 2c"),
+    ],
+)
+def test_bad_parameters_are_named(data, options, message):
+    X, y = data
+    with pytest.raises(ValueError, match=message):
+        AbstentionBoostingClassifier(**options).fit(X, y)
+
+
+def test_bad_data_are_named(data):
+    X, y = data
+    model = AbstentionBoostingClassifier(**FIXED)
+    empty = pd.DataFrame(X, columns=list("abcde")).assign(c=np.nan)
+    with pytest.raises(ValueError, match=r"Every value is missing in the columns \['c'\]"):
+        model.fit(empty, y)
+    with pytest.raises(ValueError, match="Only cases of one class have a positive sample_weight"):
+        model.fit(X, y, sample_weight=(y == 1).astype(float))
+    with pytest.raises(ValueError, match="infinity"):
+        model.fit(np.where(X > 2, np.inf, X), y)
+    with pytest.raises(ValueError, match="Only binary classification"):
+        model.fit(X, np.arange(len(y)) % 3)
+    few = AbstentionBoostingClassifier(costs=0.2)
+    with pytest.raises(ValueError, match="needs two cases of each class"):
+        few.fit(X[:5], [0, 0, 0, 0, 1])
+
+
+def test_prediction_does_not_load_the_compiler(data, tmp_path):
+    X, y = data
+    recuse.save(AbstentionBoostingClassifier(**FIXED).fit(X, y), tmp_path / "model.skops")
+    code = f"""
+import sys, numpy as np, recuse
+model = recuse.load({str(tmp_path / "model.skops")!r})
+model.decide(np.zeros((3, 5)))
+print("numba" in sys.modules)
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert result.stdout.strip() == "False", result.stderr
+
+
+def test_frames_and_their_names(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=["age", "income", "debt", "visits", "score"])
+    model = AbstentionBoostingClassifier(costs=0.1, **FIXED).fit(frame, np.where(y == 1, "yes", "no"))
+    table = model.decide(frame)
+    assert set(model.predict(frame)) == {"yes", "no", "[abstain]"}
+    assert all(any(name in reason for name in frame) for reason in table.reason)
