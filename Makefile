@@ -5,9 +5,12 @@ BIN    := $(VENV)/bin
 # One BLAS thread per process: the test workers already use the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo test check bench docs format clean
+.PHONY: demo example test check bench docs format clean
 
-demo: $(VENV)/.core
+demo: $(VENV)/.cli
+	$(BIN)/recuse compare --out demo
+
+example: $(VENV)/.core
 	$(BIN)/python examples/breast_cancer.py
 
 test: check
@@ -39,6 +42,10 @@ $(VENV)/bin/python:
 
 $(VENV)/.core: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e .
+	@touch $@
+
+$(VENV)/.cli: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[cli,report]'
 	@touch $@
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python

@@ -12,6 +12,7 @@ __all__ = [
     "DoubleHingeSVC",
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
+    "compare",
     "cross_val_decide",
     "decide",
     "is_rejected",
@@ -27,6 +28,7 @@ _HOMES = {
     "DoubleHingeSVC": "svm",
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
+    "compare": "comparison",
     "cross_val_decide": "decisions",
     "decide": "decisions",
     "is_rejected": "decisions",
@@ -49,6 +51,7 @@ _SUBMODULES = (
 if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
     from .base import RejectedSamplesError
     from .boosting import AbstentionBoostingClassifier
+    from .comparison import compare
     from .costs import Costs
     from .decisions import Decisions, cross_val_decide, decide, is_rejected
     from .persistence import load, save

@@ -7,7 +7,7 @@ only when the caller names it. Then the indices that compiled code would follow 
 safer than pickle, but no proof that a hostile file cannot crash a process, nor that a stranger's model decides well.
 """
 
-from .files import write_whole
+from .files import open_whole, write_whole
 from .models import load, save, saved_versions
 
-__all__ = ["load", "save", "saved_versions", "write_whole"]
+__all__ = ["load", "open_whole", "save", "saved_versions", "write_whole"]

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
@@ -20,6 +21,13 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     data : bytes
         The whole content.
     """
+    with open_whole(path) as file:
+        file.write(data)
+
+
+@contextmanager
+def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file for writing piece by piece; it takes its place, as with `write_whole`, when the block ends well."""
     # Through a link to the file it names, as an ordinary write would go.
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
@@ -28,7 +36,10 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
         raise IsADirectoryError(f"path={os.fspath(path)!r} is a folder or a device: give the name of a file.")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
-        _write_durably(temporary, data)
+        with open(temporary, "xb") as file:  # unlike tempfile's, a file with the permissions the umask gives
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
         if target.exists():
             os.chmod(temporary, stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)
@@ -36,13 +47,6 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
         temporary.unlink(missing_ok=True)
         raise
     _make_rename_durable(target.parent)
-
-
-def _write_durably(path: Path, data: bytes) -> None:
-    with open(path, "xb") as file:  # unlike tempfile's, a file with the permissions the umask gives
-        file.write(data)
-        file.flush()
-        os.fsync(file.fileno())
 
 
 def _make_rename_durable(folder: Path) -> None:

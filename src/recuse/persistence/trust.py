@@ -19,6 +19,37 @@ _NEVER_TRUSTED = {"_testing", "callback", "conftest", "datasets", "estimator_che
 # The schema can ask for any trusted function to be called with arguments from the file, and a function such as
 # sklearn.datasets.clear_data_home deletes folders: trust only functions that compute numbers from arrays.
 _FUNCTION_HOMES = ("recuse.metrics", "sklearn.metrics", "sklearn.feature_selection")
+# What skrub's preparation of tables is made of, each by its full name: its other classes are no parts of our models.
+# The functions look at the type of a column or count its values.
+_TABLE_PARTS = frozenset(
+    f"skrub.{name}"
+    for name in (
+        "_apply_to_each_col.ApplyToEachCol",
+        "_check_input.CheckInputDataFrame",
+        "_clean_categories.CleanCategories",
+        "_clean_null_strings.CleanNullStrings",
+        "_dataframe._common.is_any_date",
+        "_dataframe._common.is_categorical",
+        "_dataframe._common.is_numeric",
+        "_datetime_encoder.DatetimeEncoder",
+        "_drop_uninformative.DropUninformative",
+        "_duration_to_float.DurationToFloat",
+        "_string_encoder.StringEncoder",
+        "_table_vectorizer.PassThrough",
+        "_table_vectorizer.ShortReprDict",
+        "_table_vectorizer.TableVectorizer",
+        "_table_vectorizer._created_by_predicate",
+        "_to_datetime.ToDatetime",
+        "_to_float.ToFloat",
+        "_to_str.ToStr",
+        "selectors._base.All",
+        "selectors._base.And",
+        "selectors._base.Cols",
+        "selectors._base.Filter",
+        "selectors._base.Sub",
+        "selectors._selectors._cardinality_below",
+    )
+)
 
 
 def names_in(data: bytes) -> list[str]:
@@ -37,7 +68,8 @@ def full_names(trusted: Iterable[str | type]) -> list[str]:
 
 def refused_names(names: list[str], allowed: list[str]) -> list[str]:
     """The names that are neither ours, nor a basic type, nor allowed by the caller."""
-    open_names = [name for name in names if name not in allowed and name not in _basic_types()]
+    known = _basic_types() | _TABLE_PARTS
+    open_names = [name for name in names if name not in allowed and name not in known]
     # By the name alone first: for a file that is refused anyway, nothing is imported.
     foreign = [name for name in open_names if not _named_like_ours(name)]
     return foreign or [name for name in open_names if not _is_ours(name)]

@@ -1,0 +1,115 @@
+"""The command line on large tables: time and memory against limits.
+
+`compare` on gmsc (150,000 cases of 10 columns) with the boosters and the plug-in rules, on all cores; `predict` on a
+million rows of the same columns. The "peer" is the limit: 900 seconds, 6144 MiB over all processes, 500 MiB above the
+memory of the loaded model. Needs the environment variable RECUSE_DATA.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from recuse.datasets import load
+
+from .runner import Row
+
+MEBIBYTE = 1024.0
+_LOAD = "import resource, sys, recuse; recuse.load(sys.argv[1]); import pandas, recuse.predicting, skrub, pyarrow; " \
+    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"  # fmt: skip
+_PREDICT = "import resource, sys; from recuse.predicting import predict_table; predict_table(*sys.argv[1:4]); " \
+    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"  # fmt: skip
+
+
+def run(quick=False):
+    """Yield one row a limit."""
+    table = load("breast_cancer" if quick else "gmsc", as_frame=True).frame
+    rows = 20_000 if quick else 1_000_000
+    with tempfile.TemporaryDirectory() as folder:
+        data, out = Path(folder) / "data.csv", Path(folder) / "run"
+        table.to_csv(data, index=False)
+        size = f"{len(table):,} x {table.shape[1] - 1}"
+        methods = [] if not quick else ["--methods", "logistic-chow", "--cv", "2"]
+        command = [sys.executable, "-m", "recuse.cli", "compare", data, "-t", "target", "--fn", "10", "--reject", "0.4"]
+        seconds, memory = _run([*command, "-o", out, "--json", *methods])
+        yield Row("recuse compare, seconds", size, "limit", seconds, 900.0, 1.0)
+        yield Row("recuse compare, MiB in all processes", size, "limit", memory, 6144.0, 1.0)
+        big = Path(folder) / "big.csv"
+        _repeat(data, big, rows, len(table))
+        loaded = _own_peak([sys.executable, "-c", _LOAD, out / "model.skops"])
+        started = time.perf_counter()
+        peak = _own_peak([sys.executable, "-c", _PREDICT, out / "model.skops", big, Path(folder) / "out.csv"])
+        seconds = time.perf_counter() - started
+        yield Row(
+            f"recuse predict, MiB above the model ({seconds:.0f} s)",
+            f"{rows:,} rows",
+            "limit",
+            peak - loaded,
+            500.0,
+            1.0,
+        )
+
+
+def _repeat(source, target, rows, n):
+    """Write the rows of a CSV file again and again."""
+    header, *lines = source.read_text().splitlines(keepends=True)
+    with open(target, "w") as file:
+        file.write(header)
+        for _ in range(rows // n):
+            file.writelines(lines)
+        file.writelines(lines[: rows % n])
+
+
+def _own_peak(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return int(done.stdout.split()[-1]) / MEBIBYTE
+
+
+def _run(command):
+    """Seconds, and the largest memory of the process and all it starts."""
+    peak, stop = [0.0], threading.Event()
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def watch():
+        while not stop.wait(0.5):
+            peak[0] = max(peak[0], sum(map(_resident, _family(process.pid))))
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    code = process.wait()
+    stop.set()
+    thread.join()
+    if code:
+        raise RuntimeError(f"recuse compare ended with {code}")
+    return time.perf_counter() - started, max(
+        peak[0], resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / MEBIBYTE
+    )
+
+
+def _family(pid):
+    """A process and its descendants."""
+    children = {}
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                parent = int((Path("/proc") / entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+            children.setdefault(parent, []).append(int(entry))
+    family, pending = [], [pid]
+    while pending:
+        family.append(pending.pop())
+        pending.extend(children.get(family[-1], []))
+    return family
+
+
+def _resident(pid):
+    try:
+        return int((Path("/proc") / str(pid) / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    except OSError:
+        return 0.0

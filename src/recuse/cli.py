@@ -1,0 +1,266 @@
+"""The command line: arguments only. Every command imports what it needs when it runs, so that help is quick."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(
+    name="recuse",
+    help="Classifiers that know when to step aside: yes, no, or a person should look, at the lowest total cost.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="Table: CSV, TSV or Parquet, also gzipped.")]
+Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict, of two outcomes.")]
+Positive = Annotated[str | None, typer.Option(help="Positive outcome (default: the second when sorted).")]
+Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
+Fn = Annotated[float, typer.Option(help="Price of a miss.")]
+Reject = Annotated[float, typer.Option(help="Price of a person's look.")]
+Seed = Annotated[int, typer.Option(help="Random state.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output.")]
+
+
+@app.callback(invoke_without_command=True)
+def _options(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+) -> None:
+    if version:
+        from recuse import __version__
+
+        print(__version__)
+        raise typer.Exit
+
+
+@app.command()
+def compare(
+    data: Annotated[
+        Path | None,
+        typer.Argument(metavar="DATA", help="Table: CSV, TSV or Parquet, also gzipped. Default: breast cancer."),
+    ] = None,
+    target: Target = None,
+    positive: Positive = None,
+    fp: Fp = 1.0,
+    fn: Fn = 5.0,
+    reject: Reject = 0.3,
+    methods: Annotated[
+        str | None, typer.Option(help="Names, separated by commas; `recuse methods` lists them.")
+    ] = None,
+    cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
+    repeats: Annotated[int, typer.Option(min=1, help="Repetitions with other folds.")] = 1,
+    n_jobs: Annotated[int, typer.Option(help="Folds worked on at once; -1 for all cores.")] = -1,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for everything written.")] = Path("recuse-run"),
+    as_json: AsJson = False,
+) -> None:
+    """Cross-validate reject-option classifiers on a table and write a report, decisions and the best model.
+
+    Interrupted and started again with the same arguments it goes on where it was.
+    """
+    if data is not None and target is None:
+        raise typer.BadParameter("name the column to predict.", param_hint="--target")
+    import recuse
+    from recuse.comparison.printing import leaderboard_json, print_leaderboard
+
+    names = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
+    costs = recuse.Costs(fp=fp, fn=fn, reject=reject)
+    with _progress(quiet=as_json) as report:
+        result = recuse.compare(
+            data,
+            target,
+            positive=positive,
+            costs=costs,
+            methods=names,
+            cv=cv,
+            repeats=repeats,
+            n_jobs=n_jobs,
+            seed=seed,
+            out=out,
+            progress=report,
+        )
+    if as_json:
+        print(leaderboard_json(result, out))
+    else:
+        print_leaderboard(result, out)
+
+
+@app.command()
+def methods(as_json: AsJson = False) -> None:
+    """List the methods that `compare` and `fit` know."""
+    from recuse.comparison import METHODS
+
+    rows = [{"name": m.name, "title": m.title, "max_rows": m.max_rows} for m in METHODS if m.available]
+    if as_json:
+        _print_json(rows)
+        return
+    for row in rows:
+        size = f" (tables up to {row['max_rows']:,} rows)" if row["max_rows"] else ""
+        print(f"{row['name']:<22} {row['title']}{size}")
+
+
+@app.command()
+def fit(
+    data: DataFile,
+    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict, of two outcomes.")],
+    method: Annotated[str, typer.Option("--method", "-m", help="`recuse methods` lists them.")] = "boosting-chow",
+    positive: Positive = None,
+    fp: Fp = 1.0,
+    fn: Fn = 5.0,
+    reject: Reject = 0.3,
+    seed: Seed = 0,
+    out: Annotated[Path, typer.Option("--out", "-o", help="Model file.")] = Path("model.skops"),
+) -> None:
+    """Fit one method on a whole table and save the model."""
+    import recuse
+    from recuse.comparison import fit_method
+
+    costs = recuse.Costs(fp=fp, fn=fn, reject=reject)
+    recuse.save(fit_method(data, target, method=method, positive=positive, costs=costs, seed=seed), out)
+    print(f"{out}: {method} fitted on {data}", file=sys.stderr)
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by `compare` or `fit`.")],
+    data: DataFile,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV file (default: standard output).")] = None,
+    capacity: Annotated[
+        int | None, typer.Option(min=0, help="How many cases people can look at: ranks the rejected ones.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer every case of a table, of any size, with a decision and a reason."""
+    from dataclasses import asdict
+
+    from recuse.predicting import predict_table
+
+    if out is None and as_json:
+        raise typer.BadParameter("--json needs --out: standard output holds one of the two.", param_hint="--json")
+    answered = predict_table(model, data, sys.stdout.buffer if out is None else out, capacity=capacity)
+    if as_json:
+        _print_json(asdict(answered) | {"rejected": answered.rejected, "out": str(out)})
+    else:
+        print(answered, file=sys.stderr)
+
+
+@app.command()
+def report(
+    run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder that `compare` wrote.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file (default: report.html in it).")] = None,
+) -> None:
+    """Write the report of a finished run again."""
+    from recuse.report import rewrite
+
+    print(rewrite(run, out))
+
+
+@app.command()
+def inspect(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by `compare` or `fit`.")],
+    as_json: AsJson = False,
+) -> None:
+    """Say what a model file holds: method, prices, thresholds, columns, versions."""
+    from recuse.predicting import inspect_model
+
+    facts = inspect_model(model)
+    if as_json:
+        _print_json(facts)
+        return
+    for name, value in facts.items():
+        shown = ", ".join(f"{key}: {part}" for key, part in value.items()) if isinstance(value, dict) else value
+        print(f"{name:<12} {shown}")
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Name of the paper.")],
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: does it run at all?")] = False,
+) -> None:
+    """Repeat a paper's experiments."""
+    from importlib import import_module
+    from importlib.util import find_spec
+
+    if find_spec("recuse.reproduce") is None:
+        raise ValueError(f"{paper!r} cannot be reproduced: this version holds no paper's experiments yet.")
+    import_module("recuse.reproduce.__main__").main([paper, *(["--quick"] if quick else [])])
+
+
+@contextmanager
+def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
+    """A bar with the time left, on standard error."""
+    if quiet:
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("comparing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        # Folds differ much: a long memory steadies the estimate.
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    bar = Progress(*columns, console=console, speed_estimate_period=600, transient=True)
+    task = bar.add_task("", total=None)
+
+    def report(done: int, total: int, what: str) -> None:
+        bar.start()  # not before there is something to do: bad input is one line, and no bar
+        bar.update(task, completed=done, total=total, description=what)
+
+    try:
+        yield report
+    except KeyboardInterrupt:
+        _fail("interrupted; the same command goes on where it was.", 130)
+    finally:
+        if bar.live.is_started:
+            bar.stop()
+
+
+def _print_json(data: Any) -> None:
+    import json
+
+    print(json.dumps(data, default=str))
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: 0 done, 1 bad input with one line on standard error, 2 wrong usage."""
+    warnings.showwarning = _show_warning
+    try:
+        app(args=arguments)
+    except (ValueError, TypeError, OSError, ImportError) as error:
+        _fail(" ".join(str(error).split()) or type(error).__name__, 1)
+
+
+def _show_warning(message: Any, *_: Any, **__: Any) -> None:
+    print(f"recuse: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def _fail(text: str, code: int) -> None:
+    print(f"recuse: {text}", file=sys.stderr)
+    sys.exit(code)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,109 @@
+"""What is done stays done: one small file for each method and fold, named by what it rests on."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..persistence import write_whole
+from ..tables import Cases
+from .folds import FoldResult
+
+_FOLDER = ".cache"
+_ARRAYS = ("test", "forced", "kind", "h", "r", "score")
+_FACTS = ("fit_seconds", "predict_seconds", "params", "warnings")
+_PACKAGES = ("recuse", "scikit-learn", "numpy", "scipy", "pandas", "skrub")
+
+
+def versions() -> dict[str, str]:
+    """Versions of the packages that results depend on."""
+    found = {}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "absent"
+    return found
+
+
+def data_fingerprint(cases: Cases) -> str:
+    """Digest of the features and outcomes: names, types and every value."""
+    import pandas as pd
+
+    digest = hashlib.sha256()
+    types = {name: str(dtype) for name, dtype in cases.features.dtypes.items()}
+    digest.update(json.dumps([types, cases.target, str(cases.positive)]).encode())
+    digest.update(pd.util.hash_pandas_object(cases.features, index=False).to_numpy().tobytes())
+    digest.update("\0".join(map(str, cases.outcomes.tolist())).encode())
+    return digest.hexdigest()
+
+
+def run_fingerprint(data: str, arguments: dict[str, Any]) -> str:
+    """Digest of all that a fold's answers depend on, besides its method and number."""
+    text = json.dumps([data, arguments, versions()], sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class Checkpoints:
+    """Results of folds on disk.
+
+    Parameters
+    ----------
+    out : path or None
+        Folder of the run; None keeps nothing.
+    fingerprint : str
+        Of the run.
+    """
+
+    def __init__(self, out: Path | None, fingerprint: str) -> None:
+        self.folder = None if out is None else out / _FOLDER / fingerprint[:16]
+        if self.folder is not None:
+            self.folder.mkdir(parents=True, exist_ok=True)
+
+    def _path(self, method: str, fold: int) -> Path | None:
+        return None if self.folder is None else self.folder / f"{method}.{fold}.npz"
+
+    def load(self, method: str, fold: int) -> FoldResult | None:
+        """Return what was stored; None where nothing is, or where it cannot be read."""
+        path = self._path(method, fold)
+        if path is None or not path.is_file():
+            return None
+        try:
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
+                arrays = {name: stored[name] for name in _ARRAYS}
+                facts = json.loads(stored["facts"].tobytes())
+                reason = json.loads(stored["reason"].tobytes())
+        except Exception:  # whatever is wrong with it, the fold can be computed again
+            return None
+        return FoldResult(**arrays, reason=reason, **facts)
+
+    def store(self, method: str, fold: int, result: FoldResult) -> None:
+        """Keep a result; a failure is not kept, so that a later run tries again."""
+        path = self._path(method, fold)
+        if path is None or result.error is not None:
+            return
+        facts = {name: getattr(result, name) for name in _FACTS}
+        buffer = io.BytesIO()
+        np.savez_compressed(
+            buffer,
+            facts=_as_bytes(facts),
+            reason=_as_bytes(result.reason),
+            **{name: getattr(result, name) for name in _ARRAYS},
+        )
+        write_whole(path, buffer.getvalue())
+
+
+def _as_bytes(data: Any) -> Any:
+    return np.frombuffer(json.dumps(data, default=str).encode(), dtype=np.uint8)
+
+
+def remove_leftovers(out: Path) -> None:
+    """Delete the unfinished files that a killed run may have left behind."""
+    for path in [*out.glob(".*.tmp"), *(out / _FOLDER).glob("*/.*.tmp")]:
+        path.unlink(missing_ok=True)

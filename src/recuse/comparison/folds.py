@@ -1,0 +1,133 @@
+"""One fold of one method: choose hyper-parameters and fit on the training part, answer the test part."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from ..decisions import KINDS, locate
+from ..labels import encode, plain
+from ..tables import Cases, TableColumns
+from .methods import Method, Setting
+
+
+@dataclass(frozen=True, eq=False)
+class FoldResult:
+    """Answers to the cases of one fold by a model that never saw them.
+
+    Attributes
+    ----------
+    test : ndarray of int
+        Positions of the cases.
+    forced, kind : ndarray of int8
+        Class without the reject option (0 negative, 1 positive), and position in `KINDS`.
+    h, r : ndarray of float
+        Class score, greater than 0 towards the positive class, and acceptance score.
+    score : ndarray of float
+        Probability of the positive class where the model has one, else h.
+    reason : list of str
+        One sentence a case.
+    fit_seconds, predict_seconds : float
+        Search and fit; answers.
+    params : dict
+        Hyper-parameters chosen.
+    warnings : list of str
+        What was warned of.
+    error : str or None
+        Why there are no answers.
+    """
+
+    test: NDArray[np.intp]
+    forced: NDArray[np.int8]
+    kind: NDArray[np.int8]
+    h: NDArray[np.float64]
+    r: NDArray[np.float64]
+    score: NDArray[np.float64]
+    reason: list[str]
+    fit_seconds: float = 0.0
+    predict_seconds: float = 0.0
+    params: dict[str, Any] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    error: str | None = None
+
+    @classmethod
+    def failed(cls, test: NDArray[np.intp], error: str) -> FoldResult:
+        """A fold without answers."""
+        none = np.empty(0)
+        return cls(test, none.astype(np.int8), none.astype(np.int8), none, none, none, [], error=error)
+
+
+def run_fold(
+    method: Method, setting: Setting, cases: Cases, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> FoldResult:
+    """Fit a method on `train` and answer `test`; a failure is part of the result, not raised."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result = _fit_and_answer(method, setting, cases, train, test)
+        except Exception as error:
+            return FoldResult.failed(test, _one_line(error))
+    result.warnings.extend(sorted({_one_line(warning.message) for warning in caught}))
+    return result
+
+
+def _fit_and_answer(
+    method: Method, setting: Setting, cases: Cases, train: NDArray[np.intp], test: NDArray[np.intp]
+) -> FoldResult:
+    started = time.perf_counter()
+    model, params = fit_model(method, setting, cases.features.iloc[train], cases.outcomes[train])
+    fitted = time.perf_counter()
+    classifier, prepared = locate(model, cases.features.iloc[test])
+    decisions = classifier.decide(prepared)
+    answered = time.perf_counter()
+    swapped = plain(decisions.classes[0]) == cases.positive
+    h = -decisions.h if swapped else decisions.h
+    return FoldResult(
+        test=test,
+        forced=(encode(decisions.forced, np.array([cases.positive])) == 0).astype(np.int8),
+        kind=encode(decisions.kind, np.array(KINDS)).astype(np.int8),
+        h=h,
+        r=decisions.r,
+        score=_class_score(classifier, prepared, h, cases.positive),
+        reason=decisions.reason.tolist(),
+        fit_seconds=fitted - started,
+        predict_seconds=answered - fitted,
+        params=params,
+    )
+
+
+def fit_model(method: Method, setting: Setting, X: Any, y: NDArray[Any]) -> tuple[Pipeline, dict[str, Any]]:
+    """Fit columns, preparation and classifier; return the model and the hyper-parameters it chose."""
+    columns = TableColumns().fit(X)
+    vectorizer = table_vectorizer(setting.seed)
+    # The vectorizer learns without outcomes: fitting it before the search leaks nothing that the search could use.
+    numbers = vectorizer.fit_transform(columns.transform(X))
+    classifier, params = method.build(setting).fit(numbers, y, setting)
+    return Pipeline([("columns", columns), ("vectorizer", vectorizer), ("classifier", classifier)]), params
+
+
+def table_vectorizer(seed: int) -> Any:
+    """Return skrub's preparation of mixed columns: categories, dates and text become numbers."""
+    from skrub import StringEncoder, TableVectorizer
+
+    return TableVectorizer(high_cardinality=StringEncoder(random_state=seed))
+
+
+def _class_score(classifier: Any, X: Any, h: NDArray[np.float64], positive: Any) -> NDArray[np.float64]:
+    """Probability of the positive class where there is one, else the class score."""
+    if not hasattr(classifier, "predict_proba"):
+        return h
+    column = int(plain(classifier.classes_[1]) == positive)
+    probabilities: NDArray[np.float64] = np.asarray(classifier.predict_proba(X))[:, column]
+    return probabilities
+
+
+def _one_line(message: Any) -> str:
+    text = " ".join(str(message).split()) or type(message).__name__
+    return text if len(text) <= 300 else text[:297] + "..."

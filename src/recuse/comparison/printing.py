@@ -1,0 +1,65 @@
+"""The result of a comparison in a terminal, or as JSON for another program."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+from .leaderboard import Interval, Row
+from .result import Comparison
+
+
+def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
+    """Print the leaderboard, the verdict, and where the report is."""
+    header = ["method", "cost", "95% interval", "above the best", "answers", "right"]
+    rows = [header, *(_cells(row) for row in result.rows)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
+    for name, *figures in rows:
+        print(f"{name:<{widths[0]}}", *(f"{text:>{width}}" for text, width in zip(figures, widths[1:], strict=True)))
+    for name, error in result.errors.items():
+        print(f"{name} failed: {error}")
+    print(f"\n{verdict(result)}")
+    if out is not None:
+        print(f"Report: {out / 'report.html'}")
+        print(f"Also in {out}: leaderboard.csv, decisions.csv, model.skops, run.json")
+
+
+def verdict(result: Comparison) -> str:
+    """Say in a sentence whether rejecting pays."""
+    gain = result.gain
+    if gain is None:
+        return "Nothing to compare with: name a method and a reference."
+    rejecting, reference, saved = gain
+    amounts = f"{saved.value:.4f} per case [{saved.low:.4f}, {saved.high:.4f}] against {reference.title!r}"
+    if saved.low > 0:
+        return f"Rejecting pays here: {rejecting.title} saves {amounts}."
+    if saved.high <= 0:
+        return f"Rejecting does not pay here: {rejecting.title} saves {amounts}."
+    return f"Whether rejecting pays here is not settled: {rejecting.title} saves {amounts}."
+
+
+def _cells(row: Row) -> list[str]:
+    if row.cost is None:
+        return [row.name, "failed", *[""] * 4]
+    difference = row.difference or Interval(math.nan, math.nan, math.nan)
+    return [
+        row.name,
+        f"{row.cost.value:.4f}",
+        f"{row.cost.low:.4f} - {row.cost.high:.4f}",
+        "" if difference.value == 0 else f"{difference.value:.4f} [{difference.low:.4f}, {difference.high:.4f}]",
+        f"{row.coverage:.1%}",
+        "-" if math.isnan(row.accuracy) else f"{row.accuracy:.1%}",
+    ]
+
+
+def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
+    """One JSON object: verdict, winner, rows, and the folder written to."""
+    rows = [{key: _jsonable(value) for key, value in row.as_dict().items()} for row in result.rows]
+    facts = {"verdict": verdict(result), "winner": result.winner.name, "leaderboard": rows}
+    return json.dumps(facts | {"out": None if out is None else str(out)})
+
+
+def _jsonable(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,211 @@
+"""Answers for a table of any size, piece by piece, and which rejected cases the reviewers should see first."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from .checks import check_count
+from .decisions import decide, locate
+from .labels import REJECT_TEXT, plain
+from .persistence import load, open_whole, saved_versions
+from .tables import TableColumns, read_chunks
+
+ROWS_AT_ONCE = 50_000
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What became of a table.
+
+    Attributes
+    ----------
+    cases, ambiguity, novelty : int
+        All cases; those rejected, by kind.
+    capacity : int or None
+        How many rejected cases the reviewers can see.
+    limit : float or None
+        Acceptance score of the last case within the capacity; None when all rejected cases fit.
+    """
+
+    cases: int
+    ambiguity: int
+    novelty: int
+    capacity: int | None = None
+    limit: float | None = None
+
+    @property
+    def rejected(self) -> int:
+        """Cases for a person."""
+        return self.ambiguity + self.novelty
+
+    def __str__(self) -> str:
+        share = f" ({self.rejected / self.cases:.1%})" if self.cases else ""
+        text = f"{self.cases} cases: {self.cases - self.rejected} answered, {self.rejected}{share} {REJECT_TEXT}"
+        if self.capacity is None:
+            return text
+        if self.limit is None:
+            return f"{text}; the capacity of {self.capacity} suffices for all of them"
+        return (
+            f"{text}; the capacity of {self.capacity} ends at acceptance score {self.limit:.4g}, "
+            f"{self.rejected - self.capacity} cases are beyond it"
+        )
+
+
+def predict_table(
+    model: Any,
+    data: str | os.PathLike[str],
+    out: str | os.PathLike[str] | BinaryIO,
+    *,
+    capacity: int | None = None,
+    rows_at_once: int = ROWS_AT_ONCE,
+    progress: Callable[[int], None] | None = None,
+) -> Answered:
+    """Answer every case of a table file and write the decisions as CSV; the table need not fit into memory.
+
+    Parameters
+    ----------
+    model : estimator or path
+        A fitted reject-option classifier, or a Pipeline that ends in one, or the file that holds it.
+    data : path-like
+        CSV, TSV or Parquet file, gzipped or not.
+    out : path-like or binary file
+        Where the decisions go, one row a case: case, decision, kind, forced, h, r, reason. A path is written
+        whole or not at all.
+    capacity : int, optional
+        How many rejected cases people can look at. A column `review` then numbers the rejected cases, those first
+        for which a look saves most (the lowest acceptance score); numbers beyond the capacity are left empty.
+    rows_at_once : int
+        Rows held in memory.
+    progress : callable, optional
+        Called with the number of cases answered so far.
+
+    Returns
+    -------
+    Answered
+    """
+    if capacity is not None:
+        check_count("capacity", capacity, least=0)
+    if isinstance(model, str | os.PathLike):
+        model = load(model)
+    with _opened(out) as file:
+        if capacity is None:
+            counts, _ = _answer(model, data, file, rows_at_once, progress)
+            return Answered(*counts)
+        with tempfile.TemporaryFile() as unranked:
+            counts, scores = _answer(model, data, unranked, rows_at_once, progress)
+            unranked.seek(0)
+            return Answered(*counts, capacity, _add_ranks(unranked, file, scores, capacity, rows_at_once))
+
+
+@contextmanager
+def _opened(out: Any) -> Iterator[BinaryIO]:
+    if isinstance(out, str | os.PathLike):
+        with open_whole(out) as file:
+            yield file
+    else:
+        yield out
+
+
+def _answer(
+    model: Any, data: Any, file: BinaryIO, rows_at_once: int, progress: Callable[[int], None] | None
+) -> tuple[tuple[int, int, int], NDArray[np.float64]]:
+    """Write the decisions; return how many there are of each kind, and the scores of the rejected cases."""
+    done, counts, scores = 0, {"ambiguity": 0, "novelty": 0}, []
+    for chunk in read_chunks(data, text_columns=_text_columns(model), size=rows_at_once):
+        if len(chunk) == 0:
+            continue
+        decisions = decide(model, chunk)
+        frame = decisions.to_pandas()[["label", "kind", "forced", "h", "r", "reason"]]
+        frame = frame.rename(columns={"label": "decision"})
+        # Whatever label marks a rejection inside the model, a person reads this one.
+        frame["decision"] = frame["decision"].astype(object).where(decisions.accepted, REJECT_TEXT)
+        frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))
+        file.write(frame.to_csv(index=False, header=done == 0).encode())
+        done += len(frame)
+        for kind in counts:
+            counts[kind] += decisions.counts()[kind]
+        scores.append(decisions.r[~decisions.accepted])
+        if progress is not None:
+            progress(done)
+    if done == 0:
+        raise ValueError(f"{os.fspath(data)} holds no rows: a header alone is not a table of cases.")
+    return (done, counts["ambiguity"], counts["novelty"]), np.concatenate(scores)
+
+
+def _text_columns(model: Any) -> tuple[str, ...]:
+    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    return first.text_columns if isinstance(first, TableColumns) else ()
+
+
+def _add_ranks(
+    unranked: BinaryIO, file: BinaryIO, scores: NDArray[np.float64], capacity: int, rows_at_once: int
+) -> float | None:
+    """Copy the decisions with the place of each rejected case in the queue; return the score at the limit."""
+    import pandas as pd
+
+    order = np.argsort(scores, kind="stable")
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(1, len(order) + 1)
+    text = np.array([str(number) if number <= capacity else "" for number in place], dtype=object)
+    used, header = 0, True
+    for chunk in pd.read_csv(unranked, dtype=str, keep_default_na=False, chunksize=rows_at_once):
+        rejected = np.flatnonzero(chunk["kind"] != "accept")
+        review = np.full(len(chunk), "", dtype=object)
+        review[rejected] = text[used : used + len(rejected)]
+        used += len(rejected)
+        file.write(chunk.assign(review=review).to_csv(index=False, header=header).encode())
+        header = False
+    if len(scores) <= capacity or capacity == 0:
+        return None if len(scores) <= capacity else float(scores.min())
+    return float(scores[order[capacity - 1]])
+
+
+def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Say what a model file holds: method, prices, thresholds, columns and versions.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that `recuse.save` wrote.
+
+    Returns
+    -------
+    dict
+        Plain numbers and texts.
+    """
+    model = load(path)
+    classifier, _ = locate(model)
+    first = model.steps[0][1] if isinstance(model, Pipeline) else None
+    columns = dict(zip(first.columns_, first.kinds_, strict=True)) if isinstance(first, TableColumns) else {}
+    costs = classifier.costs_
+    inner = getattr(classifier, "estimator_", None)
+    inner = inner.steps[-1][1] if isinstance(inner, Pipeline) else inner
+    facts: dict[str, Any] = {
+        "file": Path(path).name,
+        "method": type(classifier).__name__,
+        "classes": [plain(label) for label in classifier.classes_],
+        "positive": plain(classifier.pos_label_),
+        "prices": {
+            "fp": costs.fp,
+            "fn": costs.fn,
+            "reject_negative": costs.reject_negative,
+            "reject_positive": costs.reject_positive,
+        },
+    }
+    if inner is not None:
+        facts["classifier"] = type(inner).__name__
+    if getattr(classifier, "rule", None) is not None:
+        facts["rule"] = str(classifier.rule)
+    if hasattr(classifier, "thresholds_"):
+        facts["thresholds"] = [float(value) for value in classifier.thresholds_]
+    return facts | {"columns": columns, "versions": saved_versions(path)}

@@ -1,0 +1,109 @@
+"""The summary as one page that needs nothing else: styles, data, charting library and code are in it."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ..persistence import write_whole
+
+_TEMPLATES = files(__package__) / "templates"
+_NOTHING = "\N{EN DASH}"
+
+
+def render(summary: dict[str, Any]) -> str:
+    """Return the page of a summary.
+
+    Parameters
+    ----------
+    summary : dict
+        From `summarize`, or the same read back from summary.json.
+
+    Returns
+    -------
+    str
+        HTML.
+    """
+    try:
+        from jinja2 import Environment, FunctionLoader, StrictUndefined
+    except ImportError:
+        raise ImportError("The report needs jinja2 and vl-convert-python: pip install 'recuse[report]'.") from None
+    environment = Environment(
+        loader=FunctionLoader(_template),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"price": _price, "percent": _percent, "count": _count, "amount": "{:.6g}".format}
+    page: str = environment.get_template("report.html").render(
+        summary=summary,
+        by_name={row["method"]: row for row in summary["leaderboard"]},
+        # No sign of the data can end the element that holds them.
+        data=json.dumps(summary, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        style=_template("style.css"),
+        live=_template("live.js"),
+        code=_template("page.js"),
+        library=_library(),
+    )
+    return page
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
+
+
+@cache
+def _library() -> str:
+    """Vega-Lite, from the installed package: no network is asked."""
+    try:
+        import vl_convert
+    except ImportError:
+        raise ImportError("The report needs jinja2 and vl-convert-python: pip install 'recuse[report]'.") from None
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+    # A scope of its own: the library's short names must not become the page's.
+    library = f"(function () {{\n{bundle}\n}})();"
+    return library.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+
+
+def _price(value: float | None) -> str:
+    return _NOTHING if value is None else f"{value:.4f}" if abs(value) < 1 else f"{value:.3f}"
+
+
+def _percent(value: float | None) -> str:
+    return _NOTHING if value is None else f"{value:.1%}"
+
+
+def _count(value: float) -> str:
+    return f"{value:,.0f}"
+
+
+def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
+    """Write the page of a finished run again, from its summary.
+
+    Parameters
+    ----------
+    run : path-like
+        Folder that a comparison wrote.
+    out : path-like, optional
+        The page; by default report.html in the folder.
+
+    Returns
+    -------
+    Path
+        Where the page is.
+    """
+    source = Path(run) / "summary.json"
+    if not source.is_file():
+        raise FileNotFoundError(f"{os.fspath(run)} holds no summary.json: give the folder that compare wrote.")
+    try:
+        page = render(json.loads(source.read_bytes()))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{source} is damaged or of another version: run compare again.") from error
+    path = Path(run) / "report.html" if out is None else Path(out)
+    write_whole(path, page.encode())
+    return path

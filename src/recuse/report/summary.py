@@ -1,0 +1,250 @@
+"""A comparison as a dict of plain numbers and texts: everything the page shows."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..decisions import locate
+from ..labels import plain
+from ..metrics import ks_score
+from .operating import PAIR, PLAIN, Entries
+
+if TYPE_CHECKING:
+    from ..comparison.leaderboard import Row
+    from ..comparison.result import Answers, Comparison
+
+CURVE_POINTS = 150
+SHOWN_CASES = 500
+SHOWN_COLUMNS = 6
+SHOWN_SHAPES = 8
+SEND_ALL = "send-all"
+
+# Section of the page -> function that fills its key of the summary.
+SECTIONS = ("verdict", "leaderboard", "methods", "cases", "why", "data", "settings")
+
+
+def summarize(comparison: Comparison) -> dict[str, Any]:
+    """Return everything the page shows, ready for JSON.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        A finished run.
+
+    Returns
+    -------
+    dict
+        Keys: those of `SECTIONS`, and what several sections share (prices, classes, number of cases, winner).
+    """
+    costs = comparison.costs
+    differences = _differences(comparison)
+    return {
+        "name": comparison.cases.name,
+        "target": comparison.cases.target,
+        "classes": [str(label) for label in comparison.cases.classes],
+        "n_cases": len(comparison.cases.outcomes),
+        "n_positive": int(comparison.positive.sum()),
+        "prices": {
+            "fp": costs.fp,
+            "fn": costs.fn,
+            "reject": costs.reject_negative,
+            "reject_ratio": costs.reject_positive / costs.reject_negative,
+        },
+        "winner": comparison.winner.name,
+        "verdict": _verdict(comparison),
+        "leaderboard": [_leaderboard_row(row) for row in comparison.rows],
+        "methods": [_method(comparison, row) for row in comparison.rows if row.name in comparison.answers],
+        "cases": _rejected_cases(comparison, [item["column"] for item in differences[:SHOWN_COLUMNS]]),
+        "why": {"differences": differences, "shapes": _shapes(comparison)},
+        "data": _data(comparison),
+        "settings": _settings(comparison),
+    }
+
+
+def _verdict(comparison: Comparison) -> dict[str, Any] | None:
+    gain = comparison.gain
+    if gain is None:
+        return None
+    rejecting, reference, saved = gain
+    pays = "yes" if saved.low > 0 else "no" if saved.high <= 0 else "unclear"
+    return {
+        "pays": pays,
+        "rejecting": rejecting.name,
+        "rejecting_title": rejecting.title,
+        "reference": reference.name,
+        "reference_title": reference.title,
+        "saved": [saved.value, saved.low, saved.high],
+        "cost": rejecting.cost.value if rejecting.cost else None,
+        "reference_cost": reference.cost.value if reference.cost else None,
+    }
+
+
+def _leaderboard_row(row: Row) -> dict[str, Any]:
+    return {key: _jsonable(value) for key, value in row.as_dict().items()}
+
+
+def _method(comparison: Comparison, row: Row) -> dict[str, Any]:
+    answers = comparison.answers[row.name]
+    moves = PLAIN if row.reference else comparison.method(row.name).moves
+    values = answers.r[0] if moves == PAIR else answers.score[0]
+    entries = Entries.of(values, answers.fold[0], comparison.positive, answers.forced[0])
+    return {
+        "name": row.name,
+        "title": row.title,
+        "reference": row.reference,
+        "moves": moves,
+        "matrix": _own_matrix(answers, comparison.positive).tolist(),
+        "entries": entries.as_dict(),
+        "curve": _curve(answers, comparison.positive),
+    }
+
+
+def _own_matrix(answers: Answers, positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Mean confusion matrix over the repetitions: rows negative and positive, columns no, yes and rejected."""
+    matrix = np.zeros((2, 3))
+    column = np.where(answers.accepted, answers.forced, 2)
+    truth = np.broadcast_to(positive.astype(np.intp), column.shape)
+    np.add.at(matrix, (truth, column), 1.0 / len(column))
+    return matrix
+
+
+def _curve(answers: Answers, positive: NDArray[np.bool_]) -> list[list[int]]:
+    """Counts of accepted cases, by outcome and class, as the acceptance threshold falls: [tn, fp, fn, tp]."""
+    r, forced = answers.r[0], answers.forced[0] == 1
+    order = np.argsort(-r, kind="stable")
+    ends = np.append(np.flatnonzero(np.diff(r[order])), len(order) - 1)
+    cells = 2 * positive.astype(np.intp) + forced
+    counts = np.cumsum(np.eye(4, dtype=np.int64)[cells[order]], axis=0)[ends]
+    if len(counts) > CURVE_POINTS:
+        accepted = counts.sum(axis=1)
+        wanted = np.linspace(accepted[0], accepted[-1], CURVE_POINTS)
+        counts = counts[np.unique(np.searchsorted(accepted, wanted))]
+    found: list[list[int]] = counts.tolist()
+    return found
+
+
+def _rejected_cases(comparison: Comparison, columns: list[str]) -> dict[str, Any]:
+    """The winner's rejected cases, the least sure first."""
+    answers = comparison.answers[comparison.winner.name]
+    rejected = np.flatnonzero(~answers.accepted[0])
+    shown = rejected[np.argsort(answers.r[0][rejected], kind="stable")][:SHOWN_CASES]
+    negative, positive = (str(label) for label in comparison.cases.classes)
+    features = comparison.cases.features
+    rows = [
+        [
+            int(case) + 1,
+            ("", "ambiguous", "unlike any seen")[answers.kind[0][case]],
+            positive if answers.forced[0][case] == 1 else negative,
+            str(plain(comparison.cases.outcomes[case])),
+            round(float(answers.r[0][case]), 6),
+            answers.reason[case],
+            *(_cell(features[column].iloc[case]) for column in columns),
+        ]
+        for case in shown.tolist()
+    ]
+    return {
+        "columns": ["Case", "Why it was held back", "Best guess", "Outcome", "Acceptance score", "Reason", *columns],
+        "rows": rows,
+        "total": len(rejected),
+    }
+
+
+def _differences(comparison: Comparison) -> list[dict[str, Any]]:
+    """Columns in which the rejected cases differ most from the others, strongest first."""
+    answers = comparison.answers[comparison.winner.name]
+    rejected = ~answers.accepted[0]
+    features = comparison.cases.features
+    if rejected.all() or not rejected.any():
+        return [{"column": name, "strength": None, "accepted": "", "rejected": ""} for name in features.columns]
+    found = [_difference(features[name], rejected) for name in features.columns]
+    return sorted(found, key=lambda item: -item["strength"])
+
+
+def _difference(column: Any, rejected: NDArray[np.bool_]) -> dict[str, Any]:
+    import pandas as pd
+
+    numbers = column if pd.api.types.is_numeric_dtype(column) else None
+    if numbers is not None and numbers.dtype != bool:
+        values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
+        middle = [_median(values[part]) for part in (~rejected, rejected)]
+        filled = np.where(np.isnan(values), np.nanmin(values) - 1, values)
+        strength = max(ks_score(rejected, filled, pos_label=True), ks_score(rejected, -filled, pos_label=True))
+        shown = [_cell(value) for value in middle]
+    else:
+        text = column.astype("object").where(column.notna(), "(empty)").astype(str)
+        shares = pd.crosstab(text, rejected, normalize="columns")
+        strength = float((shares[True] - shares[False]).abs().sum() / 2)
+        value = (shares[True] - shares[False]).idxmax()
+        shown = [f"{value}: {shares.loc[value, part]:.0%}" for part in (False, True)]
+    return {"column": str(column.name), "strength": float(strength), "accepted": shown[0], "rejected": shown[1]}
+
+
+def _median(values: NDArray[np.float64]) -> float:
+    known = values[~np.isnan(values)]
+    return float(np.median(known)) if len(known) else float("nan")
+
+
+def _shapes(comparison: Comparison) -> list[dict[str, Any]]:
+    """What each feature adds to the scores, where the winner is a sum over features; the strongest first."""
+    model = comparison.model()
+    classifier, _ = locate(model)
+    found = getattr(classifier, "shape_functions_", None)
+    if not found:
+        return []
+    names = [str(name) for name in model[:-1].get_feature_names_out()]
+    shapes = [
+        {
+            "feature": names[shape.feature] if shape.feature < len(names) else "score of the twin",
+            "cuts": np.asarray(shape.cuts, dtype=float).tolist(),
+            "h": np.asarray(shape.h, dtype=float).tolist(),
+            "r": np.asarray(shape.r, dtype=float).tolist(),
+        }
+        for shape in found
+    ]
+    return sorted(shapes, key=lambda shape: -max(np.ptp(shape["h"]), np.ptp(shape["r"])))[:SHOWN_SHAPES]
+
+
+def _data(comparison: Comparison) -> dict[str, Any]:
+    features = comparison.cases.features
+    columns = [
+        {
+            "name": str(name),
+            "type": str(features[name].dtype),
+            "missing": int(features[name].isna().sum()),
+            "distinct": int(features[name].nunique()),
+        }
+        for name in features.columns
+    ]
+    return {"columns": columns, "fingerprint": comparison.fingerprint}
+
+
+def _settings(comparison: Comparison) -> dict[str, Any]:
+    warnings = sorted(
+        {
+            f"{comparison.method(name).title}: {text}"
+            for name, answers in comparison.answers.items()
+            for fold in answers.folds
+            for text in fold.warnings
+        }
+    )
+    return {key: comparison.arguments[key] for key in ("cv", "repeats", "seed")} | {
+        "versions": comparison.versions,
+        "warnings": warnings,
+    }
+
+
+def _cell(value: Any) -> Any:
+    value = plain(value)
+    if value is None or value != value:
+        return None
+    if isinstance(value, float):
+        return float(f"{value:.4g}")
+    return value if isinstance(value, int | str | bool) else str(value)
+
+
+def _jsonable(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else plain(value)

@@ -1,0 +1,314 @@
+// The page: sliders, figures, charts and sortable tables. The arithmetic is in live.js.
+"use strict";
+
+const summary = JSON.parse(document.getElementById("summary").textContent);
+const byId = id => document.getElementById(id);
+const run = summary.prices;
+const methods = summary.methods;
+const prices = { fp: run.fp, fn: run.fn, reject: run.reject };
+let chosen = summary.winner;
+
+const percent = (x, digits = 1) => (x === null ? "–" : (100 * x).toFixed(digits) + "%");
+const price = x => (Math.abs(x) < 1 ? x.toFixed(4) : x.toFixed(3));
+const count = x => (Number.isInteger(x) ? x : Math.round(10 * x) / 10).toLocaleString("en");
+const isRun = () => prices.fp === run.fp && prices.fn === run.fn && prices.reject === run.reject;
+const current = () => priceList(prices.fp, prices.fn, prices.reject, run.reject_ratio);
+
+function matrixAt(method, p) {
+  return isRun() && p.rneg === run.reject ? method.matrix : operatingMatrix(method.entries, method.moves, p);
+}
+
+function sendAllCost(p) {
+  return (p.rneg * (summary.n_cases - summary.n_positive) + p.rpos * summary.n_positive) / summary.n_cases;
+}
+
+// Cheapest rejecting method and cheapest way without it, at these prices.
+function standing(p) {
+  const costs = methods.map(m => ({ title: m.title, reference: m.reference, cost: matrixCost(matrixAt(m, p), p) }));
+  costs.push({ title: "Send every case to a person", reference: true, cost: sendAllCost(p) });
+  const least = rows => rows.reduce((a, b) => (b.cost < a.cost ? b : a));
+  return { reference: least(costs.filter(c => c.reference)), all: least(costs) };
+}
+
+function showFigures() {
+  const p = current(), method = methods.find(m => m.name === chosen);
+  const matrix = matrixAt(method, p), facts = matrixFacts(matrix, p), { reference, all } = standing(p);
+  byId("live-cost").textContent = price(facts.cost);
+  byId("live-coverage").textContent = percent(facts.coverage);
+  byId("live-error").textContent = percent(facts.error);
+  byId("live-person").textContent = Math.round(1000 * facts.rejected).toLocaleString("en");
+  const saved = reference.cost - facts.cost;
+  byId("live-saved").innerHTML = "";
+  byId("live-saved").append((1000 * saved).toFixed(1), Object.assign(document.createElement("small"), { textContent: `against “${reference.title}”` }));
+  byId("never").hidden = p.pays;
+  byId("prices-state").textContent = isRun() ? "These are the prices of the run." : "Not the prices of the run.";
+  byId("matrix-method").textContent = method.title;
+  showSentence(method, p, facts, saved, reference, all);
+  showMatrix(matrix, facts);
+  return { facts, method };
+}
+
+function showSentence(method, p, facts, saved, reference, all) {
+  const [negative, positive] = summary.classes;
+  let lines = "";
+  if (method.moves === "chow" && p.pays) {
+    lines = ` It answers ${positive} above a probability of ${Number(p.upper.toPrecision(3))}, ${negative} below ${Number(p.lower.toPrecision(3))}, and in between a person should look.`;
+  }
+  const verdict = saved > 0
+    ? `saves ${(1000 * saved).toFixed(1)} per 1,000 cases against “${reference.title}”`
+    : `costs ${(-1000 * saved).toFixed(1)} more per 1,000 cases than “${reference.title}”`;
+  const cheapest = all.title === method.title ? "It is the cheapest here." : `Cheapest here: ${all.title}, ${price(all.cost)} per case.`;
+  byId("sentence").textContent =
+    `At these prices ${method.title} leaves ${Math.round(1000 * facts.rejected)} of 1,000 cases to a person and ${verdict}.${lines} ${cheapest}`;
+}
+
+function showMatrix(matrix, facts) {
+  matrix.forEach((row, i) => {
+    const total = row[0] + row[1] + row[2];
+    row.forEach((value, j) => {
+      const cell = byId(`m${i}${j}`);
+      cell.textContent = count(value);
+      cell.append(Object.assign(document.createElement("small"), { textContent: total ? percent(value / total) : "" }));
+    });
+  });
+  const share = x => Math.round((1000 * x) / facts.total);
+  byId("thousand").textContent =
+    `Of 1,000 such cases ${share(matrix[0][0] + matrix[1][1])} are answered rightly, ${share(matrix[0][1])} are false alarms, ` +
+    `${share(matrix[1][0])} are missed, and ${share(matrix[0][2] + matrix[1][2])} go to a person.`;
+}
+
+// Charts ------------------------------------------------------------------------------------------------------------
+
+const colour = i => `var(--c${i % 9})`;
+const titles = methods.map(m => m.title);
+const scale = { domain: titles, range: titles.map((_, i) => colour(i)) };
+const config = {
+  background: null,
+  font: getComputedStyle(document.body).fontFamily,  // a real name: widths are measured with it
+  view: { stroke: null },
+  axis: { labelColor: "currentColor", titleColor: "currentColor", domainColor: "var(--line)", tickColor: "var(--line)", gridColor: "var(--line)", gridOpacity: 0.6, labelFontSize: 12, titleFontSize: 12, titleFontWeight: "normal", labelLimit: 260 },
+  legend: { labelColor: "currentColor", titleColor: "currentColor", labelFontSize: 11.5, labelLimit: 260, symbolStrokeWidth: 3 },
+};
+const narrow = () => window.innerWidth < 640;
+const axisX = (field, title, extra = {}) => ({ field, type: "quantitative", title, axis: { tickCount: 5, ...extra.axis }, scale: extra.scale || {} });
+
+function draw(id, spec) {
+  const base = { width: "container", height: 260, autosize: { type: "fit-x", contains: "padding" }, config };
+  // Actions would offer an editor on the network.
+  return vegaEmbed(byId(id), { ...base, ...spec }, { mode: "vega-lite", actions: false, renderer: "svg" });
+}
+
+function costChart() {
+  const rows = summary.leaderboard.filter(r => r.cost !== null)
+    .map(r => ({ title: r.title, cost: r.cost, low: r.cost_low, high: r.cost_high, kind: r.reference ? "reference" : "method" }));
+  const y = { field: "title", type: "nominal", sort: null, title: null, axis: { labelExpr: narrow() ? "split(datum.label, ', ')" : "datum.label" } };
+  return draw("chart-costs", {
+    height: (narrow() ? 36 : 26) * rows.length,
+    data: { values: rows },
+    encoding: { y },
+    layer: [
+      { mark: { type: "rule", strokeWidth: 3, opacity: 0.45, color: "var(--c0)" }, encoding: { x: { field: "low", type: "quantitative", title: "expected cost per case", axis: { tickCount: narrow() ? 4 : 7 }, scale: { zero: true } }, x2: { field: "high" } } },
+      { mark: { type: "point", filled: false, size: 80, strokeWidth: 2, color: "var(--c0)", opacity: 1 },
+        encoding: { x: { field: "cost", type: "quantitative" }, fill: { condition: { test: "datum.kind === 'method'", value: "var(--c0)" }, value: "var(--paper)" },
+          tooltip: [{ field: "title", title: "method" }, { field: "cost", format: ".4f" }, { field: "low", format: ".4f" }, { field: "high", format: ".4f" }] } },
+    ],
+  });
+}
+
+// Drawn with its data at once: a chart of nothing has no scale.
+function lines(id, title, y, values, extra = []) {
+  return draw(id, {
+    datasets: values,
+    data: { name: "curves" },
+    layer: [
+      { mark: { type: "line", strokeWidth: 2, interpolate: "linear", clip: true },
+        encoding: {
+          x: axisX("x", title), y: { field: "y", type: "quantitative", title: y, axis: { tickCount: 5 }, scale: { zero: true, nice: true } },
+          color: { field: "title", type: "nominal", scale, legend: null },
+          strokeDash: { field: "dash", type: "nominal", legend: null, scale: { domain: ["solid", "dashed"], range: [[1, 0], [5, 4]] } },
+          tooltip: [{ field: "title", title: "method" }, { field: "x", title, format: ".3f" }, { field: "y", title: y, format: ".4f" }],
+        } },
+      ...extra,
+    ],
+  });
+}
+
+const dot = { data: { name: "dot" }, mark: { type: "point", filled: true, size: 110, opacity: 1, stroke: "var(--paper)", strokeWidth: 1.5 },
+  encoding: { x: { field: "x", type: "quantitative" }, y: { field: "y", type: "quantitative" }, color: { field: "title", type: "nominal", scale } } };
+const rule = { data: { name: "here" }, mark: { type: "rule", color: "currentColor", opacity: 0.6 }, encoding: { x: { field: "x", type: "quantitative" } } };
+
+const charts = {};
+
+function curveCost(point, p) {
+  const [tn, fp, fn, tp] = point, negatives = summary.n_cases - summary.n_positive;
+  return (p.fp * fp + p.fn * fn + p.rneg * (negatives - tn - fp) + p.rpos * (summary.n_positive - fn - tp)) / summary.n_cases;
+}
+
+const rejecting = () => methods.filter(m => !m.reference);
+const accepted = point => point[0] + point[1] + point[2] + point[3];
+
+function riskData() {
+  return rejecting().flatMap(m => m.curve.map(c => ({ title: m.title, dash: "solid", x: accepted(c) / summary.n_cases, y: (c[1] + c[2]) / accepted(c) })));
+}
+
+function costData(p) {
+  return rejecting().flatMap(m => [{ title: m.title, dash: "solid", x: 0, y: sendAllCost(p) },
+    ...m.curve.map(c => ({ title: m.title, dash: "solid", x: accepted(c) / summary.n_cases, y: curveCost(c, p) }))]);
+}
+
+// Cost against the price of a look, up to a little beyond where it stops paying.
+function priceData(p) {
+  const limit = 1 / (run.reject_ratio / p.fn + 1 / p.fp), top = Math.max(1.1 * limit, 1.05 * p.rneg), steps = 24, rows = [];
+  const grid = Array.from({ length: steps }, (_, k) => (top * (k + 1)) / steps);
+  for (const reject of [...grid, p.rneg].sort((a, b) => a - b)) {
+    const at = priceList(p.fp, p.fn, reject, run.reject_ratio);
+    for (const m of methods) {
+      const cost = matrixCost(matrixAt(m, at), at);
+      rows.push({ title: m.title, dash: m.reference ? "dashed" : "solid", x: at.rneg, y: cost });
+    }
+  }
+  return rows;
+}
+
+// What each of the three live charts shows at the current prices.
+function chartData({ facts, method }) {
+  const p = current(), here = { title: method.title, x: facts.coverage };
+  return {
+    price: { curves: priceData(p), here: [{ x: p.rneg }], dot: [{ title: method.title, x: p.rneg, y: facts.cost }] },
+    cost: { curves: costData(p), dot: [{ ...here, y: facts.cost }] },
+    risk: { curves: riskData(), dot: facts.error === null ? [] : [{ ...here, y: facts.error }] },
+  };
+}
+
+function showCurves(shown) {
+  for (const [name, values] of Object.entries(chartData(shown))) {
+    for (const [key, rows] of Object.entries(values)) charts[name].view.data(key, rows);
+    charts[name].view.runAsync();
+  }
+  showCurveTable(current());
+}
+
+function showLegend() {
+  byId("legend").replaceChildren(...methods.map((m, i) => {
+    const item = document.createElement("li"), swatch = document.createElement("span");
+    swatch.style.borderTop = `3px ${m.reference ? "dashed" : "solid"} ${colour(i)}`;
+    item.append(swatch, m.title);
+    return item;
+  }));
+}
+
+function showCurveTable(p) {
+  const shares = [1, 0.95, 0.9, 0.8, 0.7, 0.5], table = byId("curve-table");
+  const cell = (tag, text, attributes = {}) => Object.assign(document.createElement(tag), { textContent: text, ...attributes });
+  const head = document.createElement("tr");
+  head.append(cell("th", "Method", { scope: "col", className: "left" }), ...shares.map(s => cell("th", `answers ${percent(s, 0)}`, { scope: "col" })));
+  table.tHead.replaceChildren(head);
+  table.tBodies[0].replaceChildren(...rejecting().map(m => {
+    const row = document.createElement("tr");
+    row.append(cell("th", m.title, { scope: "row" }));
+    for (const share of shares) {
+      const point = m.curve.find(c => accepted(c) >= share * summary.n_cases - 1e-9) || m.curve[m.curve.length - 1];
+      row.append(cell("td", `${percent((point[1] + point[2]) / accepted(point))} wrong, ${price(curveCost(point, p))}`));
+    }
+    return row;
+  }));
+}
+
+function shapeChart(shape, i) {
+  const rows = [], cuts = shape.cuts, span = cuts.length > 1 ? cuts[cuts.length - 1] - cuts[0] : 1;
+  const edges = cuts.length ? [cuts[0] - 0.08 * span, ...cuts, cuts[cuts.length - 1] + 0.08 * span] : [0, 1];
+  for (let k = 0; k < shape.h.length; k++) {
+    for (const x of [edges[k], edges[k + 1]]) rows.push({ x, y: shape.h[k], part: "class score" }, { x, y: shape.r[k], part: "acceptance score" });
+  }
+  return draw(`shape-${i}`, { height: 150, data: { values: rows }, mark: { type: "line", strokeWidth: 2 },
+    encoding: { x: axisX("x", null, { scale: { zero: false } }), y: { field: "y", type: "quantitative", title: null, axis: { tickCount: 4 } },
+      color: { field: "part", type: "nominal", scale: { domain: ["class score", "acceptance score"], range: ["var(--c0)", "var(--c1)"] }, legend: { title: null, orient: "bottom" } } } });
+}
+
+// Tables ------------------------------------------------------------------------------------------------------------
+
+function sortValue(cell) {
+  const text = cell.dataset.value !== undefined ? cell.dataset.value : cell.textContent.trim();
+  const number = Number(text.replace(/,/g, ""));
+  return text !== "" && !Number.isNaN(number) ? number : text;
+}
+
+function compareValues(a, b) {
+  if (typeof a === "number" && typeof b === "number") return a - b;
+  if (typeof a === "number") return -1;
+  if (typeof b === "number") return 1;
+  return a.localeCompare(b);
+}
+
+function makeSortable(table) {
+  table.querySelectorAll("thead th").forEach((heading, column) => {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: heading.textContent });
+    heading.replaceChildren(button);
+    heading.setAttribute("aria-sort", "none");
+    button.addEventListener("click", () => {
+      const falling = heading.getAttribute("aria-sort") === "ascending";
+      table.querySelectorAll("thead th").forEach(other => other.setAttribute("aria-sort", "none"));
+      heading.setAttribute("aria-sort", falling ? "descending" : "ascending");
+      const rows = [...table.tBodies[0].rows];
+      const keyed = rows.map(row => [sortValue(row.cells[Math.min(column, row.cells.length - 1)]), row]);
+      keyed.sort((a, b) => (falling ? -1 : 1) * compareValues(a[0], b[0]));
+      table.tBodies[0].append(...keyed.map(pair => pair[1]));
+    });
+  });
+}
+
+// Controls ----------------------------------------------------------------------------------------------------------
+
+const positionOf = (value, base) => Math.max(-100, Math.min(100, Math.round(100 * Math.log10(value / base))));
+let waiting = null;
+
+function update() {
+  const shown = showFigures();
+  clearTimeout(waiting);
+  waiting = setTimeout(() => { if (charts.cost) showCurves(shown); }, 60);
+}
+
+function connect(name) {
+  const slider = byId(`${name}-slider`), box = byId(name);
+  const show = () => { slider.setAttribute("aria-valuetext", String(prices[name])); };
+  slider.addEventListener("input", () => {
+    const x = Number(slider.value);
+    prices[name] = x === 0 ? run[name] : Number((run[name] * 10 ** (x / 100)).toPrecision(3));
+    box.value = prices[name];
+    show(); update();
+  });
+  box.addEventListener("input", () => {
+    const value = Number(box.value);
+    if (!(value > 0) || !Number.isFinite(value)) return;
+    prices[name] = value;
+    slider.value = positionOf(value, run[name]);
+    show(); update();
+  });
+  box.value = prices[name];
+  show();
+}
+
+["fp", "fn", "reject"].forEach(connect);
+byId("choice").value = chosen;
+byId("choice").addEventListener("change", event => { chosen = event.target.value; update(); });
+byId("reset").addEventListener("click", () => {
+  for (const name of ["fp", "fn", "reject"]) {
+    prices[name] = run[name];
+    byId(name).value = run[name];
+    byId(`${name}-slider`).value = 0;
+    byId(`${name}-slider`).setAttribute("aria-valuetext", String(run[name]));
+  }
+  update();
+});
+document.querySelectorAll("table.sortable").forEach(makeSortable);
+showLegend();
+
+const start = showFigures(), first = chartData(start);
+showCurveTable(current());
+Promise.all([
+  costChart(),
+  lines("chart-price", "price of a person’s look", "cost per case", first.price, [rule, dot]).then(chart => { charts.price = chart; }),
+  lines("chart-cost", "share of cases answered", "cost per case", first.cost, [dot]).then(chart => { charts.cost = chart; }),
+  lines("chart-risk", "share of cases answered", "share wrong", first.risk, [dot]).then(chart => { charts.risk = chart; }),
+  ...summary.why.shapes.map(shapeChart),
+]).then(() => { document.documentElement.dataset.ready = "yes"; });

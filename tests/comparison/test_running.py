@@ -1,0 +1,240 @@
+"""The comparison: nested, honest, complete, and not stopped by one failure."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+
+import recuse
+from recuse import ThresholdRejectClassifier
+from recuse.comparison import METHODS, Method, compare, fit_method, methods, running
+from recuse.comparison.methods import Plan
+from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
+from tests.comparison.conftest import COSTS
+
+
+def test_rows_are_what_the_metrics_say(comparison, table):
+    rows = {row.name: row for row in comparison.rows}
+    assert set(rows) == {"logistic-plain", "logistic-chow", "logistic-tuned", "send-all"}
+    y = table["default"].to_numpy()
+    for name in ("logistic-plain", "logistic-chow", "logistic-tuned"):
+        answers = comparison.decisions(name)["decision"].to_numpy()
+        known = {"reject_label": "[abstain]", "labels": ["bad", "good"]}
+        assert rows[name].cost.value == pytest.approx(expected_cost(y, answers, costs=COSTS, pos_label="bad", **known))
+        assert rows[name].coverage == pytest.approx(coverage_score(y, answers, **known))
+        assert rows[name].accuracy == pytest.approx(selective_accuracy_score(y, answers, **known))
+    assert rows["logistic-plain"].coverage == 1
+    assert 0 < rows["logistic-chow"].coverage < 1
+    assert rows["send-all"].cost.value == pytest.approx(0.3)
+
+
+def test_leaderboard_is_sorted_and_compared_with_the_best(comparison):
+    costs = [row.cost.value for row in comparison.rows]
+    assert costs == sorted(costs)
+    assert comparison.rows[0].difference.value == 0
+    for row in comparison.rows:
+        assert row.difference.value == pytest.approx(row.cost.value - costs[0])
+        assert row.cost.low <= row.cost.value <= row.cost.high
+
+
+def test_decisions_are_out_of_fold(comparison, table):
+    decisions = comparison.decisions("logistic-chow")
+    assert decisions["case"].tolist() == list(range(1, len(table) + 1))
+    assert sorted(decisions["fold"].unique()) == [1, 2, 3]
+    assert set(decisions.columns) == {
+        "case", "outcome", "decision", "kind", "forced", "h", "r", "reason", "fold",
+    }  # fmt: skip
+    np.testing.assert_array_equal(decisions["kind"] == "accept", decisions["r"] > 0)
+    np.testing.assert_array_equal(decisions["forced"] == "bad", decisions["h"] > 0)
+    assert decisions["reason"].str.len().min() > 10
+    # Fitted without the cases of the fold: the same model, fitted by hand on the others, gives the same scores.
+    fold = (decisions["fold"] == 1).to_numpy()
+    model = fit_method(table[~fold], "default", method="logistic-chow", positive="bad", costs=COSTS)
+    # classes_[1] is "good" there, and h of the comparison points towards "bad".
+    np.testing.assert_allclose(-recuse.decide(model, table[fold]).h, decisions["h"][fold], atol=1e-9)
+
+
+class Spy(ClassifierMixin, BaseEstimator):
+    """A classifier that notes how many cases, and which, it was fitted on."""
+
+    seen: list = []  # noqa: RUF012
+
+    def __init__(self, strength=1.0):
+        self.strength = strength
+
+    def fit(self, X, y):
+        Spy.seen.append((self.strength, set(X["mark"].tolist())))
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        p = np.clip(0.5 + self.strength * (X["mark"].to_numpy() % 2 - 0.5), 0, 1)
+        return np.column_stack([1 - p, p])
+
+    def predict(self, X):
+        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+
+
+def test_hyper_parameters_are_chosen_on_the_training_part(monkeypatch):
+    def build(setting):
+        rule = methods.RuleCost("chow", setting.costs, setting.pos_label)
+        wrapped = ThresholdRejectClassifier(Spy(), costs=setting.costs, pos_label=setting.pos_label)
+        return Plan(wrapped, {"strength": [-1.0, 1.0]}, inner="estimator", scoring=rule)
+
+    monkeypatch.setattr(methods, "METHODS", (Method("spy", "Spy", build),))
+    Spy.seen.clear()
+    n = 60
+    frame = pd.DataFrame({"mark": np.arange(n, dtype=float), "y": np.arange(n) % 2})
+    result = compare(frame, "y", costs=0.2, cv=3)
+    assert result.rows[0].cost.value == 0  # it chose the strength that answers rightly
+    folds = [set(fold.test.tolist()) for fold in result.answers["spy"].folds]
+    fits = [marks for _, marks in Spy.seen]
+    assert len(fits) == 3 * (2 * 3 + 1)
+    for number, test in enumerate(folds):
+        for marks in fits[number * 7 : (number + 1) * 7]:
+            assert not marks & test
+
+
+def test_a_failing_method_is_reported_and_the_others_go_on(table, monkeypatch, tmp_path):
+    def build(setting):
+        raise RuntimeError("no luck\nat all")
+
+    monkeypatch.setattr(methods, "METHODS", (*METHODS, Method("bad-luck", "Bad luck", build)))
+    result = compare(table, "default", costs=COSTS, methods=["bad-luck", "logistic-chow"], cv=3, out=tmp_path)
+    row = result.rows[-1]
+    assert (row.name, row.cost, row.error) == ("bad-luck", None, "no luck at all")
+    assert result.winner.name == "logistic-chow"
+    assert "failed: no luck at all" in (tmp_path / "report.html").read_text()
+    assert not list(tmp_path.glob(".cache/*/bad-luck.*"))  # a later run tries again
+
+
+def test_every_method_failing_is_an_error(table, monkeypatch, tmp_path):
+    def build(setting):
+        raise RuntimeError("no luck")
+
+    monkeypatch.setattr(methods, "METHODS", (Method("bad-luck", "Bad luck", build),))
+    with pytest.raises(ValueError, match=r"Every method failed. bad-luck: no luck"):
+        compare(table, "default", costs=COSTS, cv=3, out=tmp_path)
+
+
+def test_everything_is_written(comparison, table, tmp_path):
+    comparison.save(tmp_path)
+    board = pd.read_csv(tmp_path / "leaderboard.csv")
+    assert board["method"].tolist() == [row.name for row in comparison.rows]
+    decisions = pd.read_csv(tmp_path / "decisions.csv")
+    assert len(decisions) == len(table)
+    run = json.loads((tmp_path / "run.json").read_text())
+    assert run["arguments"]["seed"] == 0
+    assert run["arguments"]["costs"]["fn"] == 3
+    assert run["data"]["fingerprint"] == comparison.fingerprint
+    assert run["winner"] == comparison.winner.name
+    assert {"scikit-learn", "skrub", "recuse"} <= set(run["versions"])
+    model = recuse.load(tmp_path / "model.skops")
+    again = recuse.decide(model, table)
+    np.testing.assert_array_equal(again.r, recuse.decide(comparison.model(), table).r)
+
+
+def test_repeats_average_over_folds(table):
+    options = {"costs": COSTS, "methods": ["logistic-chow"], "cv": 3}
+    twice = compare(table, "default", repeats=2, **options)
+    once = compare(table, "default", **options)
+    answers = twice.answers["logistic-chow"]
+    assert answers.kind.shape == (2, len(table))
+    np.testing.assert_array_equal(answers.r[0], once.answers["logistic-chow"].r[0])
+    assert not np.array_equal(answers.fold[0], answers.fold[1])
+    labels = np.where(answers.kind == 0, np.where(answers.forced == 1, "good", "bad"), "[abstain]")
+    known = {"costs": COSTS, "reject_label": "[abstain]", "labels": ["bad", "good"]}
+    costs = [expected_cost(table["default"], row, **known) for row in labels]
+    assert twice.rows[0].cost.value == pytest.approx(np.mean(costs))
+
+
+def test_worker_processes_give_the_same(comparison, table):
+    options = {"positive": "bad", "costs": COSTS, "methods": ["logistic-plain", "logistic-chow", "logistic-tuned"]}
+    parallel = compare(table, "default", cv=3, n_jobs=2, **options)
+    timeless = ["method", "cost", "cost_low", "cost_high", "coverage", "accuracy", "params"]
+    pd.testing.assert_frame_equal(parallel.leaderboard[timeless], comparison.leaderboard[timeless])
+
+
+def test_progress_counts_folds(table):
+    seen = []
+    compare(table, "default", costs=COSTS, methods=["logistic-chow"], cv=2, progress=lambda *state: seen.append(state))
+    assert seen == [(0, 2, ""), (1, 2, "Logistic regression, Chow's rule"), (2, 2, "Logistic regression, Chow's rule")]
+
+
+def test_default_table():
+    cases = running.load_cases(None, None)
+    assert (len(cases.outcomes), cases.positive, cases.classes) == (569, "malignant", ["benign", "malignant"])
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"costs": 0.7}, "Rejecting never pays"),
+        ({"methods": ["logistic"]}, "'logistic' is not known; did you mean 'logistic-"),
+        ({"methods": []}, "methods is empty"),
+        ({"cv": 1}, "cv must be 2 or more"),
+        ({"target": None}, "target is missing"),
+        ({"positive": "x"}, "positive='x' does not occur"),
+        ({"cv": 100}, "at least 100 are needed"),
+    ],
+)
+def test_bad_arguments(table, options, message):
+    with pytest.raises(ValueError, match=message):
+        compare(table, **{"target": "default", **options})
+
+
+def test_out_is_a_file(table, tmp_path):
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(NotADirectoryError, match="is a file: give a folder"):
+        compare(table, "default", out=tmp_path / "taken")
+
+
+def test_rule_cost_is_the_cost_of_the_rule(overlapping):
+    X, y = overlapping
+    fitted = LogisticRegression().fit(X, y)
+    costs = recuse.Costs(fp=1, fn=2, reject=0.25)
+    chow = ThresholdRejectClassifier(LogisticRegression(), costs=costs).fit(X, y)
+    plain = ThresholdRejectClassifier(LogisticRegression(), costs=costs, rule="chow", coverage=1.0, cv=2).fit(X, y)
+    assert methods.RuleCost("chow", costs, 1)(fitted, X, y) == pytest.approx(
+        -expected_cost(y, chow.decide(X), costs=costs)
+    )
+    assert methods.RuleCost("plain", costs, 1)(fitted, X, y) == pytest.approx(
+        -expected_cost(y, plain.decide(X), costs=costs)
+    )
+    tuned = methods.RuleCost("tuned", costs, 1)(fitted, X, y)
+    assert tuned >= methods.RuleCost("chow", costs, 1)(fitted, X, y)
+    swapped = recuse.Costs(fp=2, fn=1, reject=0.25)
+    assert methods.RuleCost("chow", swapped, 0)(fitted, X, y) == pytest.approx(
+        methods.RuleCost("chow", costs, 1)(fitted, X, y)
+    )
+
+
+def test_methods_of_absent_classes_are_left_out(monkeypatch):
+    later = Method("later", "Later", methods.own("NotYetThere"), needs="NotYetThere")
+    monkeypatch.setattr(methods, "METHODS", (*METHODS, later))
+    assert "later" not in [method.name for method in methods.choose_methods(None, 100)]
+    with pytest.raises(ValueError, match="'later' is not known"):
+        methods.choose_methods(["later"], 100)
+
+
+def test_large_tables_leave_slow_methods_out():
+    small = {method.name for method in methods.choose_methods(None, 1000)}
+    large = {method.name for method in methods.choose_methods(None, 100_000)}
+    assert small - large == {m.name for m in METHODS if m.available and m.max_rows is not None}
+    assert "forest-chow" in small - large
+    assert methods.choose_methods(["forest-chow"], 100_000)[0].name == "forest-chow"
+
+
+@pytest.mark.parametrize("method", [m.name for m in METHODS if m.available])
+def test_every_method_works_on_a_mixed_table_and_can_be_saved(table, method, tmp_path):
+    model = fit_method(table, "default", method=method, positive="bad", costs=COSTS)
+    decisions = recuse.decide(model, table)
+    assert (decisions.label[decisions.accepted] == decisions.forced[decisions.accepted]).all()
+    assert (decisions.forced == table["default"]).mean() > 0.6
+    if method.endswith("-plain"):
+        assert decisions.accepted.all()
+    recuse.save(model, tmp_path / "model.skops")
+    np.testing.assert_array_equal(recuse.decide(recuse.load(tmp_path / "model.skops"), table).r, decisions.r)

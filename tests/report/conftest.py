@@ -1,0 +1,41 @@
+"""A comparison, its summary and its page."""
+
+import numpy as np
+import pytest
+
+from recuse.report import render, summarize
+from recuse.report.operating import Entries
+from tests.comparison.conftest import comparison, table
+
+__all__ = ["comparison", "table"]
+
+
+@pytest.fixture(scope="session")
+def summary(comparison):
+    """The summary, with one more method whose operating point is a threshold on its acceptance score."""
+    found = summarize(comparison)
+    answers = comparison.answers["logistic-chow"]
+    pair = next(method for method in found["methods"] if method["name"] == "logistic-chow").copy()
+    entries = Entries.of(answers.r[0], answers.fold[0], comparison.positive, answers.forced[0])
+    pair |= {"name": "pair", "title": "Pair of scores", "moves": "pair", "entries": entries.as_dict()}
+    found["methods"].append(pair)
+    found["why"]["shapes"] = [
+        {"feature": "score", "cuts": [0.0, 1.0], "h": [-1.0, 0.5, 2.0], "r": [1.0, -0.5, 1.0]},
+        {"feature": "</script><b>town", "cuts": [0.5], "h": [0.0, 1.0], "r": [0.0, 0.0]},
+    ]
+    return found
+
+
+@pytest.fixture(scope="session")
+def page_file(summary, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    path.write_text(render(summary), encoding="utf-8")
+    return path
+
+
+def as_entries(method):
+    """Entries of a method in a summary."""
+    stored = method["entries"]
+    codes = np.array(stored["codes"])
+    weights = np.ones(len(codes)) if stored["weights"] is None else np.array(stored["weights"], dtype=float)
+    return Entries(np.array(stored["values"]), codes >> 2, (codes & 2) > 0, (codes & 1) > 0, weights)

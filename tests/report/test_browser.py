@@ -1,0 +1,232 @@
+"""The page in a real browser, from disk, without a network."""
+
+import os
+import re
+import shutil
+
+import numpy as np
+import pytest
+
+from recuse import Costs
+from recuse.metrics import (
+    coverage_score,
+    expected_cost,
+    reject_confusion_matrix,
+    rejection_rate,
+    selective_accuracy_score,
+)
+from recuse.report.operating import operating_matrix
+from tests.report.conftest import as_entries
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'recuse[test]'")
+
+CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no browser: apt-get install chromium, or set CHROMIUM")
+
+# As root in a closed network: no sandbox, and nothing that calls home.
+ARGUMENTS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+SIZES = {"desktop": (1280, 900), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def open_page(browser, page_file):
+    """Open the page; at the end nothing may have been complained of or asked for."""
+    complaints, requests, contexts = [], [], []
+
+    def open_it(size="desktop", **options):
+        width, height = SIZES[size]
+        context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(60_000)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: requests.append(request.url))
+        page.goto(page_file.as_uri())
+        page.wait_for_selector("html[data-ready=yes]")
+        return page
+
+    yield open_it
+    for context in contexts:
+        context.close()
+    assert complaints == []
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+
+
+def shown(page, name):
+    return page.locator(f"#{name}").inner_text()
+
+
+def number(text):
+    return float(re.match(r"-?[\d,.]+", text).group().replace(",", ""))
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_opens_without_a_word_and_fits_the_screen(open_page, size, scheme, tmp_path):
+    page = open_page(size, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert page.locator(".chart svg").count() == 6  # four charts and two shape functions
+    for i in range(6):
+        box = page.locator(".chart svg").nth(i).bounding_box()
+        assert box["width"] > 200
+        assert box["x"] + box["width"] <= SIZES[size][0]
+    paper, ink = page.evaluate(
+        "[getComputedStyle(document.body).backgroundColor, getComputedStyle(document.body).color]"
+    )
+    light = [sum(map(int, re.findall(r"\d+", colour))) for colour in (paper, ink)]
+    assert (light[0] > light[1]) == (scheme == "light")
+    page.screenshot(path=tmp_path / "page.png", full_page=True)
+    assert (tmp_path / "page.png").stat().st_size > 20_000
+
+
+def test_starts_with_the_figures_of_the_run(open_page, comparison):
+    page = open_page()
+    best = comparison.winner
+    assert shown(page, "live-cost") == f"{best.cost.value:.4f}"
+    assert shown(page, "live-coverage") == f"{best.coverage:.1%}"
+    assert "prices of the run" in shown(page, "prices-state")
+    assert page.locator("#leaderboard tbody tr").count() == len(comparison.rows)
+
+
+def test_moving_a_slider_gives_the_library_s_figures(open_page, comparison, table):
+    page = open_page()
+    page.select_option("#choice", "logistic-chow")
+    before = shown(page, "live-cost")
+    page.locator("#reject-slider").focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowLeft")
+    page.locator("#fn-slider").fill("20")
+    prices = {name: float(page.input_value(f"#{name}")) for name in ("fp", "fn", "reject")}
+    assert prices["reject"] == pytest.approx(0.3 * 10**-0.3, rel=0.01)
+    assert prices["fn"] == pytest.approx(3 * 10**0.2, rel=0.01)
+    costs = Costs(**prices)
+    p = comparison.answers["logistic-chow"].score[0]
+    lower, upper = costs.thresholds
+    labels = np.where(p > upper, "bad", np.where(p < lower, "good", "[abstain]"))
+    y, known = table["default"].to_numpy(), {"reject_label": "[abstain]", "labels": ["good", "bad"]}
+    assert shown(page, "live-cost") != before
+    assert number(shown(page, "live-cost")) == pytest.approx(
+        expected_cost(y, labels, costs=costs, pos_label="bad", **known), abs=6e-5
+    )
+    assert shown(page, "live-coverage") == f"{coverage_score(y, labels, **known):.1%}"
+    assert shown(page, "live-error") == f"{1 - selective_accuracy_score(y, labels, **known):.1%}"
+    assert number(shown(page, "live-person")) == round(1000 * rejection_rate(y, labels, **known))
+    matrix = reject_confusion_matrix(y, labels, **known)
+    found = [[number(shown(page, f"m{i}{j}")) for j in range(3)] for i in range(2)]
+    assert found == matrix.tolist()
+    assert "Not the prices of the run" in shown(page, "prices-state")
+    page.click("#reset")
+    assert shown(page, "live-cost") == before
+
+
+def test_every_method_at_many_prices(open_page, summary):
+    page = open_page()
+    rng = np.random.default_rng(1)
+    prices = [
+        (float(fp), float(fn), float(reject), float(ratio))
+        for fp, fn, reject, ratio in zip(
+            rng.uniform(0.2, 4, 40),
+            rng.uniform(0.2, 9, 40),
+            rng.uniform(0.02, 1, 40),
+            rng.choice([1.0, 1.7], 40),
+            strict=True,
+        )
+    ]
+    found = page.evaluate(
+        """prices => summary.methods.map(method => prices.map(([fp, fn, reject, ratio]) => {
+             const p = priceList(fp, fn, reject, ratio), matrix = operatingMatrix(method.entries, method.moves, p);
+             return [matrix, matrixCost(matrix, p), p.lower, p.upper];
+        }))""",
+        prices,
+    )
+    seen = set()
+    for method, rows in zip(summary["methods"], found, strict=True):
+        for (fp, fn, reject, ratio), (matrix, cost, lower, upper) in zip(prices, rows, strict=True):
+            costs = Costs(fp=fp, fn=fn, reject_negative=reject, reject_positive=reject * ratio)
+            expected = operating_matrix(as_entries(method), method["moves"], costs)
+            assert matrix == expected.tolist(), (method["name"], costs)
+            assert cost == pytest.approx((expected * costs.matrix()[:2, :3]).sum() / expected.sum())
+            assert (lower, upper) == pytest.approx(costs.thresholds)
+            seen.add((method["moves"], costs.rejecting_pays))
+    assert len(seen) == 8  # four ways to follow the prices, with and without a reason to reject
+
+
+def test_typed_prices_and_prices_that_never_pay(open_page):
+    page = open_page()
+    page.fill("#reject", "40")
+    assert page.locator("#never").is_visible()
+    assert shown(page, "live-person") == "0"
+    page.fill("#reject", "0.1")
+    assert not page.locator("#never").is_visible()
+    page.fill("#reject", "-1")  # not a price: nothing changes
+    assert page.evaluate("prices.reject") == 0.1
+
+
+def test_charts_follow_the_prices(open_page):
+    page = open_page()
+    drawn = page.locator("#chart-cost svg").inner_html()
+    page.fill("#fn", "30")
+    page.wait_for_function("before => document.querySelector('#chart-cost svg').innerHTML !== before", arg=drawn)
+    assert page.locator("#curve-table tbody tr").count() == 3
+
+
+@pytest.mark.parametrize("table_id", ["rejected", "leaderboard", "differences"])
+def test_tables_sort(open_page, table_id):
+    page = open_page()
+    column = {"rejected": 0, "leaderboard": 3, "differences": 1}[table_id]
+    read = (
+        f"""() => [...document.querySelectorAll('#{table_id} tbody tr')].map(row => sortValue(row.cells[{column}]))"""
+    )
+    heading = page.locator(f"#{table_id} thead th").nth(column)
+    heading.get_by_role("button").click()
+    assert heading.get_attribute("aria-sort") == "ascending"
+    rising = page.evaluate(read)
+    assert rising == sorted(rising)
+    assert len(rising) > 2
+    heading.get_by_role("button").press("Enter")
+    assert heading.get_attribute("aria-sort") == "descending"
+    assert page.evaluate(read) == rising[::-1] or page.evaluate(read) == sorted(rising, reverse=True)
+
+
+def test_a_screen_reader_finds_its_way(open_page):
+    page = open_page()
+    assert page.evaluate("document.documentElement.lang") == "en"
+    assert page.locator("main h2").count() == 6
+    for control in page.locator("#controls input, #controls select").all():
+        label = (
+            control.get_attribute("aria-label")
+            or page.locator(f"label[for={control.get_attribute('id')}]").inner_text()
+        )
+        assert label
+    for chart in page.locator(".chart").all():
+        assert chart.get_attribute("role") == "img" or chart.get_attribute("aria-label")
+        assert len(chart.get_attribute("aria-label")) > 15
+    assert page.evaluate("[...document.querySelectorAll('thead th')].every(th => th.scope === 'col')")
+    assert page.evaluate("[...document.querySelectorAll('tbody th')].every(th => th.scope === 'row')")
+    assert page.get_by_role("status").count() >= 1
+
+
+def test_prints(open_page, tmp_path):
+    page = open_page()
+    page.emulate_media(media="print")
+    assert not page.locator("#controls").is_visible()
+    assert page.locator("#chart-cost svg").is_visible()
+    page.pdf(path=tmp_path / "page.pdf", format="A4")
+    assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")

@@ -1,0 +1,107 @@
+"""Operating points at other prices, against the library's own rules and metrics."""
+
+import numpy as np
+import pytest
+
+from recuse import Costs
+from recuse.metrics import expected_cost, reject_confusion_matrix
+from recuse.report import operating
+from recuse.report.operating import Entries, operating_matrix
+from recuse.thresholds.rules import Sample, tuned_band
+
+PRICES = [
+    Costs(1, 3, 0.3),
+    Costs(1, 1, 0.1),
+    Costs(2, 5, 0.9),
+    Costs(fp=1, fn=4, reject_negative=0.2, reject_positive=0.6),
+]
+
+
+@pytest.fixture
+def cases():
+    rng = np.random.default_rng(4)
+    p = np.round(rng.beta(1, 1, 400), 2)
+    positive = rng.random(400) < p
+    return p, rng.integers(0, 4, 400), positive, p > 0.4
+
+
+def cost_of(matrix, costs):
+    prices = costs.matrix()[:2, :3]
+    return (matrix * prices).sum() / matrix.sum()
+
+
+@pytest.mark.parametrize("costs", PRICES)
+def test_chow_is_the_library_s_own(cases, costs):
+    p, fold, positive, forced = cases
+    matrix = operating_matrix(Entries.of(p, fold, positive, forced), "chow", costs)
+    lower, upper = costs.thresholds
+    labels = np.where(p > upper, 1, np.where(p < lower, 0, -1))
+    np.testing.assert_array_equal(matrix, reject_confusion_matrix(positive.astype(int), labels, reject_label=-1))
+    expected = expected_cost(positive.astype(int), labels, costs=costs, reject_label=-1)
+    assert cost_of(matrix, costs) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("costs", PRICES)
+def test_tuned_thresholds_come_from_the_other_folds(cases, costs):
+    p, fold, positive, forced = cases
+    labels = np.empty(len(p), dtype=int)
+    for k in range(4):
+        others = fold != k
+        band, _ = tuned_band(Sample.of(p[others], positive[others], np.ones(others.sum())), costs)
+        labels[fold == k] = np.where(p > band.upper, 1, np.where(p < band.lower, 0, -1))[fold == k]
+    matrix = operating_matrix(Entries.of(p, fold, positive, forced), "tuned", costs)
+    np.testing.assert_array_equal(matrix, reject_confusion_matrix(positive.astype(int), labels, reject_label=-1))
+
+
+@pytest.mark.parametrize("costs", PRICES)
+def test_pair_cuts_the_acceptance_score_where_the_others_cost_least(cases, costs):
+    p, fold, positive, forced = cases
+    r = np.round(np.abs(p - 0.4), 2)
+    labels = np.empty(len(p), dtype=int)
+    for k in range(4):
+        others = fold != k
+        best = (np.inf, np.inf)
+        for threshold in [np.inf, *np.unique(r[others])[::-1]]:
+            answer = np.where(r[others] >= threshold, forced[others], -1)
+            cost = expected_cost(positive[others].astype(int), answer, costs=costs, reject_label=-1, labels=[0, 1])
+            if cost <= best[0] + 1e-12:
+                best = (cost, threshold)
+        labels[fold == k] = np.where(r >= best[1], forced, -1)[fold == k]
+    matrix = operating_matrix(Entries.of(r, fold, positive, forced), "pair", costs)
+    np.testing.assert_array_equal(matrix, reject_confusion_matrix(positive.astype(int), labels, reject_label=-1))
+
+
+def test_nothing_is_rejected_where_it_never_pays(cases):
+    p, fold, positive, forced = cases
+    entries, dear = Entries.of(p, fold, positive, forced), Costs(1, 1, 0.8)
+    for moves in ("plain", "chow", "tuned", "pair"):
+        assert operating_matrix(entries, moves, dear)[:, 2].sum() == 0
+    assert operating_matrix(entries, "plain", Costs(1, 3, 0.1))[:, 2].sum() == 0
+
+
+def test_at_the_prices_of_the_run_it_is_the_run(comparison, summary):
+    from tests.report.conftest import as_entries
+
+    for name, moves in {"logistic-chow": "chow", "logistic-plain": "plain"}.items():
+        method = next(method for method in summary["methods"] if method["name"] == name)
+        matrix = operating_matrix(as_entries(method), moves, comparison.costs)
+        np.testing.assert_allclose(matrix, method["matrix"])
+        row = next(row for row in comparison.rows if row.name == name)
+        assert cost_of(matrix, comparison.costs) == pytest.approx(row.cost.value)
+
+
+def test_large_tables_are_grouped_without_losing_a_case(monkeypatch):
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.5, 3, 20_000)
+    positive, fold, forced = rng.random(20_000) < p, rng.integers(0, 5, 20_000), p > 0.5
+    grouped = Entries.of(p, fold, positive, forced)
+    assert len(grouped.values) < 20_000
+    assert grouped.weights.sum() == 20_000
+    assert (np.diff(grouped.values) >= 0).all()
+    monkeypatch.setattr(operating, "EXACT_UP_TO", 10**6)
+    exact = Entries.of(p, fold, positive, forced)
+    for moves in ("chow", "tuned", "plain"):
+        costs = Costs(1, 3, 0.3)
+        few, all_of_them = (operating_matrix(entries, moves, costs) for entries in (grouped, exact))
+        np.testing.assert_allclose(few.sum(axis=1), all_of_them.sum(axis=1))
+        assert np.abs(few - all_of_them).max() <= 60

@@ -1,0 +1,120 @@
+"""The summary holds what the page promises, and the page needs nothing else."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+import recuse
+from recuse.metrics import cost_curve, risk_coverage_curve
+from recuse.report import render, rewrite, summarize
+from recuse.report.summary import SECTIONS
+
+
+def test_sections_and_json(summary):
+    assert set(SECTIONS) <= set(summary)
+    assert json.loads(json.dumps(summary, allow_nan=False)) == summary
+
+
+def test_curves_are_the_library_s(comparison, summary, table):
+    method = next(method for method in summary["methods"] if method["name"] == "logistic-chow")
+    counts = np.array(method["curve"])
+    tn, fp, fn, tp = counts.T
+    n, positives = len(table), int((table["default"] == "bad").sum())
+    decisions = comparison.decisions("logistic-chow")
+    arguments = (table["default"], decisions["forced"], decisions["r"])
+    coverage, risk, _ = risk_coverage_curve(*arguments)
+    shown = counts.sum(axis=1) / n
+    np.testing.assert_allclose((fp + fn) / counts.sum(axis=1), np.interp(shown, coverage, risk))
+    coverage, cost, _ = cost_curve(*arguments, costs=comparison.costs, pos_label="bad")
+    prices = comparison.costs
+    rejected = prices.reject_negative * (n - positives - tn - fp) + prices.reject_positive * (positives - fn - tp)
+    np.testing.assert_allclose((prices.fp * fp + prices.fn * fn + rejected) / n, np.interp(shown, coverage, cost))
+    assert shown[-1] == 1
+
+
+def test_verdict_and_rejected_cases(comparison, summary):
+    rejecting, reference, saved = comparison.gain
+    assert summary["verdict"]["saved"] == [saved.value, saved.low, saved.high]
+    assert (summary["verdict"]["rejecting"], summary["verdict"]["reference"]) == (rejecting.name, reference.name)
+    decisions = comparison.decisions()
+    rejected = decisions[decisions["decision"] == "[abstain]"]
+    cases = summary["cases"]
+    assert cases["total"] == len(rejected)
+    assert {row[0] for row in cases["rows"]} == set(rejected["case"])
+    scores = [row[4] for row in cases["rows"]]
+    assert scores == sorted(scores)
+    assert all(len(row) == len(cases["columns"]) for row in cases["rows"])
+
+
+def test_differences_find_the_telling_column():
+    import pandas as pd
+
+    rng = np.random.default_rng(0)
+    x, doubt = rng.normal(size=300), rng.random(300) < 0.4
+    y = np.where(doubt, rng.random(300) < 0.5, x > 0)
+    frame = pd.DataFrame({"x": x, "doubt": np.where(doubt, "unsure", "sure"), "noise": rng.normal(size=300), "y": y})
+    result = recuse.compare(frame, "y", costs=0.2, methods=["boosting-chow"], cv=3)
+    found = summarize(result)["why"]["differences"]
+    assert found[0]["column"] == "doubt"
+    assert found[0]["rejected"].startswith("unsure")
+
+
+def test_shape_functions_are_shown_where_the_model_has_them(comparison, monkeypatch):
+    from types import SimpleNamespace
+
+    model = comparison.model()
+    shapes = [
+        SimpleNamespace(feature=0, cuts=np.array([0.1]), h=np.array([0.0, 0.2]), r=np.array([0.0, 0.0])),
+        SimpleNamespace(feature=1, cuts=np.array([0.5]), h=np.array([-3.0, 2.0]), r=np.array([1.0, -1.0])),
+    ]
+    monkeypatch.setattr(model[-1], "shape_functions_", shapes, raising=False)
+    found = summarize(comparison)["why"]["shapes"]
+    names = model[:-1].get_feature_names_out()
+    assert [shape["feature"] for shape in found] == [names[1], names[0]]
+    assert found[0]["h"] == [-3.0, 2.0]
+
+
+def test_page_is_self_contained(page_file):
+    page = page_file.read_text(encoding="utf-8")
+    # Addresses occur inside the charting library as names; none is loaded.
+    outside = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+    assert "http" not in outside
+    assert not re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', outside)
+    assert page.rstrip().endswith("</html>")
+
+
+def test_nothing_in_the_data_breaks_out(summary):
+    page = render(summary | {"name": "<img src=x onerror=alert(1)></script>"})
+    assert "<img src=x" not in page
+    assert "&lt;img src=x onerror=alert(1)&gt;" in page
+
+
+def test_page_reads_in_the_promised_order(page_file):
+    page = page_file.read_text(encoding="utf-8")
+    headings = re.findall(r'<h2 id="\w+">(.*?)</h2>', page)
+    assert headings == [
+        "Does rejecting pay here?",
+        "Which method?",
+        "At which operating point?",
+        "What does it do to my cases?",
+        "Why?",
+        "Data and settings",
+    ]
+
+
+def test_a_report_is_written_again(comparison, tmp_path):
+    (tmp_path / "summary.json").write_text(json.dumps(summarize(comparison)))
+    assert rewrite(tmp_path) == tmp_path / "report.html"
+    first = (tmp_path / "report.html").read_bytes()
+    comparison.report(tmp_path / "other.html")
+    assert (tmp_path / "other.html").read_bytes() == first
+
+
+def test_folders_that_hold_no_run(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"holds no summary.json: give the folder that compare wrote"):
+        rewrite(tmp_path)
+    (tmp_path / "summary.json").write_text("{}")
+    with pytest.raises(ValueError, match="damaged or of another version"):
+        rewrite(tmp_path)

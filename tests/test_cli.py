@@ -1,0 +1,268 @@
+"""The command line: what it writes, its exit codes, and one clear line for every bad input."""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recuse
+from recuse.cli import main
+from tests.comparison.conftest import mixed_table
+from tests.persistence.handmade import named, write_model
+
+SMALL = ["-t", "default", "--positive", "bad", "--fn", "3", "--cv", "3", "--n-jobs", "1"]
+SMALL += ["--methods", "logistic-chow,logistic-plain"]
+
+
+def run(*arguments, **options):
+    """Run the installed command in a process of its own."""
+    command = [sys.executable, "-m", "recuse.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, **options)
+
+
+@pytest.fixture
+def call(capsys):
+    """Run the command in this process; give exit code, standard output and standard error."""
+
+    def call_it(*arguments):
+        code = 0
+        try:
+            main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            code = stop.code or 0
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return call_it
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A table, the same without one column, a finished run and a model."""
+    path = tmp_path_factory.mktemp("cli")
+    mixed_table().to_csv(path / "data.csv", index=False)
+    done = run("compare", path / "data.csv", *SMALL, "-o", path / "run")
+    assert done.returncode == 0, done.stderr
+    (path / "printed").write_text(done.stdout)
+    return path
+
+
+def test_compare_writes_and_prints(folder):
+    printed = (folder / "printed").read_text()
+    assert "logistic-chow" in printed
+    assert "send-all" in printed
+    assert f"Report: {folder / 'run' / 'report.html'}" in printed
+    names = {path.name for path in (folder / "run").iterdir()}
+    assert {"report.html", "decisions.csv", "leaderboard.csv", "model.skops", "run.json"} <= names
+    run_facts = json.loads((folder / "run" / "run.json").read_text())
+    assert run_facts["arguments"]["costs"] == {
+        "fp": 1.0, "fn": 3.0, "reject_negative": 0.3, "reject_positive": 0.3,
+    }  # fmt: skip
+    assert run_facts["data"]["positive"] == "bad"
+
+
+def test_compare_goes_on_and_speaks_json(folder, call):
+    code, out, err = call("compare", folder / "data.csv", *SMALL, "-o", folder / "run", "--json")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert {row["method"] for row in facts["leaderboard"]} == {"logistic-chow", "logistic-plain", "send-all"}
+    assert facts["winner"] in {"logistic-chow", "logistic-plain"}
+
+
+def test_predict_to_a_file(folder, call, tmp_path):
+    code, out, err = call("predict", folder / "run" / "model.skops", folder / "data.csv", "-o", tmp_path / "out.csv")
+    assert (code, out) == (0, "")
+    frame = pd.read_csv(folder / "data.csv")
+    answers = pd.read_csv(tmp_path / "out.csv")
+    decisions = recuse.decide(recuse.load(folder / "run" / "model.skops"), frame)
+    np.testing.assert_allclose(answers["r"], decisions.r)
+    expected = np.where(decisions.accepted, decisions.forced, "[abstain]")
+    assert answers["decision"].tolist() == expected.tolist()
+    assert f"{len(frame)} cases" in err
+
+
+def test_predict_to_standard_output(folder):
+    done = run("predict", folder / "run" / "model.skops", folder / "data.csv")
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "case,decision,kind,forced,h,r,reason"
+    assert len(lines) == 161
+
+
+def test_capacity_ranks_and_says_where_the_limit_fell(folder, call, tmp_path):
+    model, data = folder / "run" / "model.skops", folder / "data.csv"
+    _, out, _ = call("predict", model, data, "-o", tmp_path / "out.csv", "--capacity", "5", "--json")
+    facts = json.loads(out)
+    answers = pd.read_csv(tmp_path / "out.csv")
+    rejected = answers[answers["decision"] == "[abstain]"].sort_values("r")
+    assert facts["rejected"] == len(rejected) > 5
+    assert facts["limit"] == pytest.approx(rejected["r"].iloc[4])
+    ranked = answers[answers["review"].notna()].sort_values("review")
+    assert ranked["review"].tolist() == [1, 2, 3, 4, 5]
+    assert ranked["case"].tolist() == rejected["case"].head(5).tolist()
+    _, _, err = call("predict", model, data, "-o", tmp_path / "out.csv", "--capacity", "10000")
+    assert "the capacity of 10000 suffices for all of them" in err
+    _, _, err = call("predict", model, data, "-o", tmp_path / "out.csv", "--capacity", "3")
+    assert "the capacity of 3 ends at acceptance score" in err
+
+
+def test_fit_inspect_and_methods(folder, call, tmp_path):
+    code, _, err = call("fit", folder / "data.csv", "-t", "default", "-m", "logistic-tuned", "-o", tmp_path / "m.skops")
+    assert code == 0, err
+    code, out, _ = call("inspect", tmp_path / "m.skops", "--json")
+    facts = json.loads(out)
+    assert (facts["classifier"], facts["rule"], facts["positive"]) == ("LogisticRegression", "tuned", "good")
+    assert facts["columns"] == {"score": "number", "town": "text", "since": "text", "member": "yes/no"}
+    assert "thresholds" in call("inspect", tmp_path / "m.skops")[1]
+    assert "logistic-chow" in call("methods")[1]
+    assert len(json.loads(call("methods", "--json")[1])) >= 9
+
+
+def test_report_again(folder, call, tmp_path):
+    code, _, _ = call("report", folder / "run", "-o", tmp_path / "again.html")
+    assert code == 0
+    assert (tmp_path / "again.html").read_bytes() == (folder / "run" / "report.html").read_bytes()
+
+
+TABLES = {
+    "empty.csv": "",
+    "header.csv": "a,y\n",
+    "twice.csv": "a,a,y\n" + "1,2,no\n2,3,yes\n" * 10,
+    "constant.csv": "a,y\n" + "1,no\n2,no\n" * 10,
+    "three.csv": "a,y\n" + "1,no\n2,yes\n3,perhaps\n" * 10,
+    "hole.csv": "a,b,y\n" + "1,,no\n2,,yes\n" * 10,
+    "fine.csv": "a,b,y\n" + "1,3,no\n2,4,yes\n" * 10,
+    "ragged.csv": "a,y\n1,2,3\n4,5\n1,2,3,4\n",
+}
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    path = tmp_path_factory.mktemp("tables")
+    for name, content in TABLES.items():
+        (path / name).write_text(content)
+    (path / "broken.parquet").write_bytes(b"PAR1 no")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.csv", "-t", "y"], "does not exist"),
+        (["empty.csv", "-t", "y"], "cannot be read as csv"),
+        (["header.csv", "-t", "y"], "holds no rows"),
+        (["ragged.csv", "-t", "y"], "cannot be read as csv"),
+        (["broken.parquet", "-t", "y"], "cannot be read as parquet"),
+        (["fine.csv", "-t", "z"], "has no column 'z' to predict"),
+        (["constant.csv", "-t", "y"], "holds 'no' only"),
+        (["three.csv", "-t", "y"], "3 different outcomes"),
+        (["hole.csv", "-t", "y"], "the column 'b' is empty in every row"),
+        (["twice.csv", "-t", "y"], "two columns have the name 'a'"),
+        (["fine.csv", "-t", "y", "--positive", "maybe"], "positive='maybe' does not occur"),
+        (["fine.csv", "-t", "y", "--reject", "0.9"], "Rejecting never pays"),
+        (["fine.csv", "-t", "y", "--fp", "-1"], "fp must be a finite price greater than 0"),
+        (["fine.csv", "-t", "y", "--methods", "magic"], "'magic' is not known"),
+    ],
+)
+def test_bad_tables_and_prices(call, tables, tmp_path, arguments, message):
+    code, out, err = call("compare", tables / arguments[0], *arguments[1:], "-o", tmp_path / "out")
+    assert code == 1
+    assert out == ""
+    assert len(err.strip().splitlines()) == 1
+    assert err.startswith("recuse: ")
+    assert message in err
+    assert not (tmp_path / "out" / "report.html").exists()
+
+
+def test_bad_models(folder, call, tmp_path):
+    data = folder / "data.csv"
+    (tmp_path / "text.skops").write_text("not a model")
+    hostile, victim = tmp_path / "hostile.skops", tmp_path / "victim"
+    write_model(hostile, named("os", "system", "FunctionNode"))
+    for model, message in {
+        "none.skops": "does not exist",
+        "text.skops": "is not a model saved by recuse.save",
+        "hostile.skops": "os.system, which is not trusted, and nothing of it was loaded",
+    }.items():
+        code, out, err = call("predict", tmp_path / model, data, "-o", tmp_path / "out.csv")
+        assert (code, out) == (1, "")
+        assert message in err
+        assert len(err.strip().splitlines()) == 1
+        assert call("inspect", tmp_path / model)[0] == 1
+    assert not victim.exists()
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_bad_tables_for_a_model(folder, call, tmp_path):
+    model, frame = folder / "run" / "model.skops", mixed_table()
+    frame.drop(columns="town").to_csv(tmp_path / "lacking.csv", index=False)
+    frame["score"] = frame["score"].astype(object)
+    frame.loc[7, "score"] = "high"
+    frame.to_csv(tmp_path / "text.csv", index=False)
+    for name, message in {
+        "lacking.csv": "lacks the column 'town'",
+        "text.csv": "The column 'score' holds 'high' in row 8, where the model was fitted with numbers",
+    }.items():
+        code, _, err = call("predict", model, tmp_path / name, "-o", tmp_path / "out.csv")
+        assert code == 1
+        assert message in err
+        assert len(err.strip().splitlines()) == 1
+        assert not (tmp_path / "out.csv").exists()
+
+
+def test_other_bad_input(call, tmp_path):
+    code, _, err = call("report", tmp_path)
+    assert (code, "holds no summary.json" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["compare", "data.csv"],
+        ["compare", "--cv", "1"],
+        ["compare", "--folds", "3"],
+        ["fit", "data.csv"],
+        ["predict", "model.skops"],
+        ["predict", "model.skops", "data.csv", "--json"],
+        ["dance"],
+    ],
+)
+def test_wrong_usage(call, arguments):
+    code, out, err = call(*arguments)
+    assert (code, out) == (2, "")
+    assert "Usage" in err
+
+
+def test_help_is_quick_and_light():
+    assert run("--help").returncode == 0
+    # Seconds of this process alone, whatever else the machine is doing.
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert run("compare", "--help").returncode == 0
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.5
+    heavy = "{'numpy', 'pandas', 'sklearn', 'numba', 'rich', 'jinja2'}"
+    code = f"import sys, recuse.cli; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.strip() == "[]"
+
+
+def test_version_and_completion(call):
+    assert call("--version")[1].strip() == recuse.__version__
+    done = run("--show-completion", env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"})
+    assert "--show-completion" in run("--help").stdout
+    assert done.returncode in (0, 1, 2)
+
+
+def test_an_interrupt_is_one_line(monkeypatch, call):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("recuse.comparison.running.load_cases", interrupted)
+    code, _, err = call("compare")
+    assert code == 130
+    assert "goes on where it was" in err

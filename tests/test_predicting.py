@@ -1,0 +1,66 @@
+"""Streaming: the pieces give what the whole gives."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recuse
+from recuse.comparison import fit_method
+from recuse.predicting import Answered, predict_table
+from tests.comparison.conftest import COSTS, mixed_table
+
+
+@pytest.fixture(scope="module")
+def model():
+    return fit_method(mixed_table(), "default", method="logistic-chow", positive="bad", costs=COSTS)
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv.gz", "t.parquet"])
+@pytest.mark.parametrize("capacity", [None, 7])
+def test_pieces_give_what_the_whole_gives(model, tmp_path, name, capacity):
+    frame = mixed_table(100, seed=5)
+    if name.endswith("parquet"):
+        frame.to_parquet(tmp_path / name)
+    else:
+        frame.to_csv(tmp_path / name, index=False, sep="\t" if "tsv" in name else ",")
+    seen, buffer = [], io.BytesIO()
+    answered = predict_table(model, tmp_path / name, buffer, capacity=capacity, rows_at_once=33, progress=seen.append)
+    whole = io.BytesIO()
+    assert predict_table(model, tmp_path / name, whole, capacity=capacity) == answered
+    assert buffer.getvalue() == whole.getvalue()
+    assert seen == [33, 66, 99, 100]
+    decisions = recuse.decide(model, frame)
+    written = pd.read_csv(io.BytesIO(buffer.getvalue()))
+    np.testing.assert_allclose(written["r"], decisions.r)
+    assert written["reason"].tolist() == decisions.reason.tolist()
+    assert answered.rejected == (~decisions.accepted).sum() > 7
+    assert written["case"].tolist() == list(range(1, 101))
+
+
+def test_a_bad_row_far_down_is_named_by_its_number(model, tmp_path):
+    frame = mixed_table(100, seed=5)
+    frame["score"] = frame["score"].astype(object)
+    frame.loc[76, "score"] = "n/k"
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    with pytest.raises(ValueError, match="holds 'n/k' in row 77"):
+        predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv", rows_at_once=25)
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_integer_labels_read_abstain_too(tmp_path):
+    frame = mixed_table(80).assign(default=lambda t: (t["default"] == "bad").astype(int))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = fit_method(frame, "default", method="logistic-chow", costs=COSTS)
+    predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv")
+    assert set(pd.read_csv(tmp_path / "out.csv")["decision"]) == {"0", "1", "[abstain]"}
+
+
+def test_sentences():
+    assert str(Answered(10, 2, 1)) == "10 cases: 7 answered, 3 (30.0%) [abstain]"
+    assert str(Answered(10, 2, 1, 2, -0.5)).endswith(
+        "the capacity of 2 ends at acceptance score -0.5, 1 cases are beyond it"
+    )
+    with pytest.raises(ValueError, match="capacity must be 0 or more"):
+        predict_table(None, "x.csv", "out.csv", capacity=-1)
