@@ -360,3 +360,28 @@ def test_data_are_checked_at_fit(overlapping):
         DoubleHingeSVC(kernel="precomputed").fit(K + np.triu(np.full(K.shape, 0.1), 1), y)
     with pytest.raises(ValueError, match="positive semidefinite"):
         DoubleHingeSVC(kernel="precomputed").fit(K - np.eye(len(y)), y)
+
+
+@pytest.mark.parametrize("place", ["300", "1000", "3000", "two clusters"])
+def test_beyond_2048_cases_an_offset_does_no_harm(place):
+    rng = np.random.default_rng(1)
+    n = 2049
+    y = rng.choice([-1, 1], n)
+    X = rng.normal(size=(n, 3))
+    X[:, 0] += 0.7 * y
+    if place == "two clusters":
+        X[:, 1] += 3000.0 * rng.choice([-1, 1], n)
+        cases = X
+    else:
+        X += float(place)
+        cases = sparse.csr_matrix(X)
+    model = DoubleHingeSVC(0.2, C=5, gamma=0.5).fit(cases, y)
+    Z = X - X.mean(axis=0)
+    K = rbf_kernel(Z, gamma=0.5)
+    double = DoubleHingeSVC(0.2, C=5, kernel="precomputed").fit(K, y)
+    assert model.residual_ <= model.tol
+    assert abs(model.objective_ - double.objective_) <= max(model.dual_gap_, double.dual_gap_) + 1e-9
+    beta = np.zeros(n)
+    beta[model.support_] = model.dual_coef_
+    f = K @ beta + model.intercept_
+    np.testing.assert_allclose(model.decision_function(cases) + model.break_even_, f, atol=1e-6)

@@ -55,7 +55,8 @@ class Kernel:
             products += self.coef0
             if self.name == "sigmoid":
                 return np.tanh(products, out=products)
-            return np.power(products, self.degree, out=products)
+            with np.errstate(invalid="ignore", over="ignore"):  # the solvers refuse what is not finite
+                return np.power(products, self.degree, out=products)
         return products
 
     def diagonal(self, X: Any) -> NDArray[np.float64]:
@@ -86,6 +87,18 @@ class Kernel:
                 values = self.finish(X[rows] @ basis[columns].T, left[rows], right[columns])
                 out[rows] += values @ coef[columns]
         return out
+
+
+def finite(values: Matrix, kernel: Kernel) -> Matrix:
+    """The values, if all of them are finite."""
+    if np.isfinite(values).all():
+        return values
+    named = "the kernel function" if callable(kernel.name) else f"kernel={kernel.name!r}"
+    raise ValueError(
+        f"{named} with gamma={kernel.gamma:g}, degree={kernel.degree:g}, coef0={kernel.coef0:g} gives values that are "
+        "not finite. A degree that is no integer needs inner products above -coef0 / gamma; large values overflow "
+        "unless the features are standardised."
+    )
 
 
 def stretches(n_rows: int, width: int, budget: int = 2**20) -> Iterator[slice]:

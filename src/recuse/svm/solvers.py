@@ -15,14 +15,16 @@ from ..solution import Solution
 from . import kernels
 from .active_set import ActiveSet
 from .blocks import solve_blocks
-from .gram import Kernel, centred, dense, stretches
+from .gram import Kernel, centred, dense, finite, stretches
 from .qp import DualPoint, KinkedQP, Vector, certify, feasible
 from .rows import MatrixRows, VectorRows
 
 _WHOLE = 2048  # up to this size the whole problem is one block
 _POLISHED = 1000
+_MOST_PASSES = 5
 _FINEST_SINGLE_TOL = 1e-5
 _LARGEST_SINGLE = 1e10  # features beyond this overflow in single precision once they are multiplied
+_SINGLE_ERROR = 1e-5  # rounding of single-precision kernel values that recomputed scores make up for
 
 
 def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
@@ -31,10 +33,12 @@ def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> Ma
     if kernel.name == "precomputed":
         return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
     if n <= _WHOLE:
-        return MatrixRows(_whole_matrix(X, kernel))
+        return MatrixRows(finite(_whole_matrix(X, kernel), kernel))
     single = tol >= _FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
-    dtype = np.float32 if single else np.float64
-    return VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=dtype)
+    rows = VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=np.float32 if single else np.float64)
+    if single and rows.error() > _SINGLE_ERROR:
+        rows.refine()
+    return rows
 
 
 def solve_smo(
@@ -55,7 +59,7 @@ def solve_smo(
     beta, g = _starting_point(problem, rows, start)
     limit = max_iter if max_iter >= 0 else np.iinfo(np.int64).max
     if isinstance(rows, MatrixRows) and n <= _WHOLE:
-        n_iter, violation = kernels.smo(rows.K, *problem.arrays(), beta, g, tol, limit)
+        beta, g, n_iter = _whole(problem, rows, beta, g, tol, limit)
     else:
         # A quarter of the cache is for the kernel values inside a block.
         largest = max(int(np.sqrt(cache_bytes / 16)), 64)
@@ -67,15 +71,27 @@ def solve_smo(
             tol=tol,
             max_iter=limit,
             largest_block=min(largest, 4096),
-            exact=isinstance(rows, MatrixRows),
         )
-        beta, g, n_iter, violation = done.beta, done.g, done.n_iter, done.violation
-    if isinstance(rows, MatrixRows):
-        g = _exact_scores(rows, beta)
-    solution = finish(problem, beta, g, n_iter, violation <= tol)
+        beta, g, n_iter = done.beta, done.g, done.n_iter
+    solution = finish(problem, beta, g, n_iter, tol)
     if polish and solution.converged and n <= _POLISHED:
         return _polished(problem, rows, solution)
     return solution
+
+
+def _whole(
+    problem: KinkedQP, rows: MatrixRows, beta: Vector, g: Vector, tol: float, limit: int
+) -> tuple[Vector, Vector, int]:
+    """All variables as one block, again where the recomputed scores show a violation that rounding had hidden."""
+    n_iter = 0
+    for _ in range(_MOST_PASSES):
+        steps, _ = kernels.smo(rows.K, *problem.arrays(), beta, g, tol, limit - n_iter)
+        n_iter += steps
+        g = _exact_scores(rows, beta)
+        low, high = problem.intercept_interval(beta, g)
+        if low - high <= tol or steps == 0:
+            break
+    return beta, g, n_iter
 
 
 def solve_active_set(
@@ -95,7 +111,7 @@ def solve_active_set(
         # Half of tol here, so that the violation over pairs is below tol.
         done = state.step(0.5 * tol)
         n_iter += 1
-    return finish(problem, state.beta, _exact_scores(rows, state.beta), n_iter, done)
+    return finish(problem, state.beta, _exact_scores(rows, state.beta), n_iter, tol)
 
 
 def _polished(problem: KinkedQP, rows: Any, solution: Solution) -> Solution:
@@ -104,7 +120,7 @@ def _polished(problem: KinkedQP, rows: Any, solution: Solution) -> Solution:
     for _ in range(len(problem)):
         if state.step(1e-13 * float(np.abs(problem.below).max())):
             break
-    better = finish(problem, state.beta, _exact_scores(rows, state.beta), solution.n_iter, True)
+    better = finish(problem, state.beta, _exact_scores(rows, state.beta), solution.n_iter, solution.residual)
     return better if better.residual < solution.residual and better.model.gap < solution.model.gap else solution
 
 
@@ -121,11 +137,11 @@ def _exact_scores(rows: Any, beta: Vector) -> Vector:
     return scores
 
 
-def finish(problem: KinkedQP, beta: Vector, g: Vector, n_iter: int, converged: bool) -> Solution:
-    """Choose the intercept, evaluate both objectives, and pack the facts."""
+def finish(problem: KinkedQP, beta: Vector, g: Vector, n_iter: int, tol: float) -> Solution:
+    """Choose the intercept, evaluate both objectives at the exact scores g, and pack the facts."""
     facts = certify(problem, beta, g)
     point = DualPoint(beta, g, facts.intercept, facts.gap)
-    return Solution(point, facts.primal, facts.violation, int(n_iter), converged)
+    return Solution(point, facts.primal, facts.violation, int(n_iter), facts.violation <= tol)
 
 
 def _whole_matrix(X: Any, kernel: Kernel) -> Any:
