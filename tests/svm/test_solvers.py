@@ -278,3 +278,21 @@ def test_polish_leaves_only_rounding():
     assert rough.residual > 1e-6
     assert fine.residual < 1e-10
     assert fine.model.gap < 1e-9 * fine.objective
+
+
+@pytest.mark.parametrize("n_steps", [0, 1, 2])
+def test_the_linear_solver_stopped_early_is_feasible_and_says_so(n_steps):
+    X, problem = problem_of(n=400)
+    solution = solve_linear(problem, X, tol=1e-3, max_iter=n_steps)
+    beta = solution.model.beta
+    assert abs(beta.sum()) <= 1e-12 * problem.upper.sum()
+    assert (beta >= problem.lower).all()
+    assert (beta <= problem.upper).all()
+    assert not solution.converged
+    assert solution.model.gap >= 0
+
+
+def test_the_linear_solver_refuses_what_overflows():
+    X, problem = problem_of(n=400)
+    with pytest.raises(ValueError, match="overflows"), np.errstate(all="ignore"):
+        solve_linear(problem, X * 1e200, tol=1e-3)
