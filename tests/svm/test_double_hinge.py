@@ -467,3 +467,10 @@ def test_many_cases_few_features_far_from_the_origin():
     assert far.residual_ <= far.tol
     assert far.objective_ == pytest.approx(near.objective_, rel=1e-6)
     np.testing.assert_allclose(far.decision_function(X + 1e5), near.decision_function(X), atol=1e-2)
+
+
+def test_an_offset_costs_no_digits_in_prediction(overlapping):
+    X, y = overlapping
+    X = np.round(X, 3)
+    near, far = (DoubleHingeSVC(gamma=0.5).fit(cases, y) for cases in (X, X + 1e7))
+    np.testing.assert_allclose(far.decision_function(X + 1e7), near.decision_function(X), atol=1e-6)

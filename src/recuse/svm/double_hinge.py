@@ -71,7 +71,7 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     max_iter : int, default=-1
         Most steps of the solver; -1 for no limit.
     cache_size : float, default=200
-        Memory for kernel values, in megabytes.
+        Memory for kernel values beyond 2048 cases, in megabytes.
     class_weight : dict or "balanced", optional
         Factor for the weights of each class. The prices say what errors cost; use this for a sample whose class shares
         differ from those the model will meet.
@@ -112,9 +112,14 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     Notes
     -----
     Up to 1000 cases "smo" is finished by a few active set steps, which leave no error but rounding: `tol` is then
-    a limit that is undercut by far. Up to 2048 cases everything is in double precision. Beyond, kernel rows are
-    computed when they are needed, in single precision for ``tol >= 1e-5``; the scores they add up to are checked
-    against double precision on a sample of cases, and recomputed where they differ by more than a hundredth of `tol`.
+    a limit that is undercut by far. With no `max_iter`, they also take over where pairs have not ended after
+    ``10000 + 200 n`` steps. Up to 2048 cases the whole kernel matrix is held in double precision, whatever
+    `cache_size`: 32 megabytes at most. Beyond, kernel rows are computed when they are needed, in single precision if
+    ``tol >= 1e-5`` and the rounding error, measured on a sample, is small against the differences between cases, else
+    in double. In any case the scores are recomputed in double precision before the end, and `objective_`, `dual_gap_`
+    and `residual_` are theirs; where they show a violation above `tol` the solver goes on.
+
+    Dense cases are centred for the rbf kernel, so that an offset costs no digits; sparse ones are not.
 
     References
     ----------

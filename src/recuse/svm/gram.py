@@ -71,20 +71,30 @@ class Kernel:
         return self.finish(norms.copy(), norms, norms)
 
     def expansion(self, X: Any, basis: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time."""
+        """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time.
+
+        `coef` may have several columns, one for each expansion. Distances are taken from the middle of the basis, so
+        that cases far from the origin lose no digits.
+        """
         if self.name == "precomputed":
             return np.asarray(X @ coef, dtype=np.float64)
         if self.name == "linear":
-            return np.asarray(X @ np.asarray(basis.T @ coef).ravel(), dtype=np.float64).ravel()
-        out = np.zeros(X.shape[0])
+            return np.asarray(X @ np.asarray(basis.T @ coef), dtype=np.float64)
+        out = np.zeros((X.shape[0], *coef.shape[1:]))
+        if not basis.shape[0]:
+            return out
         if callable(self.name) or sparse.issparse(X) or sparse.issparse(basis):
             for rows in stretches(X.shape[0], basis.shape[0]):
                 out[rows] = self(X[rows], basis) @ coef
             return out
-        left, right = squared_norms(X), squared_norms(basis)
+        centre = basis.mean(axis=0) if self.name == "rbf" else np.zeros(basis.shape[1])
+        basis = basis - centre
+        right = squared_norms(basis)
         for rows in stretches(X.shape[0], 1, _TILE[0]):
+            cases = X[rows] - centre
+            left = squared_norms(cases)
             for columns in stretches(basis.shape[0], 1, _TILE[1]):
-                values = self.finish(X[rows] @ basis[columns].T, left[rows], right[columns])
+                values = self.finish(cases @ basis[columns].T, left, right[columns])
                 out[rows] += values @ coef[columns]
         return out
 
