@@ -87,16 +87,26 @@ class Kernel:
             for rows in stretches(X.shape[0], basis.shape[0]):
                 out[rows] = self(X[rows], basis) @ coef
             return out
-        centre = basis.mean(axis=0) if self.name == "rbf" else np.zeros(basis.shape[1])
-        basis = basis - centre
-        right = squared_norms(basis)
+        rbf = self.name == "rbf"
+        centre = basis.mean(axis=0)
+        right = log_factors(basis - centre, self.gamma)[1] if rbf else basis
         for rows in stretches(X.shape[0], 1, _TILE[0]):
-            cases = X[rows] - centre
-            left = squared_norms(cases)
+            left = log_factors(X[rows] - centre, self.gamma)[0] if rbf else X[rows]
             for columns in stretches(basis.shape[0], 1, _TILE[1]):
-                values = self.finish(cases @ basis[columns].T, left, right[columns])
+                values = left @ right[columns].T
+                if rbf:
+                    np.exp(np.minimum(values, 0.0, out=values), out=values)
+                else:
+                    values = self.finish(values, values, values)
                 out[rows] += values @ coef[columns]
         return out
+
+
+def log_factors(X: Matrix, gamma: float) -> tuple[Matrix, Matrix]:
+    """Longer vectors l and r for which ``l'r = -gamma |x - z|^2``, the logarithm of the rbf kernel: one product."""
+    scaled = X * np.sqrt(2 * gamma)
+    norms, ones = -0.5 * squared_norms(scaled), np.ones(len(X))
+    return np.column_stack([scaled, norms, ones]), np.column_stack([scaled, ones, norms])
 
 
 def finite(values: Matrix, kernel: Kernel) -> Matrix:

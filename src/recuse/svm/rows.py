@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from . import kernels
-from .gram import Kernel, centred, dense, finite, squared_norms, stretches
+from .gram import Kernel, centred, dense, finite, log_factors, squared_norms, stretches
 
 Index = NDArray[np.intp]
 Vector = NDArray[np.float64]
@@ -189,11 +189,8 @@ class VectorRows:
             self._right: Any = (X, squared_norms(X) if self.kernel.name == "rbf" else np.zeros(self.n))
             return
         if self.kernel.name == "rbf":
-            # -gamma |x - z|^2 = 2 gamma x'z - gamma |x|^2 - gamma |z|^2 as one product of longer vectors.
-            scaled = self.X * np.sqrt(2 * self.kernel.gamma)
-            norms, ones = -0.5 * squared_norms(scaled), np.ones(self.n)
-            self._left = np.column_stack([scaled, norms, ones]).astype(self.dtype)
-            self._right = np.column_stack([scaled, ones, norms]).astype(self.dtype)
+            left, right = log_factors(self.X, self.kernel.gamma)
+            self._left, self._right = left.astype(self.dtype), right.astype(self.dtype)
         else:
             self._left = self._right = np.ascontiguousarray(self.X, dtype=self.dtype)
 
