@@ -474,3 +474,9 @@ def test_an_offset_costs_no_digits_in_prediction(overlapping):
     X = np.round(X, 3)
     near, far = (DoubleHingeSVC(gamma=0.5).fit(cases, y) for cases in (X, X + 1e7))
     np.testing.assert_allclose(far.decision_function(X + 1e7), near.decision_function(X), atol=1e-6)
+
+
+def test_a_kernel_function_must_return_a_matrix():
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
+    with pytest.raises(ValueError, match=r"matrix of shape \(8, 8\)"):
+        DoubleHingeSVC(kernel=lambda A, B: np.ones(len(A))).fit(X, y)

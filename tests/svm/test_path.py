@@ -98,3 +98,12 @@ def test_unfinished_fits_are_warned_of_once(overlapping):
         path = double_hinge_path(*overlapping, [1.0, 10.0], max_iter=2)
     assert len(record) == 1
     assert not path.converged.any()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+def test_cases_of_another_width_are_refused(overlapping, kernel):
+    X, y = overlapping
+    cases = X @ X.T if kernel == "precomputed" else X
+    path = double_hinge_path(cases, y, [1.0], kernel=kernel)
+    with pytest.raises(ValueError, match="X must have"):
+        path.scores(cases[:, :-1])

@@ -36,7 +36,11 @@ class Kernel:
     def __call__(self, X: Any, Z: Any) -> Matrix:
         """Matrix of kernel values between the rows of X and those of Z."""
         if callable(self.name):
-            return np.asarray(self.name(X, Z), dtype=np.float64)
+            values = np.asarray(self.name(X, Z), dtype=np.float64)
+            if values.shape != (X.shape[0], Z.shape[0]):
+                expected = (X.shape[0], Z.shape[0])
+                raise ValueError(f"kernel must return a matrix of shape {expected} here; got shape {values.shape}.")
+            return values
         if self.name == "precomputed":
             return dense(X)
         return self.finish(inner(X, Z), squared_norms(X), squared_norms(Z))

@@ -61,6 +61,9 @@ class DoubleHingePath:
         X : array-like of shape (n_cases, n_features), or (n_cases, n_samples) if precomputed
         """
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        width = self.training_cases.shape[1]
+        if X.shape[1] != width:
+            raise ValueError(f"X must have {width} columns, as in training; got {X.shape[1]}.")
         flat = self.dual_coef.reshape(-1, self.dual_coef.shape[-1])
         used = np.flatnonzero(flat.any(axis=0))
         coef = np.ascontiguousarray(flat[:, used].T)
