@@ -99,6 +99,7 @@ def test_rows_too_coarse_for_the_task_become_double(tiny_blocks, offset):
     facts = qp.certify(problem, done.beta, kernel(X - offset, X - offset) @ done.beta)
     assert done.violation <= 1e-3
     assert facts.violation == pytest.approx(done.violation, abs=1e-5)
+    assert rows.dtype == np.float64
 
 
 def test_the_limit_on_steps_leaves_exact_scores(tiny_blocks):
