@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,10 +23,11 @@ def test_quick_run_from_the_command_line(monkeypatch, tmp_path, capsys):
     main(["double-hinge", "--quick", "--out", str(tmp_path)])
     printed = capsys.readouterr().out
     assert "paper 2.9 ± 1.7" in printed
-    data = json.loads((tmp_path / "reproduce_double_hinge.json").read_text())
+    data = json.loads((tmp_path / "reproduce_double_hinge_quick.json").read_text())
     assert len(data["outcomes"]) == 5 * 2 * 3
     assert all(0 <= outcome["loss"] <= 1 for outcome in data["outcomes"])
-    page = (tmp_path / "reproduce_double_hinge.md").read_text()
+    assert not (tmp_path / "reproduce_double_hinge.json").exists()
+    page = (tmp_path / "reproduce_double_hinge_quick.md").read_text()
     assert "wdbc, fp 1, fn 1, reject 0.45" in page
     assert "quick run" in page
 
@@ -42,6 +44,28 @@ def test_a_stopped_run_goes_on_where_it_was(monkeypatch, tmp_path):
     assert asked == ["wdbc", "pima"]
     assert both[:2] == first
     assert len(both) == 4
+
+
+def test_a_part_with_other_settings_is_run_again(monkeypatch, tmp_path):
+    X, y = load_breast_cancer(return_X_y=True)
+    asked = []
+    monkeypatch.setattr(double_hinge, "load", lambda name, return_X_y: (asked.append(name), (X / X.std(axis=0), y))[1])
+    for splits, count in ((2, 1), (2, 1), (3, 2)):
+        part = double_hinge.Part("wdbc", double_hinge.SYMMETRIC, ("logistic, Chow",), splits=splits)
+        monkeypatch.setattr(double_hinge, "parts", lambda quick, part=part: [part])
+        assert len(double_hinge.run(out=tmp_path)) == splits
+        assert len(asked) == count
+
+
+def test_the_committed_results_are_those_of_the_code():
+    folder = Path(__file__).parents[2] / "benchmarks" / "results"
+    data = json.loads((folder / "reproduce_double_hinge.json").read_text())
+    plan = double_hinge.parts(quick=False)
+    assert data["settings"] == {double_hinge.label(part): double_hinge.settings(part) for part in plan}
+    page = (folder / "reproduce_double_hinge.md").read_text()
+    outcomes = [double_hinge.Outcome(**outcome) for outcome in data["outcomes"]]
+    for part in plan:
+        assert "\n".join(double_hinge.lines(part, outcomes)) in page
 
 
 def test_no_time_no_parts(tmp_path):

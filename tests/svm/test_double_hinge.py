@@ -360,3 +360,123 @@ def test_data_are_checked_at_fit(overlapping):
         DoubleHingeSVC(kernel="precomputed").fit(K + np.triu(np.full(K.shape, 0.1), 1), y)
     with pytest.raises(ValueError, match="positive semidefinite"):
         DoubleHingeSVC(kernel="precomputed").fit(K - np.eye(len(y)), y)
+
+
+@pytest.mark.parametrize("place", ["300", "1000", "3000", "two clusters"])
+def test_beyond_2048_cases_an_offset_does_no_harm(place):
+    rng = np.random.default_rng(1)
+    n = 2049
+    y = rng.choice([-1, 1], n)
+    X = rng.normal(size=(n, 3))
+    X[:, 0] += 0.7 * y
+    if place == "two clusters":
+        X[:, 1] += 3000.0 * rng.choice([-1, 1], n)
+        cases = X
+    else:
+        X += float(place)
+        cases = sparse.csr_matrix(X)
+    model = DoubleHingeSVC(0.2, C=5, gamma=0.5).fit(cases, y)
+    Z = X - X.mean(axis=0)
+    K = rbf_kernel(Z, gamma=0.5)
+    double = DoubleHingeSVC(0.2, C=5, kernel="precomputed").fit(K, y)
+    assert model.residual_ <= model.tol
+    assert abs(model.objective_ - double.objective_) <= max(model.dual_gap_, double.dual_gap_) + 1e-9
+    beta = np.zeros(n)
+    beta[model.support_] = model.dual_coef_
+    f = K @ beta + model.intercept_
+    np.testing.assert_allclose(model.decision_function(cases) + model.break_even_, f, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"kernel": "poly", "degree": 2.5},
+        {"kernel": lambda A, B: np.full((len(A), len(B)), np.nan)},
+        {"kernel": "poly", "degree": 300, "gamma": 100.0},
+    ],
+)
+@pytest.mark.parametrize("n", [60, 2100])
+def test_kernel_values_that_are_not_finite_are_refused(settings, n):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(n, 3)), np.arange(n) % 2
+    with pytest.raises(ValueError, match=r"kernel.*degree=.*coef0=.*not finite"):
+        DoubleHingeSVC(**settings).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        *(({"max_iter": value}, "max_iter must be -1") for value in ("a", None, 2.5, -5, 0, True)),
+        *(({"degree": value}, "degree must be") for value in ("a", -1, np.nan, None)),
+        *(({"coef0": value}, "coef0 must be") for value in ("x", np.nan, np.inf)),
+        ({"class_weight": {0: 1.0, 7: 2.0}}, r"keys that are no classes: \[7\]"),
+        ({"class_weight": {0: "a"}}, "class_weight must hold finite numbers"),
+    ],
+)
+def test_settings_out_of_range_are_named(settings, message):
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
+    with pytest.raises(ValueError, match=message):
+        DoubleHingeSVC(**settings).fit(X, y)
+
+
+def test_an_indefinite_kernel_is_no_crash():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 2))
+    y = (X[:, 0] + rng.normal(size=40) > 0).astype(int)
+
+    def indefinite(A, B):
+        return np.tanh(A @ B.T - 1)
+
+    model = DoubleHingeSVC(kernel=indefinite).fit(X, y)
+    assert model.residual_ <= model.tol
+    with pytest.raises(ValueError, match="not positive semidefinite"):
+        DoubleHingeSVC(kernel=indefinite, solver="active_set").fit(X, y)
+
+
+@pytest.mark.parametrize(("n", "d", "C"), [(12, 2, 1e6), (100, 2, 1e5), (60, 4, 1e4)])
+def test_hard_small_problems_end(n, d, C):
+    rng = np.random.default_rng(n)
+    X = 10 * rng.normal(size=(n, d))
+    y = (X[:, 0] + 10 * rng.normal(size=n) > 0).astype(int)
+    pairs, free = (
+        DoubleHingeSVC(0.45, C=C, kernel="poly", degree=2, coef0=1, gamma=5.0, solver=solver).fit(X, y)
+        for solver in ("smo", "active_set")
+    )
+    assert pairs.residual_ <= 1e-3
+    assert pairs.n_iter_ <= 10_000 + 200 * n + 1000 + 100 * n
+    assert abs(pairs.objective_ - free.objective_) <= max(pairs.dual_gap_, free.dual_gap_) + 1e-6 * free.objective_
+
+
+def test_the_fitted_kernel_counts_not_the_parameter(overlapping):
+    X, y = overlapping
+    model = DoubleHingeSVC(kernel="linear").fit(X, y)
+    f = model.decision_function(X)
+    np.testing.assert_array_equal(model.set_params(kernel="rbf").decision_function(X), f)
+    model.fit(X, y)
+    assert not hasattr(model, "coef_")
+    f = model.decision_function(X)
+    np.testing.assert_array_equal(model.set_params(kernel="linear").decision_function(X), f)
+
+
+def test_many_cases_few_features_far_from_the_origin():
+    rng = np.random.default_rng(0)
+    y = rng.choice([-1, 1], 2500)
+    X = rng.normal(size=(2500, 3))
+    X[:, 0] += 0.7 * y
+    near, far = (DoubleHingeSVC(kernel="linear").fit(cases, y) for cases in (X, X + 1e5))
+    assert far.residual_ <= far.tol
+    assert far.objective_ == pytest.approx(near.objective_, rel=1e-6)
+    np.testing.assert_allclose(far.decision_function(X + 1e5), near.decision_function(X), atol=1e-2)
+
+
+def test_an_offset_costs_no_digits_in_prediction(overlapping):
+    X, y = overlapping
+    X = np.round(X, 3)
+    near, far = (DoubleHingeSVC(gamma=0.5).fit(cases, y) for cases in (X, X + 1e7))
+    np.testing.assert_allclose(far.decision_function(X + 1e7), near.decision_function(X), atol=1e-6)
+
+
+def test_a_kernel_function_must_return_a_matrix():
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
+    with pytest.raises(ValueError, match=r"matrix of shape \(8, 8\)"):
+        DoubleHingeSVC(kernel=lambda A, B: np.ones(len(A))).fit(X, y)

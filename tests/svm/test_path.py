@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from recuse import Costs, DoubleHingeSVC
 from recuse.svm import double_hinge_path
@@ -59,3 +60,50 @@ def test_many_cases_of_few_features():
     alone = DoubleHingeSVC(0.4, C=1.0, kernel="linear").fit(X, y, weights)
     np.testing.assert_allclose(path.scores(X)[1, 1], alone.decision_function(X), atol=1e-6)
     assert not path.dual_coef[:, :, weights == 0].any()
+
+
+def test_an_offset_costs_no_digits_in_scores(overlapping):
+    X, y = overlapping
+    X = np.round(X, 3)
+    near, far = (double_hinge_path(cases, y, [0.1, 1.0], gamma=0.5, tol=1e-6) for cases in (X, X + 1e7))
+    np.testing.assert_allclose(far.scores(X + 1e7), near.scores(X), atol=1e-4)
+
+
+def test_costs_may_be_an_array(overlapping):
+    X, y = overlapping
+    path = double_hinge_path(X, y, np.array([0.1, 1.0]), np.array([0.1, 0.3]))
+    assert path.objective.shape == (2, 2)
+    assert path.costs == double_hinge_path(X, y, [0.1], [0.1, 0.3]).costs
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        *({"Cs": Cs} for Cs in (["1"], [True], [1.0, None], [], "12", 1.0)),
+        {"costs": []},
+        {"max_iter": 0},
+        {"max_iter": "a"},
+        {"cache_size": -1},
+        {"cache_size": "a"},
+    ],
+)
+def test_settings_are_checked_as_those_of_the_estimator(overlapping, settings):
+    name = next(iter(settings))
+    with pytest.raises(ValueError, match=f"{name} must"):
+        double_hinge_path(*overlapping, **{"Cs": [1.0], **settings})
+
+
+def test_unfinished_fits_are_warned_of_once(overlapping):
+    with pytest.warns(ConvergenceWarning, match="stopped 2 of 2 fits") as record:
+        path = double_hinge_path(*overlapping, [1.0, 10.0], max_iter=2)
+    assert len(record) == 1
+    assert not path.converged.any()
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "linear", "precomputed"])
+def test_cases_of_another_width_are_refused(overlapping, kernel):
+    X, y = overlapping
+    cases = X @ X.T if kernel == "precomputed" else X
+    path = double_hinge_path(cases, y, [1.0], kernel=kernel)
+    with pytest.raises(ValueError, match="X must have"):
+        path.scores(cases[:, :-1])

@@ -58,9 +58,7 @@ def test_blocks_with_a_cache_of_a_few_rows_reach_the_optimum(tiny_blocks, kernel
     X, problem = problem_of()
     best = solve_active_set(problem, whole(X, kernel), tol=1e-9, max_iter=-1)
     rows = VectorRows(form(X), kernel, budget=20 * len(X) * np.dtype(dtype).itemsize, dtype=dtype)
-    done = blocks.solve_blocks(
-        problem, rows, np.zeros(300), np.zeros(300), tol=1e-4, max_iter=10**7, largest_block=32, exact=False
-    )
+    done = blocks.solve_blocks(problem, rows, np.zeros(300), np.zeros(300), tol=1e-4, max_iter=10**7, largest_block=32)
     # Nothing the solver says is believed: scores and violation are recomputed in double precision.
     facts = qp.certify(problem, done.beta, kernel(X, X) @ done.beta)
     assert facts.violation <= 1.05e-4
@@ -73,9 +71,7 @@ def test_shrinking_happens_and_does_no_harm(tiny_blocks, source):
     X, problem = problem_of(n=500, C=30.0)
     kernel = Kernel("rbf", 0.3)
     rows = whole(X, kernel) if source == "matrix" else VectorRows(X, kernel, budget=2**20, dtype=np.float64)
-    done = blocks.solve_blocks(
-        problem, rows, np.zeros(500), np.zeros(500), tol=1e-6, max_iter=10**8, largest_block=64, exact=True
-    )
+    done = blocks.solve_blocks(problem, rows, np.zeros(500), np.zeros(500), tol=1e-6, max_iter=10**8, largest_block=64)
     assert tiny_blocks
     assert min(tiny_blocks) < 500
     facts = qp.certify(problem, done.beta, kernel(X, X) @ done.beta)
@@ -88,16 +84,31 @@ def test_drift_of_single_precision_is_found_and_corrected(tiny_blocks):
     X, problem = problem_of(offset=300.0, C=0.01)
     kernel = Kernel("linear")
     rows = VectorRows(X, kernel, budget=2**20, dtype=np.float32)
-    run = blocks._Run(problem, rows, np.zeros(300), np.zeros(300), 64)
-    done = blocks.solve_blocks(
-        problem, rows, np.zeros(300), np.zeros(300), tol=1e-3, max_iter=10**6, largest_block=64, exact=False
-    )
-    np.testing.assert_allclose(done.g, kernel(X, X) @ done.beta, atol=2e-5)
-    assert not run.correct_drift(1e-3)  # at zero there is nothing to correct
-    run._b[:] = done.beta
-    run._g[:] = done.g + 0.01
-    assert run.correct_drift(1e-3)
-    np.testing.assert_allclose(run.g, kernel(X, X) @ done.beta, atol=1e-9)
+    done = blocks.solve_blocks(problem, rows, np.zeros(300), np.zeros(300), tol=1e-3, max_iter=10**6, largest_block=64)
+    np.testing.assert_allclose(done.g, kernel(X, X) @ done.beta, atol=1e-8)
+    assert done.violation <= 1e-3
+
+
+@pytest.mark.parametrize("offset", [300.0, 1000.0, 3000.0])
+def test_rows_too_coarse_for_the_task_become_double(tiny_blocks, offset):
+    X, problem = problem_of(offset=offset, C=5.0)
+    kernel = Kernel("rbf", 0.5)
+    rows = VectorRows(sparse.csr_matrix(X), kernel, budget=2**20, dtype=np.float32)
+    assert rows.error() > 1e-5
+    done = blocks.solve_blocks(problem, rows, np.zeros(300), np.zeros(300), tol=1e-3, max_iter=10**6, largest_block=64)
+    facts = qp.certify(problem, done.beta, kernel(X - offset, X - offset) @ done.beta)
+    assert done.violation <= 1e-3
+    assert facts.violation == pytest.approx(done.violation, abs=1e-5)
+    assert rows.dtype == np.float64
+
+
+def test_the_limit_on_steps_leaves_exact_scores(tiny_blocks):
+    X, problem = problem_of(C=100.0)
+    kernel = Kernel("rbf", 0.5)
+    rows = VectorRows(sparse.csr_matrix(X + 1000), kernel, budget=2**20, dtype=np.float32)
+    done = blocks.solve_blocks(problem, rows, np.zeros(300), np.zeros(300), tol=1e-6, max_iter=500, largest_block=64)
+    np.testing.assert_allclose(done.g, kernel(X, X) @ done.beta, atol=1e-5)
+    assert done.violation == pytest.approx(qp.certify(problem, done.beta, done.g).violation)
 
 
 def test_iteration_limit_is_a_fact_not_an_exception(tiny_blocks):
@@ -268,3 +279,21 @@ def test_polish_leaves_only_rounding():
     assert rough.residual > 1e-6
     assert fine.residual < 1e-10
     assert fine.model.gap < 1e-9 * fine.objective
+
+
+@pytest.mark.parametrize("n_steps", [0, 1, 2])
+def test_the_linear_solver_stopped_early_is_feasible_and_says_so(n_steps):
+    X, problem = problem_of(n=400)
+    solution = solve_linear(problem, X, tol=1e-3, max_iter=n_steps)
+    beta = solution.model.beta
+    assert abs(beta.sum()) <= 1e-12 * problem.upper.sum()
+    assert (beta >= problem.lower).all()
+    assert (beta <= problem.upper).all()
+    assert not solution.converged
+    assert solution.model.gap >= 0
+
+
+def test_the_linear_solver_refuses_what_overflows():
+    X, problem = problem_of(n=400)
+    with pytest.raises(ValueError, match="overflows"), np.errstate(all="ignore"):
+        solve_linear(problem, X * 1e200, tol=1e-3)

@@ -56,6 +56,7 @@ SYMMETRIC = Costs(fp=1, fn=1, reject=0.45)
 OTHER_PRICES = (Costs(fp=1, fn=5, reject=0.3), Costs(fp=1, fn=1, reject=0.1), Costs(fp=5, fn=1, reject=0.3))
 WIDTHS = tuple(2.0**k for k in range(-4, 3))  # gamma, in units of 1 / (number of features)
 STRENGTHS = tuple(10.0 ** (k / 2) for k in range(-3, 6))
+FILE = "reproduce_double_hinge"
 
 
 @dataclass(frozen=True)
@@ -114,10 +115,11 @@ def parts(quick: bool) -> list[Part]:
 def run(*, quick: bool = False, minutes: float = 60.0, out: Path | None = None) -> list[Outcome]:
     """Run every part that begins in time; print each as it ends, and write what there is.
 
-    Parts that the folder `out` holds already are not run again: a run that was stopped goes on where it was.
+    Parts that the folder `out` holds already, with the same settings, are not run again: a run that was stopped goes on
+    where it was. Quick runs have files of their own.
     """
     started, skipped = time.perf_counter(), []
-    outcomes = [] if quick or out is None else _read(out)
+    outcomes = [] if quick or out is None else _read(out, parts(quick))
     done = {outcome.part for outcome in outcomes}
     for part in parts(quick):
         if label(part) in done:
@@ -291,24 +293,37 @@ def write(out: Path, outcomes: list[Outcome], planned: list[Part], skipped: list
     page += ["```", "", "Loss in per cent: mean and standard deviation over the splits. " + _settings(planned, quick)]
     if skipped:
         page += ["", f"Not run, for want of time: {'; '.join(skipped)}."]
-    page += ["", "Again: `python -m recuse.reproduce double-hinge --out benchmarks/results`.", ""]
-    data = {"experiment": "double-hinge", "quick": quick, "skipped": skipped, "outcomes": [asdict(o) for o in outcomes]}
-    for name, text in (
-        ("reproduce_double_hinge.json", json.dumps(data, indent=1) + "\n"),
-        ("reproduce_double_hinge.md", "\n".join(page)),
-    ):
+    option = " --quick" if quick else ""
+    page += ["", f"Again: `python -m recuse.reproduce double-hinge{option} --out benchmarks/results`.", ""]
+    data = {
+        "experiment": "double-hinge",
+        "quick": quick,
+        "skipped": skipped,
+        "settings": {label(part): settings(part) for part in planned if label(part) in done},
+        "outcomes": [asdict(o) for o in outcomes],
+    }
+    stem = FILE + "_quick" * quick
+    for name, text in ((f"{stem}.json", json.dumps(data, indent=1) + "\n"), (f"{stem}.md", "\n".join(page))):
         partial = out / f"{name}.partial"
         partial.write_text(text)
         partial.replace(out / name)
 
 
-def _read(out: Path) -> list[Outcome]:
-    """The outcomes of an earlier run."""
-    file = out / "reproduce_double_hinge.json"
+def settings(part: Part) -> dict[str, Any]:
+    """All that the outcomes of a part depend on, as it comes back from a file."""
+    facts: dict[str, Any] = json.loads(json.dumps(asdict(part)))
+    return facts
+
+
+def _read(out: Path, planned: list[Part]) -> list[Outcome]:
+    """The outcomes of an earlier run, of those parts that were run as they are planned now."""
+    file = out / f"{FILE}.json"
     if not file.exists():
         return []
     data = json.loads(file.read_text())
-    return [] if data["quick"] else [Outcome(**outcome) for outcome in data["outcomes"]]
+    known = data.get("settings", {})
+    same = {label(part) for part in planned if known.get(label(part)) == settings(part)}
+    return [Outcome(**outcome) for outcome in data["outcomes"] if outcome["part"] in same]
 
 
 def _settings(planned: list[Part], quick: bool) -> str:

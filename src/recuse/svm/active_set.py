@@ -22,6 +22,10 @@ _SINGULAR = 1e-9  # a pivot below this share of the diagonal counts as 0
 _MOST_REFINEMENTS = 5
 
 
+class NoEndError(ArithmeticError):
+    """A direction along which no variable reaches an end: the kernel is not positive semidefinite, or overflows."""
+
+
 class ActiveSet:
     """State of the algorithm: the point, the free variables in the order of the factor, and the factor."""
 
@@ -71,14 +75,18 @@ class ActiveSet:
 
     def _longest(self, direction: Vector, limit: float) -> tuple[float, int]:
         """The largest step up to a limit that keeps all free variables on their pieces, and which stops it (or -1)."""
+        if not np.isfinite(direction).all():
+            raise NoEndError
         at = np.array(self.free)
         end = np.where(direction > 0, self._high[at], self._low[at])
         room = np.full(len(at), np.inf)
         moving = direction != 0
         room[moving] = np.maximum((end - self.beta[at])[moving] / direction[moving], 0.0)
         first = int(room.argmin())
-        if room[first] >= limit:
+        if room[first] >= limit and np.isfinite(limit):
             return limit, -1
+        if not np.isfinite(room[first]):
+            raise NoEndError
         self._blocking_end = float(end[first])
         return float(room[first]), first
 

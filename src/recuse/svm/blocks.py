@@ -2,8 +2,9 @@
 
 Each round takes the variables that violate the optimality conditions most, solves the program in them alone with the
 compiled inner solver, and adds the kernel rows of those that moved to ``g = K beta``. Variables that are settled at a
-bound or a kink drop out of play (shrinking) and are examined again before the end. With single-precision rows ``g``
-drifts; it is checked against double precision before the end, and corrected where that matters.
+bound or a kink drop out of play (shrinking) and are examined again before the end. Sums of many rows drift, those of
+single-precision rows most: before the end ``g`` is recomputed in double precision, and the work goes on where that
+shows a violation, with rows in double precision if it has not become much smaller since the last time.
 """
 
 from __future__ import annotations
@@ -18,13 +19,12 @@ from . import kernels
 from .qp import KinkedQP, Vector
 
 _SMALLEST_BLOCK = 1024
-_CHECKED_ROWS = 128
-_MOST_CORRECTIONS = 8
+_MOST_SETBACKS = 3  # recomputed scores that show no progress, with rows in double precision
 
 
 @dataclass(frozen=True, eq=False)
 class BlockResult:
-    """End point: beta, its g, the number of pair steps, and the violation."""
+    """End point: beta, its g in double precision, the number of pair steps, and the violation."""
 
     beta: Vector
     g: Vector
@@ -41,7 +41,6 @@ def solve_blocks(
     tol: float,
     max_iter: int,
     largest_block: int,
-    exact: bool,
 ) -> BlockResult:
     """Minimise the program from a feasible beta with ``g = K beta``.
 
@@ -58,24 +57,21 @@ def solve_blocks(
         Largest number of pair steps.
     largest_block : int
         Most variables in a block.
-    exact : bool
-        Whether the rows are exact, so that g needs no check.
     """
     run = _Run(problem, rows, beta, g, largest_block)
     while True:
         low, high = run.violations()
-        if low - high <= tol or run.n_iter >= max_iter:
+        # A little less than tol while g is inexact, so that the recomputed one need not be improved again.
+        if low - high <= (tol if run.fresh else 0.9 * tol) or run.n_iter >= max_iter or run.stuck:
             if run.shrunk:
                 run.restore()
-                continue
-            if run.n_iter < max_iter and not exact and run.correct_drift(tol):
-                continue
-            return run.result(max(low - high, 0.0))
-        if not run.shrink(low, high) and run.improve(low, high, tol, max_iter) == 0:
-            # No pair can move: kernel values that are not finite.
-            if run.shrunk:
-                run.restore()
-            return run.result(low - high)
+            elif not run.fresh:
+                run.recompute(tol)
+            else:
+                return run.result(max(low - high, 0.0))
+        elif not run.shrink(low, high) and run.improve(low, high, tol, max_iter) == 0:
+            run.refine()  # no pair can move: values that overflow in single precision
+            run.refresh()
 
 
 class _Run:
@@ -86,7 +82,10 @@ class _Run:
         self.beta, self.g = beta.copy(), g.copy()
         self.largest_block = largest_block
         self.n_iter = 0
-        self.corrections = 0
+        self.fresh = False  # whether g is recomputed since the last step
+        self.stuck = False  # whether more steps are of no use
+        self._setbacks = 0
+        self._last_violation = np.inf
         self._random = np.random.default_rng(0)
         self._part: KinkedQP
         self._b: Vector
@@ -123,6 +122,7 @@ class _Run:
             min(max_iter - self.n_iter, 100 * len(block)),
         )
         self.n_iter += steps
+        self.fresh = False
         moved = np.flatnonzero(after != before)
         self._b[block] = after
         self.rows.add(block[moved], (after - before)[moved], self._g)
@@ -157,19 +157,32 @@ class _Run:
         self._play_all()
         self._patience = self._first_patience
 
-    def correct_drift(self, tol: float) -> bool:
-        """Compare g with double precision on a sample of rows; recompute it, and say so, where it has drifted."""
-        n = len(self.beta)
+    def recompute(self, tol: float) -> None:
+        """Refresh g; finer rows where the violation has not become much smaller since the last time."""
+        self.refresh()
+        low, high = self.violations()
+        stalled = low - high > max(tol, 0.5 * self._last_violation)
+        self._last_violation = low - high
+        if stalled:
+            self.refine()
+
+    def refresh(self) -> None:
+        """Scores from the coefficients in double precision, with every variable in play."""
         self._store()
         support = np.flatnonzero(self.beta)
-        sample = np.unique(np.linspace(0, n - 1, _CHECKED_ROWS).astype(np.intp))
-        drift = self.rows.product(sample, support, self.beta[support]) - self.g[sample]
-        if np.abs(drift).max() <= 0.01 * tol or self.corrections == _MOST_CORRECTIONS:
-            return False
-        self.corrections += 1
-        self.g = self.rows.product(np.arange(n), support, self.beta[support])
+        self.g = self.rows.product(np.arange(len(self.beta)), support, self.beta[support])
         self._play_all()
-        return True
+        self.fresh = True
+
+    def refine(self) -> None:
+        """Rows in double precision from here on; where they are so already, give up after a few times."""
+        if self.shrunk:
+            self.restore()
+        if self.rows.refine():
+            self._last_violation = np.inf
+        else:
+            self._setbacks += 1
+            self.stuck = self._setbacks >= _MOST_SETBACKS
 
     def result(self, violation: float) -> BlockResult:
         """The point reached, with every variable in play."""

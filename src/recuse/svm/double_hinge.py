@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base import Evaluation, RejectOptionMixin
-from ..checks import check_weights, is_number
+from ..checks import check_finite, check_weights, is_number
 from ..costs import Costs
 from ..labels import plain
 from ..solution import Solution
@@ -70,7 +71,7 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     max_iter : int, default=-1
         Most steps of the solver; -1 for no limit.
     cache_size : float, default=200
-        Memory for kernel values, in megabytes.
+        Memory for kernel values beyond 2048 cases, in megabytes.
     class_weight : dict or "balanced", optional
         Factor for the weights of each class. The prices say what errors cost; use this for a sample whose class shares
         differ from those the model will meet.
@@ -111,9 +112,14 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     Notes
     -----
     Up to 1000 cases "smo" is finished by a few active set steps, which leave no error but rounding: `tol` is then
-    a limit that is undercut by far. Up to 2048 cases everything is in double precision. Beyond, kernel rows are
-    computed when they are needed, in single precision for ``tol >= 1e-5``; the scores they add up to are checked
-    against double precision on a sample of cases, and recomputed where they differ by more than a hundredth of `tol`.
+    a limit that is undercut by far. With no `max_iter`, they also take over where pairs have not ended after
+    ``10000 + 200 n`` steps. Up to 2048 cases the whole kernel matrix is held in double precision, whatever
+    `cache_size`: 32 megabytes at most. Beyond, kernel rows are computed when they are needed, in single precision if
+    ``tol >= 1e-5`` and the rounding error, measured on a sample, is small against the differences between cases, else
+    in double. In any case the scores are recomputed in double precision before the end, and `objective_`, `dual_gap_`
+    and `residual_` are theirs; where they show a violation above `tol` the solver goes on.
+
+    Dense cases are centred for the rbf kernel, so that an offset costs no digits; sparse ones are not.
 
     References
     ----------
@@ -222,6 +228,11 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
             if not (value in choices if isinstance(value, str) else name == "kernel" and callable(value)):
                 orelse = " or a function" if name == "kernel" else ""
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}{orelse}; got {value!r}.")
+        if not _is_limit(self.max_iter):
+            raise ValueError(f"max_iter must be -1, for no limit, or a positive integer; got {self.max_iter!r}.")
+        if not is_number(self.degree) or not (np.isfinite(self.degree) and self.degree >= 0):
+            raise ValueError(f"degree must be a finite number, not negative; got {self.degree!r}.")
+        check_finite("coef0", self.coef0)
         named = isinstance(self.gamma, str) and self.gamma in ("scale", "auto")
         if not named and not (is_number(self.gamma) and np.isfinite(self.gamma) and float(self.gamma) > 0):
             raise ValueError(f"gamma must be 'scale', 'auto' or a number greater than 0; got {self.gamma!r}.")
@@ -248,9 +259,14 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
             return weights * (totals.sum() / (2 * np.maximum(totals, 1e-300)))[codes]
         if not isinstance(self.class_weight, dict):
             raise ValueError(f"class_weight must be a dict, 'balanced' or None; got {self.class_weight!r}.")
-        factors = np.array([self.class_weight.get(plain(label), 1.0) for label in self.classes_], dtype=np.float64)
-        if not (np.isfinite(factors).all() and (factors > 0).all()):
+        names = [plain(label) for label in self.classes_]
+        unknown = [key for key in self.class_weight if plain(key) not in names]
+        if unknown:
+            raise ValueError(f"class_weight has keys that are no classes: {unknown!r}; the classes are {names!r}.")
+        given = [self.class_weight.get(name, 1.0) for name in names]
+        if not all(is_number(factor) and np.isfinite(factor) and factor > 0 for factor in given):
             raise ValueError(f"class_weight must hold finite numbers greater than 0; got {self.class_weight!r}.")
+        factors = np.array(given, dtype=np.float64)
         return weights * factors[codes]
 
     def _present(self, X: Any, used: NDArray[np.intp]) -> Any:
@@ -266,7 +282,7 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         elif gamma == "scale":
             spread = _variance(X, weights) if self.kernel in ("rbf", "poly", "sigmoid") else 1.0
             gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
-        return Kernel(self.kernel, float(gamma), self.degree, float(self.coef0))
+        return Kernel(self.kernel, float(gamma), float(self.degree), float(self.coef0))
 
     def _solve(self, problem: KinkedQP, X: Any) -> Solution:
         # Here, not above: the solvers load the compiler, which prediction does not need.
@@ -295,6 +311,8 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
         if self.kernel == "linear":
             self.coef_ = np.asarray(self.support_vectors_.T @ self.dual_coef_).ravel()
+        elif hasattr(self, "coef_"):
+            del self.coef_  # of an earlier fit
         self.intercept_ = solution.model.intercept
         self.objective_ = solution.objective
         self.dual_gap_ = solution.model.gap
@@ -320,9 +338,10 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
 
     def _score(self, X: Any) -> NDArray[np.float64]:
         """The score f of each case."""
-        if self.kernel == "linear":
+        name = self._kernel.name  # as fitted
+        if name == "linear":
             expansion = np.asarray(X @ self.coef_).ravel()
-        elif self.kernel == "precomputed":
+        elif name == "precomputed":
             expansion = np.asarray(X[:, self.support_] @ self.dual_coef_).ravel()
         else:
             expansion = self._kernel.expansion(X, self.support_vectors_, self.dual_coef_)
@@ -338,6 +357,11 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
         return tags
+
+
+def _is_limit(value: Any) -> bool:
+    """Whether a value is a number of steps, or -1 for no limit."""
+    return is_number(value) and isinstance(value, numbers.Integral) and (int(value) == -1 or int(value) >= 1)
 
 
 def _reason(f: float, low: float, high: float, names: list[Any]) -> str:

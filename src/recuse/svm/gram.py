@@ -36,7 +36,11 @@ class Kernel:
     def __call__(self, X: Any, Z: Any) -> Matrix:
         """Matrix of kernel values between the rows of X and those of Z."""
         if callable(self.name):
-            return np.asarray(self.name(X, Z), dtype=np.float64)
+            values = np.asarray(self.name(X, Z), dtype=np.float64)
+            if values.shape != (X.shape[0], Z.shape[0]):
+                expected = (X.shape[0], Z.shape[0])
+                raise ValueError(f"kernel must return a matrix of shape {expected} here; got shape {values.shape}.")
+            return values
         if self.name == "precomputed":
             return dense(X)
         return self.finish(inner(X, Z), squared_norms(X), squared_norms(Z))
@@ -55,7 +59,8 @@ class Kernel:
             products += self.coef0
             if self.name == "sigmoid":
                 return np.tanh(products, out=products)
-            return np.power(products, self.degree, out=products)
+            with np.errstate(invalid="ignore", over="ignore"):  # the solvers refuse what is not finite
+                return np.power(products, self.degree, out=products)
         return products
 
     def diagonal(self, X: Any) -> NDArray[np.float64]:
@@ -70,22 +75,54 @@ class Kernel:
         return self.finish(norms.copy(), norms, norms)
 
     def expansion(self, X: Any, basis: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
-        """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time."""
+        """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time.
+
+        `coef` may have several columns, one for each expansion. Distances are taken from the middle of the basis, so
+        that cases far from the origin lose no digits.
+        """
         if self.name == "precomputed":
             return np.asarray(X @ coef, dtype=np.float64)
         if self.name == "linear":
-            return np.asarray(X @ np.asarray(basis.T @ coef).ravel(), dtype=np.float64).ravel()
-        out = np.zeros(X.shape[0])
+            return np.asarray(X @ np.asarray(basis.T @ coef), dtype=np.float64)
+        out = np.zeros((X.shape[0], *coef.shape[1:]))
+        if not basis.shape[0]:
+            return out
         if callable(self.name) or sparse.issparse(X) or sparse.issparse(basis):
             for rows in stretches(X.shape[0], basis.shape[0]):
                 out[rows] = self(X[rows], basis) @ coef
             return out
-        left, right = squared_norms(X), squared_norms(basis)
+        rbf = self.name == "rbf"
+        centre = basis.mean(axis=0)
+        right = log_factors(basis - centre, self.gamma)[1] if rbf else basis
         for rows in stretches(X.shape[0], 1, _TILE[0]):
+            left = log_factors(X[rows] - centre, self.gamma)[0] if rbf else X[rows]
             for columns in stretches(basis.shape[0], 1, _TILE[1]):
-                values = self.finish(X[rows] @ basis[columns].T, left[rows], right[columns])
+                values = left @ right[columns].T
+                if rbf:
+                    np.exp(np.minimum(values, 0.0, out=values), out=values)
+                else:
+                    values = self.finish(values, values, values)
                 out[rows] += values @ coef[columns]
         return out
+
+
+def log_factors(X: Matrix, gamma: float) -> tuple[Matrix, Matrix]:
+    """Longer vectors l and r for which ``l'r = -gamma |x - z|^2``, the logarithm of the rbf kernel: one product."""
+    scaled = X * np.sqrt(2 * gamma)
+    norms, ones = -0.5 * squared_norms(scaled), np.ones(len(X))
+    return np.column_stack([scaled, norms, ones]), np.column_stack([scaled, ones, norms])
+
+
+def finite(values: Matrix, kernel: Kernel) -> Matrix:
+    """The values, if all of them are finite."""
+    if np.isfinite(values).all():
+        return values
+    named = "the kernel function" if callable(kernel.name) else f"kernel={kernel.name!r}"
+    raise ValueError(
+        f"{named} with gamma={kernel.gamma:g}, degree={kernel.degree:g}, coef0={kernel.coef0:g} gives values that are "
+        "not finite. A degree that is no integer needs inner products above -coef0 / gamma; large values overflow "
+        "unless the features are standardised."
+    )
 
 
 def stretches(n_rows: int, width: int, budget: int = 2**20) -> Iterator[slice]:

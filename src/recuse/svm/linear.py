@@ -8,6 +8,7 @@ the result is a support vector expansion like that of the other solvers, with th
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,10 +17,11 @@ from scipy import linalg, sparse
 
 from ..solution import Solution
 from . import kernels
-from .gram import stretches
-from .qp import DualPoint, KinkedQP, Vector, certify
+from .gram import centred, squared_norms, stretches
+from .qp import DualPoint, KinkedQP, Vector, certify, feasible
 
 _MOST_STEPS = 100
+_OVERFLOW = "The linear kernel overflows on these cases: standardise the features, or lower C."
 _SHARE_OF_WAY = 0.995  # how far to go towards the nearest wall
 
 
@@ -40,23 +42,33 @@ def solve_linear(problem: KinkedQP, X: Any, *, tol: float, max_iter: int = -1) -
     Solution
         Its model is a `DualPoint`.
     """
-    state = _Interior(problem, X)
+    Z = centred(X)  # the intercept takes up the shift of the scores
+    with np.errstate(over="ignore"):
+        size = float(squared_norms(Z).sum())
+    if not np.isfinite(size):
+        raise ValueError(_OVERFLOW)
+    state = _Interior(problem, Z)
     limit = max_iter if max_iter >= 0 else _MOST_STEPS
     best: Solution | None = None
     aim, n_iter = min(1e-3 * tol, 1e-5), 0
     while n_iter < limit:
         n_iter += 1
-        gap = state.step()
+        try:
+            gap = state.step()
+        except linalg.LinAlgError:  # no positive definite matrix is left
+            gap = np.nan
+        if not np.isfinite(gap) and best is None:
+            raise ValueError(_OVERFLOW)
         if gap > aim and n_iter < limit:
             continue
-        point = _on_ends(problem, X, state, n_iter, tol)
+        point = _on_ends(problem, Z, state, n_iter, tol)
         if best is None or point.residual < best.residual:
             best = point
         # A gap below rounding does not get better.
         if best.converged or gap < 1e-13 or not np.isfinite(gap):
             break
         aim = 0.1 * gap
-    return best if best is not None else _on_ends(problem, X, state, n_iter, tol)
+    return _shifted(best if best is not None else _on_ends(problem, Z, state, n_iter, tol), X, Z)
 
 
 class _Piece:
@@ -135,7 +147,8 @@ class _Interior:
         self.w += dual * dz[:-1]
         self.b += dual * float(dz[-1])
         self.f += dual * df
-        return self.gap() / max(abs(self._value()), 1e-300)
+        value = self._value()
+        return self.gap() / max(abs(value), 1e-300) if np.isfinite(value) else np.nan
 
     def gap(self, primal: float = 0.0, dual: float = 0.0) -> float:
         """Sum of all products that vanish at the optimum, after a step along the last change."""
@@ -186,6 +199,15 @@ def _transposed(X: Any, v: Vector) -> Vector:
     return np.asarray(X.T @ v).ravel()
 
 
+def _shifted(solution: Solution, X: Any, Z: Any) -> Solution:
+    """The solution found on the centred cases Z, for the cases X."""
+    if X is Z:
+        return solution
+    point = solution.model
+    shift = float((X.mean(axis=0) - Z.mean(axis=0)) @ (Z.T @ point.beta))
+    return replace(solution, model=DualPoint(point.beta, point.g + shift, point.intercept - shift, point.gap))
+
+
 def _on_ends(problem: KinkedQP, X: Any, state: _Interior, n_iter: int, tol: float) -> Solution:
     """Put the variables on their ends, let the free ones restore the sum, and evaluate the point."""
     beta = problem.lower + state.first.settled() + state.second.settled()
@@ -205,9 +227,11 @@ def _balanced(problem: KinkedQP, beta: Vector) -> Vector:
     towards = problem.lower if excess > 0 else problem.upper
     kink_first = beta > problem.kink if excess > 0 else beta < problem.kink
     end = np.where(kink_first, problem.kink, towards)
+    if excess == 0:
+        return beta
     for chosen in (free, beta != towards):  # all that may move, where the free ones have too little room
         room = np.where(chosen, end - beta, 0.0)
         total = float(room.sum())
         if abs(total) >= abs(excess) > 0:
             return beta - room * (excess / total)
-    return beta
+    return feasible(problem, beta)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
+from ..checks import is_number
 from ..costs import Costs, as_costs
+from ..labels import plain
 from .double_hinge import DoubleHingeSVC
-from .gram import Kernel, stretches
+from .gram import Kernel
 from .losses import double_hinge
 from .qp import from_hinges
 
@@ -57,15 +61,16 @@ class DoubleHingePath:
         X : array-like of shape (n_cases, n_features), or (n_cases, n_samples) if precomputed
         """
         X = check_array(X, accept_sparse="csr", dtype=np.float64)
+        width = self.training_cases.shape[1]
+        if X.shape[1] != width:
+            raise ValueError(f"X must have {width} columns, as in training; got {X.shape[1]}.")
         flat = self.dual_coef.reshape(-1, self.dual_coef.shape[-1])
         used = np.flatnonzero(flat.any(axis=0))
-        f = np.empty((X.shape[0], len(flat)))
+        coef = np.ascontiguousarray(flat[:, used].T)
         if self.kernel.name == "precomputed":
-            f[:] = X[:, used] @ flat[:, used].T
+            f = np.asarray(X[:, used] @ coef)
         else:
-            basis, coef = self.training_cases[used], np.ascontiguousarray(flat[:, used].T)
-            for rows in stretches(X.shape[0], len(used)):
-                f[rows] = self.kernel(X[rows], basis) @ coef
+            f = self.kernel.expansion(X, self.training_cases[used], coef)
         shape = (*self.dual_coef.shape[:2], -1)
         return f.T.reshape(shape) + self.intercept[:, :, None]
 
@@ -99,7 +104,7 @@ def double_hinge_path(
         Two classes; the second in sorting order is the positive one of the prices.
     Cs : sequence of float
         Values of C, in any order; solved upwards.
-    costs : Costs, float or sequence of them, default=0.2
+    costs : Costs, float, or sequence or array of them, default=0.2
         Price lists.
     kernel, gamma, degree, coef0, sample_weight, solver, tol, max_iter, cache_size
         As in `DoubleHingeSVC`.
@@ -123,7 +128,16 @@ def double_hinge_path(
     from .solvers import SOLVERS, kernel_source
 
     # The estimator's own checks, so that both accept the same input.
-    like = DoubleHingeSVC(kernel=kernel, gamma=gamma, degree=degree, coef0=coef0, solver=solver, tol=tol)
+    like = DoubleHingeSVC(
+        kernel=kernel,
+        gamma=gamma,
+        degree=degree,
+        coef0=coef0,
+        solver=solver,
+        tol=tol,
+        max_iter=max_iter,
+        cache_size=cache_size,
+    )
     X, signs, weights = like._check_input(X, y, sample_weight)
     used = np.flatnonzero(weights)
     cases = like._present(X, used)
@@ -151,6 +165,7 @@ def double_hinge_path(
     def each(fact: Callable[[Any], Any], dtype: Any = np.float64) -> NDArray[Any]:
         return np.array([[fact(solution) for solution in row] for row in solutions], dtype=dtype)
 
+    _warn_if_unfinished(solutions, tol)
     coef = np.zeros((*shape, len(weights)))
     coef[:, :, used] = beta
     return DoubleHingePath(
@@ -169,7 +184,23 @@ def double_hinge_path(
 
 
 def _price_lists(costs: Any) -> tuple[Costs, ...]:
-    return tuple(as_costs(c) for c in (costs if isinstance(costs, Sequence) else [costs]))
+    several = isinstance(costs, Sequence | np.ndarray) and not isinstance(costs, str) and np.ndim(costs) > 0
+    lists = tuple(as_costs(plain(c)) for c in (costs if several else [costs]))
+    if not lists:
+        raise ValueError("costs must hold at least one price list; got none.")
+    return lists
+
+
+def _warn_if_unfinished(solutions: NDArray[Any], tol: float) -> None:
+    unfinished = [solution for solution in solutions.flat if not solution.converged]
+    if unfinished:
+        worst = max(solution.residual for solution in unfinished)
+        warnings.warn(
+            f"double_hinge_path stopped {len(unfinished)} of {solutions.size} fits with residuals up to {worst:.3g} > "
+            f"tol={tol:g}; see `converged`. Raise max_iter or tol, lower Cs, or standardise the features.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
 
 def _start(
@@ -184,7 +215,7 @@ def _start(
 
 
 def _check_values(Cs: Any) -> NDArray[np.float64]:
-    values = np.array(Cs, dtype=np.float64)
-    if values.ndim != 1 or not len(values) or not (np.isfinite(values).all() and (values > 0).all()):
+    values = list(Cs) if isinstance(Cs, Sequence | np.ndarray) and np.ndim(Cs) == 1 else []
+    if not values or not all(is_number(C) and np.isfinite(C) and C > 0 for C in values):
         raise ValueError(f"Cs must be a list of finite numbers greater than 0; got {Cs!r}.")
-    return values
+    return np.array(values, dtype=np.float64)

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from . import kernels
-from .gram import Kernel, centred, dense, squared_norms, stretches
+from .gram import Kernel, centred, dense, finite, log_factors, squared_norms, stretches
 
 Index = NDArray[np.intp]
 Vector = NDArray[np.float64]
+_SAMPLED = 64
 
 
 class MatrixRows:
@@ -54,6 +55,10 @@ class MatrixRows:
         """Make every column active again."""
         self.active = np.arange(self.n)
 
+    def refine(self) -> bool:
+        """There is no finer source than the matrix."""
+        return False
+
     def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
         """``K[rows][:, columns] @ coef`` in double precision."""
         if len(rows) == self.n:
@@ -79,10 +84,9 @@ class VectorRows:
         self.kernel = kernel
         self.n = X.shape[0]
         self.dtype = np.dtype(dtype)
-        self.diagonal = kernel.diagonal(X)
-        self._prepare()
-        self._buffer = np.empty(max(budget // self.dtype.itemsize, self.n), dtype=self.dtype)
-        self.reset()
+        self.budget = budget
+        self.diagonal = finite(kernel.diagonal(X), kernel)
+        self._set_up()
 
     def square(self, rows: Index) -> NDArray[Any]:
         """Kernel values among some active cases, given by their positions in `active`."""
@@ -125,7 +129,34 @@ class VectorRows:
 
     def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
         """``K[rows][:, columns] @ coef`` in double precision."""
-        return self.kernel.expansion(self.X[rows], self.X[columns], coef)
+        return finite(self.kernel.expansion(self.X[rows], self.X[columns], coef), self.kernel)
+
+    def refine(self) -> bool:
+        """Go over to double precision, with every column active; say whether that is a change."""
+        if self.dtype == np.float64:
+            return False
+        self.dtype = np.dtype(np.float64)
+        self._set_up()
+        return True
+
+    def error(self) -> float:
+        """Largest rounding error of a kernel value, on a sample, as a share of the typical curvature of a pair."""
+        norms = squared_norms(self.X)
+        size = min(_SAMPLED, self.n)
+        evenly = np.linspace(0, self.n - 1, size).astype(np.intp)
+        # Cancellation is worst far from the origin.
+        sample = np.union1d(evenly, np.argpartition(norms, -size)[-size:])
+        K = finite(self.kernel(self.X[sample], self.X[sample]), self.kernel)
+        with np.errstate(over="ignore"):
+            error = np.abs(self._values(sample, self._take(self._right, sample)) - K).max()
+        curvature = 2.0 * (K.diagonal().mean() - K.mean())
+        return float(error / max(curvature, 1e-300))
+
+    def _set_up(self) -> None:
+        """Factors and an empty cache of the current precision."""
+        self._prepare()
+        self._buffer = np.empty(max(self.budget // self.dtype.itemsize, self.n), dtype=self.dtype)
+        self.reset()
 
     def _lay_out(self, active: Index) -> None:
         """Share the buffer out among rows as long as `active`."""
@@ -158,11 +189,8 @@ class VectorRows:
             self._right: Any = (X, squared_norms(X) if self.kernel.name == "rbf" else np.zeros(self.n))
             return
         if self.kernel.name == "rbf":
-            # -gamma |x - z|^2 = 2 gamma x'z - gamma |x|^2 - gamma |z|^2 as one product of longer vectors.
-            scaled = self.X * np.sqrt(2 * self.kernel.gamma)
-            norms, ones = -0.5 * squared_norms(scaled), np.ones(self.n)
-            self._left = np.column_stack([scaled, norms, ones]).astype(self.dtype)
-            self._right = np.column_stack([scaled, ones, norms]).astype(self.dtype)
+            left, right = log_factors(self.X, self.kernel.gamma)
+            self._left, self._right = left.astype(self.dtype), right.astype(self.dtype)
         else:
             self._left = self._right = np.ascontiguousarray(self.X, dtype=self.dtype)
 
