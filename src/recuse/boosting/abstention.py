@@ -87,7 +87,9 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     threshold : {"tuned", "calibrated"}, default="tuned"
         Where r is cut: where held-out cases cost least, or at 0, where the theory puts it.
     cv : int, splitter or iterable, optional
-        How cases are held out; by default five stratified folds, above 20,000 cases one fifth once.
+        How cases are held out; by default five stratified folds, above 20,000 cases one fifth once. A stacked score
+        needs every case held out exactly once: it takes five folds of its own above 20,000 cases, while a `cv` that
+        does otherwise is refused with `stack`, and with "auto" leaves only the unstacked pair to choose.
     tol : float, default=1e-6
         Stop when no stump changes the objective at a rate greater than this.
     pos_label : label, optional
@@ -122,7 +124,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     residual_ : float
         Largest violation of its optimality conditions.
     dual_gap_ : float
-        Bound of the distance to the optimum; NaN where none is known (trees, "max", "paper").
+        Bound of the distance to the optimum; NaN where none is known (trees, "max", "paper"). At beta=0 it bounds the
+        distance to the best model whose weights add up to no more than these, and is infinite without stumps.
     history_ : dict of ndarray
         Objective, gap and violation by round.
     n_iter_ : int
@@ -222,6 +225,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self._check_parameters()
         data = prepare(self, X, y, sample_weight, reject_cost, with_folds=self._needs_held_out())
         self._check_prices_fit(reject_cost)
+        self._check_stack_fits(data)
         recipe = self._recipe(len(data.s))
         self._store(self._fit_best(data, recipe), data, recipe)
         self._warn(recipe)
@@ -254,6 +258,13 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             raise ValueError(
                 f"reject_cost by case does not go with family={self.family!r}, stack={self.stack!r}: Chow's rule would "
                 "need the price of every new case. Use family='coupled' or 'decoupled' and stack=None or 'oof'."
+            )
+
+    def _check_stack_fits(self, data: Data) -> None:
+        if self.stack is not None and self.family != CHOW and not data.partition:
+            raise ValueError(
+                f"stack={self.stack!r} needs a held-out score of every case, but the test parts of cv={self.cv!r} do "
+                "not hold out every case exactly once. Use folds, such as cv=5."
             )
 
     def _needs_held_out(self) -> bool:
@@ -306,7 +317,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         pairs = [(self.family, self.stack)] if self.family in ("coupled", "decoupled") else []
         if auto:
             pairs = [("decoupled", self.stack)]
-            if self.stack is None and self.surrogate == "sum" and self.step != "paper":
+            if self.stack is None and self.surrogate == "sum" and self.step != "paper" and data.partition:
                 pairs.append(("decoupled", "start"))
         scorer = twin.of_least_loss() if twin is not None and any(stack for _, stack in pairs) else None
         for family, stack in pairs:

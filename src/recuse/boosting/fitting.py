@@ -71,6 +71,8 @@ class Data:
         What answers really cost.
     folds : list of (train, test)
         Positions in the order, each increasing.
+    partition : list of (train, test)
+        Parts that hold out every case exactly once, for a stacked score; empty where there are none.
     """
 
     X: NDArray[Any]
@@ -80,6 +82,7 @@ class Data:
     c: float | Array
     prices: Prices
     folds: list[tuple[Rows, Rows]]
+    partition: list[tuple[Rows, Rows]] = field(default_factory=list)
 
     @property
     def y(self) -> Array:
@@ -216,13 +219,33 @@ class Twin:
         self.options = _options(data, self.problem, self.settings, self.recipe)
 
     def of_least_loss(self) -> Fitted:
-        """Return the one whose held-out scores have the least loss: the best probabilities, for stacking."""
+        """Return the one whose held-out scores have the least loss: the best probabilities, for stacking.
+
+        Its held-out scores are those of the partition, which leaves no case out.
+        """
         rows, y, s = self.data.tested, self.data.y, self.data.s
 
         def loss(scores: Array) -> float:
             return float(s[rows] @ np.exp(log_phi(self.recipe.loss, -y[rows] * scores[0, rows])))
 
-        return self._fit(loss)
+        fitted = self._fit(loss)
+        if self.data.partition is self.data.folds:
+            return fitted
+        return replace(fitted, held_out=self._scores_of_all(loss))
+
+    def _scores_of_all(self, loss: Callable[[Array], float]) -> tuple[Array, Array]:
+        """Scores of every case, held out, with the choice that the folds favour."""
+        options, recipe, parts = self.options, self.recipe, self.data.partition
+        assert options.scores is not None
+        best = int(np.argmin([loss(scores) for scores in options.scores]))
+        if options.rounds is not None:
+            settings = replace(self.settings, n_rounds=options.rounds[best])
+            scores = held_out_rounds(self.problem, settings, parts, recipe)[1][-1]
+        elif options.betas is not None:
+            scores = held_out_path(self.problem, self.settings, parts, np.array([options.betas[best]]))[0]
+        else:
+            scores = held_out_path(self.problem, replace(self.settings, beta=recipe.beta or 0.0), parts, None)[0]
+        return scores[0], scores[1]
 
     def of_least_price(self) -> Fitted:
         """Return the one that costs least on held-out cases under Chow's rule, with that rule as its rejector."""

@@ -175,6 +175,13 @@ def _correct(state: State) -> None:
     state.set_weights(stumps, weights, h0, r0)
 
 
+def require_finite(objective: float) -> float:
+    """Refuse to go on from an objective that is not a number: every answer after it would be a rejection."""
+    if not np.isfinite(objective):
+        raise FloatingPointError(f"The objective of boosting is {objective}: the scores it starts from are not finite.")
+    return objective
+
+
 @dataclass
 class _History:
     """Traces of a fit."""
@@ -186,7 +193,7 @@ class _History:
 
     def record(self, state: State, violation: float, descent: float, n_iter: int) -> None:
         self.rounds.append(n_iter)
-        self.objective.append(state.objective())
+        self.objective.append(require_finite(state.objective()))
         self.violation.append(violation)
         self.gap.append(dual_gap(state, self.objective[-1], max(0.0, descent)))
 
