@@ -44,6 +44,14 @@ def log_slope(loss: str, t: Array) -> Array:
     return _sigmoid(t) / np.logaddexp(0.0, t)
 
 
+def log_bend(loss: str, t: Array) -> Array:
+    """Second derivative of log Phi."""
+    if loss == "exponential":
+        return np.zeros_like(t)
+    slope = log_slope(loss, t)
+    return slope * (1.0 - _sigmoid(np.clip(t, -CLIP, CLIP)) - slope)
+
+
 def phi(loss: str, t: Array) -> Array:
     """Phi(t)."""
     return np.exp(log_phi(loss, t))
@@ -85,6 +93,17 @@ class Surrogate:
         w1 = value * share * log_slope(self.loss, u)
         w2 = self.b * value * _sigmoid(self.p * (second - first)) * log_slope(self.loss, v)
         return w1, w2
+
+    def curvatures(self, u: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Second derivatives of the loss of each case: by u twice, by u and v, by v twice."""
+        first, second = log_phi(self.loss, u), log_phi(self.loss, v) + np.log(self.k)
+        value, p = self.values(u, v), self.p
+        a, b = _sigmoid(p * (first - second)), _sigmoid(p * (second - first))
+        du, dv = log_slope(self.loss, u), log_slope(self.loss, v)
+        bend_u, bend_v = log_bend(self.loss, u), log_bend(self.loss, v)
+        of_u = value * a * ((a + p * b) * du**2 + bend_u)
+        of_v = value * b * ((b + p * a) * dv**2 + bend_v)
+        return of_u, (1.0 - p) * value * a * b * du * dv, of_v
 
     def objective(self, y: Array, s: Array, h: Array, r: Array) -> float:
         """Weighted mean surrogate of scores: the paper's F without its penalty."""
