@@ -227,6 +227,15 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self._check_prices_fit(reject_cost)
         self._check_stack_fits(data)
         recipe = self._recipe(len(data.s))
+        self._fitted_with = {
+            "loss": self.loss,
+            "b": recipe.b,
+            "surrogate": self.surrogate,
+            "step": self.step,
+            "max_depth": recipe.max_depth,
+            "by_case": reject_cost is not None,
+            "uniform": bool(np.ptp(data.weight) <= 1e-12 * data.weight.max()),
+        }
         self._store(self._fit_best(data, recipe), data, recipe)
         self._warn(recipe)
         return self
@@ -371,6 +380,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
         """Bound the expected abstention loss by Corollary 3 of the paper: a diagnostic, usually far above 1.
 
+        For equal sample weights and the prices of `fit`, with k at least the reject price, as by default.
+
         Parameters
         ----------
         delta : float in (0, 1), default=0.05
@@ -378,10 +389,20 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_share("delta", delta)
+        known = self._fitted_with
         if self._bound is None or not self.costs_.symmetric or self.costs_.fp != 1.0:
             raise ValueError(
-                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, at unit error prices; "
-                f"this model is {self.family_!r} with max_depth={self.max_depth} and {self.costs_!r}."
+                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, at unit error prices and "
+                f"the prices of fit; this model is {self.family_!r} with max_depth={known['max_depth']} and "
+                f"{self.costs_!r}."
+            )
+        if known["by_case"] or not known["uniform"]:
+            raise ValueError("The bound is for a sample of equal weights and one reject price: fit without others.")
+        k = float(np.max(self._surrogate.k))
+        if k < self._price - 1e-12:
+            raise ValueError(
+                f"The bound needs a loss above the cost, but the rejection term weighs k={k:g} at the reject price "
+                f"c={self._price:g}. Fit with a smaller b, or with the default b=None."
             )
         return margin_bound(**self._bound, delta=delta)
 
@@ -437,7 +458,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
 
         With the exponential loss and a fixed b, a change of the reject price only shifts r, so one fit holds
         the answers at every price (with ``threshold="calibrated"``, and `beta` scaled along). The twin's score
-        serves every price as well. Both need prices whose ratio between the classes stays what it was.
+        serves every price as well. Both need prices whose ratio between the classes stays what it was, and neither
+        goes with ``fit(reject_cost=...)``.
 
         Parameters
         ----------
@@ -445,12 +467,17 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             The new prices.
         """
         check_is_fitted(self)
-        chow = self._pair.level is not None
-        plain_sum = self.loss == "exponential" and self.b is not None and self.surrogate == "sum"
-        if not chow and not (plain_sum and self.max_depth == 1 and self._pair.stack != "start"):
+        # What fit was given, whatever the parameters were set to since.
+        chow, known = self._pair.level is not None, self._fitted_with
+        if known["by_case"]:
+            raise ValueError("A model fitted with reject_cost by case has no one price to change: fit again.")
+        plain_sum = known["loss"] == "exponential" and known["b"] is not None and known["surrogate"] == "sum"
+        shifts = plain_sum and known["max_depth"] == 1 and known["step"] != "paper" and self._pair.stack != "start"
+        if not chow and not shifts:
             raise ValueError(
-                "Only loss='exponential' with a fixed b (such as b=1.0), or family='chow', answers at other prices "
-                f"than those of fit; this model has loss={self.loss!r}, b={self.b!r}, family {self.family_!r}."
+                "Only loss='exponential' with a fixed b (such as b=1.0) and step='joint' or 'line', or family='chow', "
+                f"answers at other prices than those of fit; this model has loss={known['loss']!r}, b={known['b']!r}, "
+                f"step={known['step']!r}, max_depth={known['max_depth']}, family {self.family_!r}."
             )
         other = copy.copy(self)
         other.costs = other.costs_ = as_costs(costs)
@@ -462,8 +489,9 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
                 f"costs={costs!r} weigh the two classes differently from the prices of fit, {self.costs_!r}: fit again."
             )
         other._price = float(new.c)
+        other._bound = None  # it is about the prices of fit
         if chow:
-            other._pair = replace(self._pair, level=chow_level(self.loss, float(new.c)))
+            other._pair = replace(self._pair, level=chow_level(known["loss"], float(new.c)))
             return other
         b = self._surrogate.b
         ratio = calibrated_k("exponential", float(new.c), b) / calibrated_k("exponential", float(old.c), b)

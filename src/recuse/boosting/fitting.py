@@ -73,6 +73,8 @@ class Data:
         Positions in the order, each increasing.
     partition : list of (train, test)
         Parts that hold out every case exactly once, for a stacked score; empty where there are none.
+    weight : ndarray of shape (m,)
+        Sample weights as given.
     """
 
     X: NDArray[Any]
@@ -83,6 +85,7 @@ class Data:
     prices: Prices
     folds: list[tuple[Rows, Rows]]
     partition: list[tuple[Rows, Rows]] = field(default_factory=list)
+    weight: Array = field(default_factory=lambda: np.ones(1))
 
     @property
     def y(self) -> Array:

@@ -78,7 +78,7 @@ def _priced(
         partition = make_partition(estimator, order, n_pos, folds)
         prices = Prices(np.where(positive, costs.fn, costs.fp), reject, weight)
     c = reduction.c if isinstance(reduction.c, np.ndarray) else float(reduction.c)
-    return Data(X, order, n_pos, s / s.sum(), c, prices, folds, partition)
+    return Data(X, order, n_pos, s / s.sum(), c, prices, folds, partition, weight)
 
 
 def make_folds(
