@@ -22,7 +22,7 @@ from .binning import Bins, bin_features
 from .bounds import GeneralizationBound, empirical_maximum, margin_bound
 from .fitting import CHOW, Data, Fitted, Recipe, Twin, choose, chow_level, fit_pair, is_separated, with_best_threshold
 from .losses import LOSSES, calibrated_k, reduce_prices
-from .preparation import check_choice, check_number, prepare, resolve_bins, threads
+from .preparation import check_choice, check_number, check_switch, prepare, resolve_bins, threads
 from .rounds import STEPS
 from .tuning import scores_on
 
@@ -68,22 +68,23 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     learning_rate : float in (0, 1], optional
         Share of each step taken; 1 for stumps and 0.1 for trees by default.
     max_depth : int, default=1
-        More than 1 boosts trees whose leaves hold pairs of scores; beta is then the least gain of a split,
-        and the number of rounds is chosen on held-out cases.
+        More than 1 boosts trees whose leaves hold pairs of scores; beta is then the least gain of a split
+        ("auto" is 0), and the number of rounds is chosen on held-out cases.
     max_bins : "auto", int or None, default="auto"
         Quantile bins of a feature, at most 255; None looks at every distinct value. "auto" does so up to 20,000 cases.
     step : {"joint", "line", "paper"}, default="joint"
         Move a stump's weight and both intercepts at once; its weight alone and then the intercepts; or
         by the formula printed in the paper, without intercepts (for reproduction; see `gamma`).
     gamma : float, default=0.0
-        Added to r of every stump. With the intercepts of "joint" and "line" it changes nothing.
+        Added to r of every stump of the family "coupled"; the other families take none. With step "joint" the
+        intercept of r makes up for it, and the optimum is the same.
     b : float, optional
         Factor of r in the rejection term; by default the largest that keeps the sum an upper bound of the
         cost. With the exponential loss and a fixed b one fit answers at every price: see `reprice`.
     corrective : bool, default=False
         Optimise the weights of all stumps in every round: a certified optimum, for small data.
     early_stopping : bool, default=False
-        Choose the number of rounds, at most `n_rounds`, on held-out cases.
+        Choose the number of rounds, at most `n_rounds`, on held-out cases. Needs a number for `beta`.
     threshold : {"tuned", "calibrated"}, default="tuned"
         Where r is cut: where held-out cases cost least, or at 0, where the theory puts it.
     cv : int, splitter or iterable, optional
@@ -227,7 +228,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self._check_prices_fit(reject_cost)
         self._check_stack_fits(data)
         recipe = self._recipe(len(data.s))
-        self._fitted_with = {
+        self._fitted_with: dict[str, Any] = {
             "loss": self.loss,
             "b": recipe.b,
             "surrogate": self.surrogate,
@@ -257,6 +258,20 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         check_number("tol", self.tol, 0.0)
         if self.b is not None:
             check_number("b", self.b, 0.0, strict=True)
+        check_switch("corrective", self.corrective)
+        check_switch("early_stopping", self.early_stopping)
+        self._check_combinations()
+
+    def _check_combinations(self) -> None:
+        if self.corrective and self.family == CHOW:
+            raise ValueError("corrective=True needs a pair of scores: family='coupled' or 'decoupled'.")
+        if self.early_stopping and self.max_depth == 1 and isinstance(self.beta, str):
+            raise ValueError(
+                "early_stopping=True chooses the number of rounds, not the penalty as well: give beta a number, "
+                "such as beta=0.0."
+            )
+        if self.gamma > 0 and self.family != "coupled":
+            raise ValueError(f"gamma > 0 belongs to the paper's stumps, family='coupled'; got family={self.family!r}.")
         if self.corrective and (self.surrogate == "max" or self.max_depth > 1 or self.step == "paper"):
             raise ValueError("corrective=True needs surrogate='sum', max_depth=1 and step='joint' or 'line'.")
         if self.stack == "start" and (self.surrogate == "max" or self.step == "paper"):

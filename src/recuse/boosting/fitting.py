@@ -329,7 +329,8 @@ def _fit_option(
     solution = boost(problem, settings)
     model, bins = solution.model, problem.bins
     form = additive_form(model.h0, model.r0, model.tables(bins), bins.cuts, bins.offsets)
-    return Fitted(name, Pair(form), solution, problem, beta, [describe(a, bins) for a in model.stumps], held_out)
+    stumps = [describe(stump, bins, settings.gamma) for stump in model.stumps]
+    return Fitted(name, Pair(form), solution, problem, beta, stumps, held_out)
 
 
 def held_out_rounds(
@@ -337,14 +338,16 @@ def held_out_rounds(
 ) -> tuple[list[int], Array]:
     """Numbers of rounds to choose from, and the held-out scores after each: shape (n, 2, m)."""
     quick = replace(settings, certify_every=50, beta=recipe.beta or 0.0)
-    grid = np.unique(np.geomspace(1, max(settings.n_rounds, 1), 25).astype(np.int64))
+    most = settings.n_rounds
+    grid = np.unique(np.geomspace(1, most, 25).astype(np.int64)) if most else np.zeros(1, dtype=np.int64)
     scores = np.full((len(grid), 2, len(problem.s)), np.nan)
     for train, test in folds:
         recorder = Recorder(problem.take(test), grid)
         if recipe.max_depth > 1:
-            boost_trees(problem.take(train), quick, recipe.max_depth, recorder.after_tree)
+            model = boost_trees(problem.take(train), quick, recipe.max_depth, recorder.after_tree).model
         else:
-            boost(problem.take(train), quick, recorder)
+            model = boost(problem.take(train), quick, recorder).model
+        recorder.finish(model.h0, model.r0)
         scores[:, :, test] = recorder.scores
     return grid.tolist(), scores
 

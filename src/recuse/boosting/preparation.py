@@ -184,11 +184,17 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 
 
 def check_number(name: str, value: Any, low: float, *, strict: bool = False, high: float = np.inf) -> None:
-    """Refuse a value that is no number, or outside [low, high]."""
-    if not is_number(value) or not (low < value <= high or (not strict and value == low)):
+    """Refuse a value that is no finite number, or outside [low, high]."""
+    if not is_number(value) or not np.isfinite(value) or not (low < value <= high or (not strict and value == low)):
         sign = "greater than" if strict else "at least"
         upper = "" if np.isinf(high) else f" and at most {high:g}"
         raise ValueError(f"{name} must be a number {sign} {low:g}{upper}; got {value!r}.")
+
+
+def check_switch(name: str, value: Any) -> None:
+    """Refuse a value that is not True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}.")
 
 
 def _is_whole(value: Any) -> bool:
