@@ -21,7 +21,7 @@ from .additive import AdditiveForm
 from .binning import Bins, bin_features
 from .bounds import GeneralizationBound, empirical_maximum, margin_bound
 from .fitting import CHOW, Data, Fitted, Recipe, Twin, choose, chow_level, fit_pair, is_separated, with_best_threshold
-from .losses import LOSSES, calibrated_k, reduce_prices
+from .losses import LOSSES, calibrated_k, forced_log_odds, reduce_prices
 from .preparation import check_choice, check_number, check_switch, prepare, resolve_bins, threads
 from .rounds import STEPS
 from .tuning import scores_on
@@ -41,7 +41,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         sum_i s_i [ Phi(r_i - y_i h_i) + k Phi(-b r_i) ] + beta sum_j alpha_j,   alpha >= 0,
 
     with k and b matched to the prices, so that with enough data the minimiser is the cheapest decision.
-    Prices that differ by class, or by case, are reduced to this form by sample weights.
+    Prices that differ by class, or by case, are reduced to this form by sample weights; h is then published less
+    the score at which both classes cost the same, so that its sign is the cheaper answer for a rejected case too.
 
     Parameters
     ----------
@@ -504,14 +505,16 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
                 f"costs={costs!r} weigh the two classes differently from the prices of fit, {self.costs_!r}: fit again."
             )
         other._price = float(new.c)
+        log_odds = forced_log_odds(oriented.fp, oriented.fn, new)
         other._bound = None  # it is about the prices of fit
         if chow:
-            other._pair = replace(self._pair, level=chow_level(known["loss"], float(new.c)))
+            other._pair = replace(self._pair, level=chow_level(known["loss"], float(new.c)), log_odds=log_odds)
             return other
         b = self._surrogate.b
         ratio = calibrated_k("exponential", float(new.c), b) / calibrated_k("exponential", float(old.c), b)
         other.threshold_ = self.threshold_ - float(np.log(ratio)) / (1.0 + b)
-        other._pair = replace(self._pair, threshold=other.threshold_)
+        surrogate = replace(self._surrogate, k=float(self._surrogate.k * ratio))
+        other._pair = replace(self._pair, threshold=other.threshold_, log_odds=log_odds, surrogate=surrogate)
         return other
 
     def __sklearn_tags__(self) -> Any:

@@ -18,7 +18,7 @@ from ..costs import Costs
 from ..labels import some
 from .binning import MAX_UINT8_BINS
 from .fitting import Data
-from .losses import reduce_prices
+from .losses import forced_log_odds, reduce_prices
 from .tuning import Prices
 
 EXACT_ROWS = 20_000  # up to here max_bins="auto" looks at every distinct value
@@ -71,6 +71,7 @@ def _priced(
     else:
         reject = reject_cost
         reduction = reduce_prices(costs.fp, costs.fn, reject, reject)
+    log_odds = forced_log_odds(costs.fp, costs.fn, reduction)
     s = weight * np.where(positive, reduction.weight_positive, reduction.weight_negative)
     folds, partition, prices = [], [], Prices(*np.zeros((3, 0)))
     if with_folds:  # else nothing is chosen by price
@@ -78,7 +79,7 @@ def _priced(
         partition = make_partition(estimator, order, n_pos, folds)
         prices = Prices(np.where(positive, costs.fn, costs.fp), reject, weight)
     c = reduction.c if isinstance(reduction.c, np.ndarray) else float(reduction.c)
-    return Data(X, order, n_pos, s / s.sum(), c, prices, folds, partition, weight)
+    return Data(X, order, n_pos, s / s.sum(), c, prices, folds, partition, weight, log_odds)
 
 
 def make_folds(
