@@ -288,8 +288,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     def _check_stack_fits(self, data: Data) -> None:
         if self.stack is not None and self.family != CHOW and not data.partition:
             raise ValueError(
-                f"stack={self.stack!r} needs a held-out score of every case, but the test parts of cv={self.cv!r} do "
-                "not hold out every case exactly once. Use folds, such as cv=5."
+                f"stack={self.stack!r} needs a held-out score of every case, but the test parts of cv do not "
+                "hold out every case exactly once. Use folds, such as cv=5."
             )
 
     def _needs_held_out(self) -> bool:

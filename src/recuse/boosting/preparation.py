@@ -112,7 +112,7 @@ def make_folds(
     for i, (train, test) in enumerate(folds):
         if len(test) == 0 or len(set(positive[train].tolist())) < 2:
             raise ValueError(
-                f"cv={cv!r} leaves part {i} without cases to hold out, or with cases of one class only to train on. "
+                f"cv leaves part {i} without cases to hold out, or with cases of one class only to train on. "
                 "Use stratified folds, or fewer of them."
             )
     return folds
