@@ -113,9 +113,10 @@ def test_variants_fit_save_and_explain(data, options, tmp_path):
     assert hasattr(model, "shape_functions_") == ("max_depth" not in options)
 
 
-def test_stump_sum_equals_the_additive_form(data):
+@pytest.mark.parametrize("options", [{}, {"gamma": 0.5}, {"gamma": 0.5, "step": "paper"}])
+def test_stump_sum_equals_the_additive_form(data, options):
     X, y = data
-    model = AbstentionBoostingClassifier(**FIXED).fit(X, y)
+    model = AbstentionBoostingClassifier(**FIXED, **options).fit(X, y)
     h, r = (np.full(len(X), value) for value in model.intercept_)
     for stump, weight in zip(model.stumps_, model.weights_, strict=True):
         values = stump.evaluate(X)
@@ -123,7 +124,7 @@ def test_stump_sum_equals_the_additive_form(data):
     np.testing.assert_allclose(model.decision_function(X), h, atol=1e-12)
     np.testing.assert_allclose(model.score_samples(X), r, atol=1e-12)
     for shape in model.shape_functions_:
-        assert (shape.r <= 0).all()  # a feature can only argue for rejection
+        assert options or (shape.r <= 0).all()  # a feature can only argue for rejection
 
 
 def test_one_exponential_fit_answers_at_every_price(data):
@@ -215,6 +216,31 @@ def test_early_stopping_takes_fewer_rounds(noisy):
     assert set(model.held_out_costs_) == {"coupled"}
 
 
+@pytest.mark.parametrize("options", [{}, {"max_depth": 2}])
+def test_early_stopping_without_a_useful_stump_keeps_the_intercepts(options):
+    y = (np.arange(100) % 10 > 0).astype(int)
+    shared = {"costs": 0.3, "beta": 5.0, "family": "decoupled", "threshold": "calibrated", "random_state": 0}
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    model = AbstentionBoostingClassifier(early_stopping=True, **shared, **options).fit(X, y)
+    assert np.isclose(model.held_out_costs_["decoupled"], 0.1)  # everybody is told 1, which is wrong for a tenth
+    none = AbstentionBoostingClassifier(early_stopping=True, n_rounds=0, **shared, **options).fit(X, y)
+    assert none.n_iter_ == 0
+
+
+@pytest.mark.parametrize("options", [{}, {"max_bins": 8}, {"max_depth": 2, "cv": 2}])
+def test_cases_of_weight_zero_are_as_if_they_were_not_there(data, options):
+    X, y = data
+    fixed = {**FIXED, "random_state": 0, "family": "decoupled", **options}
+    kept = np.arange(len(y)) % 3 > 0
+    without = AbstentionBoostingClassifier(**fixed).fit(X[kept], y[kept])
+    weighted = AbstentionBoostingClassifier(**fixed)
+    if "max_depth" in options:  # the folds are drawn from the rows that count
+        weighted.set_params(cv=None)
+        without.set_params(cv=None).fit(X[kept], y[kept])
+    weighted.fit(X, y, sample_weight=kept.astype(float))
+    np.testing.assert_allclose(weighted.score_samples(X), without.score_samples(X), atol=1e-10)
+
+
 def test_separable_data_stop_with_a_warning():
     X = np.arange(40.0)[:, None]
     y = (X[:, 0] > 17).astype(int)
@@ -267,6 +293,14 @@ def test_swapped_labels_swap_the_answers(noisy, family):
         ({"n_rounds": -1}, "n_rounds must be 0 or more"),
         ({"max_depth": 0}, "max_depth must be 1 or more"),
         ({"b": 0.0}, "b must be a number greater than 0"),
+        ({"b": np.inf}, "b must be a number greater than 0; got inf"),
+        ({"tol": np.inf}, "tol must be a number at least 0; got inf"),
+        ({"corrective": "no"}, "corrective must be True or False; got 'no'"),
+        ({"early_stopping": 1}, "early_stopping must be True or False; got 1"),
+        ({"early_stopping": True}, "early_stopping=True chooses the number of rounds, .* give beta a number"),
+        ({"corrective": True, "family": "chow"}, "corrective=True needs a pair of scores"),
+        ({"gamma": 0.5, "family": "decoupled"}, "gamma > 0 belongs to the paper's stumps"),
+        ({"gamma": 0.5}, "gamma > 0 belongs to the paper's stumps"),
         ({"corrective": True, "surrogate": "max"}, "corrective=True needs"),
         ({"surrogate": "max", "b": 0.1, "costs": 0.3, "family": "coupled"}, "b must be greater than 2c"),
     ],

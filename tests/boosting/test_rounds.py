@@ -8,6 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
+from recuse import AbstentionBoostingClassifier
 from recuse.boosting.losses import LOSSES, Surrogate, calibrated_k
 from recuse.boosting.rounds import beta_max, boost
 from recuse.boosting.state import Problem, Settings, State
@@ -299,3 +300,42 @@ for options in (dict(), dict(loss="exponential"), dict(max_depth=2, cv=2, random
         assert result.returncode == 0, result.stderr
         outputs.append(np.array([line.split() for line in result.stdout.splitlines()], dtype=float))
     np.testing.assert_allclose(outputs[0], outputs[1], atol=1e-9)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("c", [0.1, 0.2, 0.3, 0.4])
+def test_the_smoothed_maximum_decides_as_bayes_does(loss, c):
+    # Found out in an early stage already that no stump helps, it still has to go through all of them.
+    for eta in (0.5, 0.55, 0.62, 0.68, 0.72, 0.78, 0.82, 0.88, 0.92, 0.97):
+        if abs(1 - eta - c) < 0.005:
+            continue
+        y = (np.arange(200) < round(200 * eta)).astype(int)
+        model = AbstentionBoostingClassifier(
+            costs=c, loss=loss, surrogate="max", family="coupled", beta=0.05, threshold="calibrated"
+        ).fit(np.zeros((200, 1)), y)
+        assert (model.predict([[0.0]])[0] == -1) == (1 - eta >= c)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_smoothed_maximum_is_at_its_optimum_in_the_intercepts(loss):
+    X, y = random_data(19, m=60)
+    problem, _ = make_problem(X, y, 0.2, loss, b=3.0, p=32.0)
+    settings = Settings(beta=0.02, n_rounds=20, p_schedule=(1.0, 4.0, 32.0))
+    solution = boost(problem, settings)
+    state = State(problem, Settings(beta=0.02))
+    state.set_weights(solution.model.stumps, solution.model.weights, solution.model.h0, solution.model.r0)
+    assert np.isclose(solution.objective, state.objective(), rtol=1e-12)  # that of the last exponent
+    assert abs(problem.y @ state.w[:, 0]) < 1e-7
+    assert abs(state.w[:, 0].sum() - state.w[:, 1].sum()) < 1e-7
+    limit = beta_max(problem, settings)
+    assert boost(problem, Settings(beta=1.001 * limit)).model.stumps == []
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_curvatures_match_finite_differences(loss):
+    u, v = np.random.default_rng(0).normal(size=(2, 20))
+    surrogate, eps = Surrogate(loss, 2.0, 0.3, 8.0), 1e-6
+    uu, uv, vv = surrogate.curvatures(u, v)
+    by_u = np.subtract(surrogate.slopes(u + eps, v), surrogate.slopes(u - eps, v)) / (2 * eps)
+    by_v = np.subtract(surrogate.slopes(u, v + eps), surrogate.slopes(u, v - eps)) / (2 * eps)
+    np.testing.assert_allclose([uu, uv, 2.0 * uv, 2.0 * vv], [by_u[0], by_v[0], by_u[1], by_v[1]], atol=1e-7)

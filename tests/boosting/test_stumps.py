@@ -90,3 +90,11 @@ def test_quantile_bins_are_even_and_exact_below_the_limit():
     exact = bin_features(X, np.arange(5000), None)
     assert exact.n_bins.tolist() == [5000, 50]
     np.testing.assert_array_equal(np.argsort(X[:, 0]), np.argsort(exact.codes[0]))
+
+
+def test_rows_without_missing_values_say_so():
+    X = np.array([[0.0, np.nan], [1.0, 0.0], [2.0, 1.0], [np.nan, 2.0]])
+    bins = bin_features(X, np.arange(4), None)
+    assert bins.has_missing.tolist() == [True, True]
+    assert bins.take(np.array([0, 1])).has_missing.tolist() == [False, True]
+    assert bins.take(np.array([1, 2])).has_missing.tolist() == [False, False]

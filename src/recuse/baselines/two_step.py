@@ -164,7 +164,8 @@ class ChowBoostingClassifier(RejectOptionMixin, BaseEstimator):
     """The twin of `AbstentionBoostingClassifier`: the same engine without a rejector, and Chow's rule.
 
     Minimised is sum_i s_i Phi(-y_i h_i) + beta sum_j alpha_j; a case is rejected when |h| <= ln((1 - c)/c) (half of it
-    for the exponential loss). No threshold is learned.
+    for the exponential loss). No threshold is learned. Where the prices of the classes differ, `decision_function` is
+    h less the score at which both classes cost the same.
 
     Parameters
     ----------
@@ -260,16 +261,17 @@ class ChowBoostingClassifier(RejectOptionMixin, BaseEstimator):
         assert isinstance(form, AdditiveForm)
         assert fitted.pair.level is not None
         self._form, self.threshold_, self.beta_ = form, fitted.pair.level, fitted.beta
+        self._boundary = float(fitted.pair.boundary(np.zeros(1))[0])
         self.shape_functions_ = form.shapes
         self.n_iter_, self.objective_, self.residual_ = solution.n_iter, solution.objective, solution.residual
         return self
 
     def _evaluate(self, X: Any) -> Evaluation:
         h = _score(self, X)
-        return Evaluation(h, np.abs(h) - self.threshold_)
+        return Evaluation(h - self._boundary, np.abs(h) - self.threshold_, detail=h)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        return _reasons(self, evaluation, self.threshold_)
+        return _reasons(self, Evaluation(evaluation.detail, evaluation.r), self.threshold_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,8 +21,8 @@ from .additive import AdditiveForm
 from .binning import Bins, bin_features
 from .bounds import GeneralizationBound, empirical_maximum, margin_bound
 from .fitting import CHOW, Data, Fitted, Recipe, Twin, choose, chow_level, fit_pair, is_separated, with_best_threshold
-from .losses import LOSSES, calibrated_k, reduce_prices
-from .preparation import check_choice, check_number, prepare, resolve_bins, threads
+from .losses import LOSSES, calibrated_k, forced_log_odds, reduce_prices
+from .preparation import check_choice, check_number, check_switch, prepare, resolve_bins, threads
 from .rounds import STEPS
 from .tuning import scores_on
 
@@ -41,7 +41,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         sum_i s_i [ Phi(r_i - y_i h_i) + k Phi(-b r_i) ] + beta sum_j alpha_j,   alpha >= 0,
 
     with k and b matched to the prices, so that with enough data the minimiser is the cheapest decision.
-    Prices that differ by class, or by case, are reduced to this form by sample weights.
+    Prices that differ by class, or by case, are reduced to this form by sample weights; h is then published less
+    the score at which both classes cost the same, so that its sign is the cheaper answer for a rejected case too.
 
     Parameters
     ----------
@@ -68,26 +69,29 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     learning_rate : float in (0, 1], optional
         Share of each step taken; 1 for stumps and 0.1 for trees by default.
     max_depth : int, default=1
-        More than 1 boosts trees whose leaves hold pairs of scores; beta is then the least gain of a split,
-        and the number of rounds is chosen on held-out cases.
+        More than 1 boosts trees whose leaves hold pairs of scores; beta is then the least gain of a split
+        ("auto" is 0), and the number of rounds is chosen on held-out cases.
     max_bins : "auto", int or None, default="auto"
         Quantile bins of a feature, at most 255; None looks at every distinct value. "auto" does so up to 20,000 cases.
     step : {"joint", "line", "paper"}, default="joint"
         Move a stump's weight and both intercepts at once; its weight alone and then the intercepts; or
         by the formula printed in the paper, without intercepts (for reproduction; see `gamma`).
     gamma : float, default=0.0
-        Added to r of every stump. With the intercepts of "joint" and "line" it changes nothing.
+        Added to r of every stump of the family "coupled"; the other families take none. With step "joint" the
+        intercept of r makes up for it, and the optimum is the same.
     b : float, optional
         Factor of r in the rejection term; by default the largest that keeps the sum an upper bound of the
         cost. With the exponential loss and a fixed b one fit answers at every price: see `reprice`.
     corrective : bool, default=False
         Optimise the weights of all stumps in every round: a certified optimum, for small data.
     early_stopping : bool, default=False
-        Choose the number of rounds, at most `n_rounds`, on held-out cases.
+        Choose the number of rounds, at most `n_rounds`, on held-out cases. Needs a number for `beta`.
     threshold : {"tuned", "calibrated"}, default="tuned"
         Where r is cut: where held-out cases cost least, or at 0, where the theory puts it.
     cv : int, splitter or iterable, optional
-        How cases are held out; by default five stratified folds, above 20,000 cases one fifth once.
+        How cases are held out; by default five stratified folds, above 20,000 cases one fifth once. A stacked score
+        needs every case held out exactly once: it takes five folds of its own above 20,000 cases, while a `cv` that
+        does otherwise is refused with `stack`, and with "auto" leaves only the unstacked pair to choose.
     tol : float, default=1e-6
         Stop when no stump changes the objective at a rate greater than this.
     pos_label : label, optional
@@ -122,7 +126,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     residual_ : float
         Largest violation of its optimality conditions.
     dual_gap_ : float
-        Bound of the distance to the optimum; NaN where none is known (trees, "max", "paper").
+        Bound of the distance to the optimum; NaN where none is known (trees, "max", "paper"). At beta=0 it bounds the
+        distance to the best model whose weights add up to no more than these, and is infinite without stumps.
     history_ : dict of ndarray
         Objective, gap and violation by round.
     n_iter_ : int
@@ -222,7 +227,17 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self._check_parameters()
         data = prepare(self, X, y, sample_weight, reject_cost, with_folds=self._needs_held_out())
         self._check_prices_fit(reject_cost)
+        self._check_stack_fits(data)
         recipe = self._recipe(len(data.s))
+        self._fitted_with: dict[str, Any] = {
+            "loss": self.loss,
+            "b": recipe.b,
+            "surrogate": self.surrogate,
+            "step": self.step,
+            "max_depth": recipe.max_depth,
+            "by_case": reject_cost is not None,
+            "uniform": bool(np.ptp(data.weight) <= 1e-12 * data.weight.max()),
+        }
         self._store(self._fit_best(data, recipe), data, recipe)
         self._warn(recipe)
         return self
@@ -244,6 +259,20 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         check_number("tol", self.tol, 0.0)
         if self.b is not None:
             check_number("b", self.b, 0.0, strict=True)
+        check_switch("corrective", self.corrective)
+        check_switch("early_stopping", self.early_stopping)
+        self._check_combinations()
+
+    def _check_combinations(self) -> None:
+        if self.corrective and self.family == CHOW:
+            raise ValueError("corrective=True needs a pair of scores: family='coupled' or 'decoupled'.")
+        if self.early_stopping and self.max_depth == 1 and isinstance(self.beta, str):
+            raise ValueError(
+                "early_stopping=True chooses the number of rounds, not the penalty as well: give beta a number, "
+                "such as beta=0.0."
+            )
+        if self.gamma > 0 and self.family != "coupled":
+            raise ValueError(f"gamma > 0 belongs to the paper's stumps, family='coupled'; got family={self.family!r}.")
         if self.corrective and (self.surrogate == "max" or self.max_depth > 1 or self.step == "paper"):
             raise ValueError("corrective=True needs surrogate='sum', max_depth=1 and step='joint' or 'line'.")
         if self.stack == "start" and (self.surrogate == "max" or self.step == "paper"):
@@ -254,6 +283,13 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             raise ValueError(
                 f"reject_cost by case does not go with family={self.family!r}, stack={self.stack!r}: Chow's rule would "
                 "need the price of every new case. Use family='coupled' or 'decoupled' and stack=None or 'oof'."
+            )
+
+    def _check_stack_fits(self, data: Data) -> None:
+        if self.stack is not None and self.family != CHOW and not data.partition:
+            raise ValueError(
+                f"stack={self.stack!r} needs a held-out score of every case, but the test parts of cv do not "
+                "hold out every case exactly once. Use folds, such as cv=5."
             )
 
     def _needs_held_out(self) -> bool:
@@ -306,7 +342,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         pairs = [(self.family, self.stack)] if self.family in ("coupled", "decoupled") else []
         if auto:
             pairs = [("decoupled", self.stack)]
-            if self.stack is None and self.surrogate == "sum" and self.step != "paper":
+            if self.stack is None and self.surrogate == "sum" and self.step != "paper" and data.partition:
                 pairs.append(("decoupled", "start"))
         scorer = twin.of_least_loss() if twin is not None and any(stack for _, stack in pairs) else None
         for family, stack in pairs:
@@ -360,6 +396,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
         """Bound the expected abstention loss by Corollary 3 of the paper: a diagnostic, usually far above 1.
 
+        For equal sample weights and the prices of `fit`, with k at least the reject price, as by default.
+
         Parameters
         ----------
         delta : float in (0, 1), default=0.05
@@ -367,10 +405,20 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_share("delta", delta)
+        known = self._fitted_with
         if self._bound is None or not self.costs_.symmetric or self.costs_.fp != 1.0:
             raise ValueError(
-                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, at unit error prices; "
-                f"this model is {self.family_!r} with max_depth={self.max_depth} and {self.costs_!r}."
+                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, at unit error prices and "
+                f"the prices of fit; this model is {self.family_!r} with max_depth={known['max_depth']} and "
+                f"{self.costs_!r}."
+            )
+        if known["by_case"] or not known["uniform"]:
+            raise ValueError("The bound is for a sample of equal weights and one reject price: fit without others.")
+        k = float(np.max(self._surrogate.k))
+        if k < self._price - 1e-12:
+            raise ValueError(
+                f"The bound needs a loss above the cost, but the rejection term weighs k={k:g} at the reject price "
+                f"c={self._price:g}. Fit with a smaller b, or with the default b=None."
             )
         return margin_bound(**self._bound, delta=delta)
 
@@ -426,7 +474,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
 
         With the exponential loss and a fixed b, a change of the reject price only shifts r, so one fit holds
         the answers at every price (with ``threshold="calibrated"``, and `beta` scaled along). The twin's score
-        serves every price as well. Both need prices whose ratio between the classes stays what it was.
+        serves every price as well. Both need prices whose ratio between the classes stays what it was, and neither
+        goes with ``fit(reject_cost=...)``.
 
         Parameters
         ----------
@@ -434,12 +483,17 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             The new prices.
         """
         check_is_fitted(self)
-        chow = self._pair.level is not None
-        plain_sum = self.loss == "exponential" and self.b is not None and self.surrogate == "sum"
-        if not chow and not (plain_sum and self.max_depth == 1 and self._pair.stack != "start"):
+        # What fit was given, whatever the parameters were set to since.
+        chow, known = self._pair.level is not None, self._fitted_with
+        if known["by_case"]:
+            raise ValueError("A model fitted with reject_cost by case has no one price to change: fit again.")
+        plain_sum = known["loss"] == "exponential" and known["b"] is not None and known["surrogate"] == "sum"
+        shifts = plain_sum and known["max_depth"] == 1 and known["step"] != "paper" and self._pair.stack != "start"
+        if not chow and not shifts:
             raise ValueError(
-                "Only loss='exponential' with a fixed b (such as b=1.0), or family='chow', answers at other prices "
-                f"than those of fit; this model has loss={self.loss!r}, b={self.b!r}, family {self.family_!r}."
+                "Only loss='exponential' with a fixed b (such as b=1.0) and step='joint' or 'line', or family='chow', "
+                f"answers at other prices than those of fit; this model has loss={known['loss']!r}, b={known['b']!r}, "
+                f"step={known['step']!r}, max_depth={known['max_depth']}, family {self.family_!r}."
             )
         other = copy.copy(self)
         other.costs = other.costs_ = as_costs(costs)
@@ -451,13 +505,16 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
                 f"costs={costs!r} weigh the two classes differently from the prices of fit, {self.costs_!r}: fit again."
             )
         other._price = float(new.c)
+        log_odds = forced_log_odds(oriented.fp, oriented.fn, new)
+        other._bound = None  # it is about the prices of fit
         if chow:
-            other._pair = replace(self._pair, level=chow_level(self.loss, float(new.c)))
+            other._pair = replace(self._pair, level=chow_level(known["loss"], float(new.c)), log_odds=log_odds)
             return other
         b = self._surrogate.b
         ratio = calibrated_k("exponential", float(new.c), b) / calibrated_k("exponential", float(old.c), b)
         other.threshold_ = self.threshold_ - float(np.log(ratio)) / (1.0 + b)
-        other._pair = replace(self._pair, threshold=other.threshold_)
+        surrogate = replace(self._surrogate, k=float(self._surrogate.k * ratio))
+        other._pair = replace(self._pair, threshold=other.threshold_, log_odds=log_odds, surrogate=surrogate)
         return other
 
     def __sklearn_tags__(self) -> Any:

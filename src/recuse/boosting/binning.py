@@ -42,7 +42,11 @@ class Bins:
 
     def take(self, rows: NDArray[Any]) -> Bins:
         """Return some of the rows, coded as they are."""
-        return Bins(np.ascontiguousarray(self.codes[:, rows]), self.cuts, self.n_bins, self.offsets, self.has_missing)
+        codes = np.ascontiguousarray(self.codes[:, rows])
+        has_missing = self.has_missing.copy()
+        for f in np.flatnonzero(has_missing):
+            has_missing[f] = (codes[f] == self.n_bins[f]).any()
+        return Bins(codes, self.cuts, self.n_bins, self.offsets, has_missing)
 
     def join(self, other: Bins) -> Bins:
         """Return the features of both, for the same rows."""
@@ -104,7 +108,8 @@ def bin_features(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None)
     max_bins : int or None
         At most 255 quantile bins, or None for one bin a distinct value.
     """
-    cuts = [find_cuts(X[:, f], max_bins) for f in range(X.shape[1])]
+    used = slice(None) if len(order) == len(X) else np.sort(order)  # rows left out make no cuts
+    cuts = [find_cuts(X[used, f], max_bins) for f in range(X.shape[1])]
     return code_features(X, order, cuts)
 
 

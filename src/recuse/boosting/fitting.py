@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..solution import Solution
 from .additive import AdditiveForm, additive_form
 from .binning import Bins, bin_features
-from .losses import Surrogate, calibrated_k, log_phi, plug_in_pair, tight_b
+from .losses import Surrogate, calibrated_k, forced_boundary, log_phi, plug_in_pair, tight_b
 from .rounds import beta_max, boost
 from .state import Problem, Settings
 from .stumps import Stump, describe
@@ -71,6 +71,12 @@ class Data:
         What answers really cost.
     folds : list of (train, test)
         Positions in the order, each increasing.
+    partition : list of (train, test)
+        Parts that hold out every case exactly once, for a stacked score; empty where there are none.
+    weight : ndarray of shape (m,)
+        Sample weights as given.
+    log_odds : float
+        Log-odds of the reduced problem above which the positive class is the cheaper answer.
     """
 
     X: NDArray[Any]
@@ -80,6 +86,9 @@ class Data:
     c: float | Array
     prices: Prices
     folds: list[tuple[Rows, Rows]]
+    partition: list[tuple[Rows, Rows]] = field(default_factory=list)
+    weight: Array = field(default_factory=lambda: np.ones(1))
+    log_odds: float = 0.0
 
     @property
     def y(self) -> Array:
@@ -105,13 +114,16 @@ class Pair:
     stack : {None, "oof", "start"}
         How it enters: as a feature, or as the pair the stumps are added to.
     surrogate : Surrogate, optional
-        What "start" needs to make a pair of a score.
+        What it takes to make a pair of a score ("start"), and to tell odds from scores.
     c : float
         Reject price of the reduced problem.
     level : float, optional
         Chow's rule: r = |h| - level instead of a learned rejector.
     threshold : float
         Taken off r, so that a case is accepted when what is left is greater than 0.
+    log_odds : float
+        Log-odds of the reduced problem above which the positive class is the cheaper answer; other than 0 when the
+        prices of the classes differ.
     """
 
     form: AdditiveForm | TreeForm
@@ -121,6 +133,7 @@ class Pair:
     c: float = 0.0
     level: float | None = None
     threshold: float = 0.0
+    log_odds: float = 0.0
 
     def inputs(self, X: NDArray[Any], n_threads: int = 1) -> NDArray[Any]:
         """Features as `form` takes them."""
@@ -136,14 +149,21 @@ class Pair:
         return plug_in_pair(self.surrogate, self.c, self.twin.evaluate(X, n_threads)[0])
 
     def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Array, Array]:
-        """Scores h and r of each case."""
+        """Scores h and r of each case; the sign of h is the cheaper class."""
         h, r = self.form.evaluate(self.inputs(X, n_threads), n_threads)
         start = self.start(X, n_threads)
         if start is not None:
             h, r = h + start[0], r + start[1]
+        boundary = self.boundary(r)
         if self.level is not None:
             r = np.abs(h) - self.level
-        return h, r - self.threshold
+        return h - boundary, r - self.threshold
+
+    def boundary(self, r: Array) -> Array:
+        """What is taken off h, so that 0 lies where both classes cost the same."""
+        if self.log_odds == 0.0 or self.surrogate is None:
+            return np.zeros_like(r)
+        return forced_boundary(self.surrogate, self.log_odds, np.zeros_like(r) if self.level is not None else r)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,21 +236,44 @@ class Twin:
         self.options = _options(data, self.problem, self.settings, self.recipe)
 
     def of_least_loss(self) -> Fitted:
-        """Return the one whose held-out scores have the least loss: the best probabilities, for stacking."""
+        """Return the one whose held-out scores have the least loss: the best probabilities, for stacking.
+
+        Its held-out scores are those of the partition, which leaves no case out.
+        """
         rows, y, s = self.data.tested, self.data.y, self.data.s
 
         def loss(scores: Array) -> float:
             return float(s[rows] @ np.exp(log_phi(self.recipe.loss, -y[rows] * scores[0, rows])))
 
-        return self._fit(loss)
+        fitted = self._fit(loss)
+        if self.data.partition is self.data.folds:
+            return fitted
+        return replace(fitted, held_out=self._scores_of_all(loss))
+
+    def _scores_of_all(self, loss: Callable[[Array], float]) -> tuple[Array, Array]:
+        """Scores of every case, held out, with the choice that the folds favour."""
+        options, recipe, parts = self.options, self.recipe, self.data.partition
+        assert options.scores is not None
+        best = int(np.argmin([loss(scores) for scores in options.scores]))
+        if options.rounds is not None:
+            settings = replace(self.settings, n_rounds=options.rounds[best])
+            scores = held_out_rounds(self.problem, settings, parts, recipe)[1][-1]
+        elif options.betas is not None:
+            scores = held_out_path(self.problem, self.settings, parts, np.array([options.betas[best]]))[0]
+        else:
+            scores = held_out_path(self.problem, replace(self.settings, beta=recipe.beta or 0.0), parts, None)[0]
+        return scores[0], scores[1]
 
     def of_least_price(self) -> Fitted:
         """Return the one that costs least on held-out cases under Chow's rule, with that rule as its rejector."""
-        level = chow_level(self.recipe.loss, float(np.max(self.data.c)))
+        c = float(np.max(self.data.c))
+        level = chow_level(self.recipe.loss, c)
         price = _price_of(self.data)
         fitted = self._fit(lambda scores: price(np.stack([scores[0], np.abs(scores[0]) - level])))
         held_out = None if fitted.held_out is None else (fitted.held_out[0], np.abs(fitted.held_out[0]) - level)
-        return replace(fitted, pair=replace(fitted.pair, level=level), held_out=held_out)
+        # The boundary between the classes lies inside the scores that Chow's rule rejects: no answer depends on it.
+        pair = replace(fitted.pair, level=level, surrogate=self.problem.surrogate, c=c, log_odds=self.data.log_odds)
+        return replace(fitted, pair=pair, held_out=held_out)
 
     def _fit(self, loss: Callable[[Array], float]) -> Fitted:
         return _fit_option(CHOW, self.problem, self.settings, self.recipe, self.options, loss)
@@ -250,10 +293,14 @@ def fit_pair(data: Data, bins: Bins, recipe: Recipe, family: str, stack: str | N
     problem = Problem(bins, data.n_pos, data.s, surrogate, offset)
     settings = make_settings(recipe, family)
     options = _options(data, problem, settings, recipe)
+    if options.scores is not None:
+        options.scores[:, 0] -= forced_boundary(surrogate, data.log_odds, options.scores[:, 1])
     fitted = _fit_option(name, problem, settings, recipe, options, _price_of(data))
-    if stack is None:
-        return fitted
-    pair = replace(fitted.pair, twin=twin.pair.form, stack=stack, surrogate=surrogate, c=float(np.max(data.c)))
+    pair = replace(fitted.pair, log_odds=data.log_odds)
+    if stack is not None or data.log_odds != 0.0:
+        pair = replace(pair, surrogate=surrogate, c=float(np.max(data.c)))
+    if stack is not None:
+        pair = replace(pair, twin=twin.pair.form, stack=stack)
     return replace(fitted, pair=pair)
 
 
@@ -303,7 +350,8 @@ def _fit_option(
     solution = boost(problem, settings)
     model, bins = solution.model, problem.bins
     form = additive_form(model.h0, model.r0, model.tables(bins), bins.cuts, bins.offsets)
-    return Fitted(name, Pair(form), solution, problem, beta, [describe(a, bins) for a in model.stumps], held_out)
+    stumps = [describe(stump, bins, settings.gamma) for stump in model.stumps]
+    return Fitted(name, Pair(form), solution, problem, beta, stumps, held_out)
 
 
 def held_out_rounds(
@@ -311,14 +359,16 @@ def held_out_rounds(
 ) -> tuple[list[int], Array]:
     """Numbers of rounds to choose from, and the held-out scores after each: shape (n, 2, m)."""
     quick = replace(settings, certify_every=50, beta=recipe.beta or 0.0)
-    grid = np.unique(np.geomspace(1, max(settings.n_rounds, 1), 25).astype(np.int64))
+    most = settings.n_rounds
+    grid = np.unique(np.geomspace(1, most, 25).astype(np.int64)) if most else np.zeros(1, dtype=np.int64)
     scores = np.full((len(grid), 2, len(problem.s)), np.nan)
     for train, test in folds:
         recorder = Recorder(problem.take(test), grid)
         if recipe.max_depth > 1:
-            boost_trees(problem.take(train), quick, recipe.max_depth, recorder.after_tree)
+            model = boost_trees(problem.take(train), quick, recipe.max_depth, recorder.after_tree).model
         else:
-            boost(problem.take(train), quick, recorder)
+            model = boost(problem.take(train), quick, recorder).model
+        recorder.finish(model.h0, model.r0)
         scores[:, :, test] = recorder.scores
     return grid.tolist(), scores
 

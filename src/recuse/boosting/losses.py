@@ -44,6 +44,14 @@ def log_slope(loss: str, t: Array) -> Array:
     return _sigmoid(t) / np.logaddexp(0.0, t)
 
 
+def log_bend(loss: str, t: Array) -> Array:
+    """Second derivative of log Phi."""
+    if loss == "exponential":
+        return np.zeros_like(t)
+    slope = log_slope(loss, t)
+    return slope * (1.0 - _sigmoid(np.clip(t, -CLIP, CLIP)) - slope)
+
+
 def phi(loss: str, t: Array) -> Array:
     """Phi(t)."""
     return np.exp(log_phi(loss, t))
@@ -85,6 +93,23 @@ class Surrogate:
         w1 = value * share * log_slope(self.loss, u)
         w2 = self.b * value * _sigmoid(self.p * (second - first)) * log_slope(self.loss, v)
         return w1, w2
+
+    def log_slope_u(self, u: Array, r: Array) -> Array:
+        """Logarithm of the derivative by u, also where that is too small for a float."""
+        first, second = log_phi(self.loss, u), log_phi(self.loss, -self.b * r) + np.log(self.k)
+        total = np.logaddexp(self.p * first, self.p * second)
+        return (1.0 / self.p - 1.0) * total + self.p * first + np.log(log_slope(self.loss, u))
+
+    def curvatures(self, u: Array, v: Array) -> tuple[Array, Array, Array]:
+        """Second derivatives of the loss of each case: by u twice, by u and v, by v twice."""
+        first, second = log_phi(self.loss, u), log_phi(self.loss, v) + np.log(self.k)
+        value, p = self.values(u, v), self.p
+        a, b = _sigmoid(p * (first - second)), _sigmoid(p * (second - first))
+        du, dv = log_slope(self.loss, u), log_slope(self.loss, v)
+        bend_u, bend_v = log_bend(self.loss, u), log_bend(self.loss, v)
+        of_u = value * a * ((a + p * b) * du**2 + bend_u)
+        of_v = value * b * ((b + p * a) * dv**2 + bend_v)
+        return of_u, (1.0 - p) * value * a * b * du * dv, of_v
 
     def objective(self, y: Array, s: Array, h: Array, r: Array) -> float:
         """Weighted mean surrogate of scores: the paper's F without its penalty."""
@@ -176,6 +201,29 @@ def plug_in_pair(surrogate: Surrogate, c: float, z: Array) -> tuple[Array, Array
     return np.sign(z) * (np.interp(size, grid, h) + np.maximum(size - _FAR, 0.0)), np.interp(size, grid, r)
 
 
+def forced_boundary(surrogate: Surrogate, log_odds: float, r: Array) -> Array:
+    """Score h at which the odds of the positive class are e^log_odds, given the acceptance score r.
+
+    At the minimum the odds are Phi'(r + h) / Phi'(r - h). Where r is greater than 0 the boundary is that of r = 0,
+    inside the scores that are rejected there.
+    """
+    r = np.minimum(r, 0.0)
+    if log_odds == 0.0:
+        return np.zeros_like(r)
+    if surrogate.p == 1.0 and surrogate.loss == "exponential":
+        return np.full_like(r, log_odds / 2)
+    if surrogate.p == 1.0:  # x = e^h solves x^2 + (1 - t) e^r x = t
+        t = np.exp(log_odds)
+        half = (1.0 - t) * np.exp(r) / 2
+        return np.log(np.sqrt(half**2 + t) - half)
+    low, high = np.full_like(r, -_FAR), np.full_like(r, _FAR)
+    for _ in range(60):
+        h = (low + high) / 2
+        above = surrogate.log_slope_u(r + h, r) - surrogate.log_slope_u(r - h, r) > log_odds
+        low, high = np.where(above, low, h), np.where(above, h, high)
+    return (low + high) / 2
+
+
 _FAR = 20.0  # score beyond which the pair is extended by straight lines
 
 
@@ -214,6 +262,16 @@ class Reduction:
     weight_negative: float | Array
     weight_positive: float | Array
     c: float | Array
+
+
+def forced_log_odds(fp: float, fn: float, reduction: Reduction) -> float:
+    """Log-odds in the weighted problem above which the positive class is the cheaper answer.
+
+    With prices by case that shift the classes differently there is no such number: 0.
+    """
+    ratio = np.unique(np.asarray(reduction.weight_positive) / np.asarray(reduction.weight_negative))
+    log_odds = float(np.log(fp / fn * ratio[0])) if len(ratio) == 1 else 0.0
+    return log_odds if abs(log_odds) > 1e-12 else 0.0
 
 
 def reduce_prices(fp: float, fn: float, reject_negative: float | Array, reject_positive: float | Array) -> Reduction:

@@ -18,7 +18,7 @@ from ..costs import Costs
 from ..labels import some
 from .binning import MAX_UINT8_BINS
 from .fitting import Data
-from .losses import reduce_prices
+from .losses import forced_log_odds, reduce_prices
 from .tuning import Prices
 
 EXACT_ROWS = 20_000  # up to here max_bins="auto" looks at every distinct value
@@ -71,13 +71,15 @@ def _priced(
     else:
         reject = reject_cost
         reduction = reduce_prices(costs.fp, costs.fn, reject, reject)
+    log_odds = forced_log_odds(costs.fp, costs.fn, reduction)
     s = weight * np.where(positive, reduction.weight_positive, reduction.weight_negative)
-    folds, prices = [], Prices(*np.zeros((3, 0)))
+    folds, partition, prices = [], [], Prices(*np.zeros((3, 0)))
     if with_folds:  # else nothing is chosen by price
         folds = make_folds(estimator, order, n_pos, len(X))
+        partition = make_partition(estimator, order, n_pos, folds)
         prices = Prices(np.where(positive, costs.fn, costs.fp), reject, weight)
     c = reduction.c if isinstance(reduction.c, np.ndarray) else float(reduction.c)
-    return Data(X, order, n_pos, s / s.sum(), c, prices, folds)
+    return Data(X, order, n_pos, s / s.sum(), c, prices, folds, partition, weight, log_odds)
 
 
 def make_folds(
@@ -99,17 +101,45 @@ def make_folds(
     if cv is None and len(order) > EXACT_ROWS:
         parts = [train_test_split(np.arange(len(order)), test_size=_HELD_OUT, stratify=positive, random_state=random)]
     elif cv is None:
-        # Rows in the order they came, so that a shuffle of the classes does not change the folds.
-        rank = np.argsort(order)
-        folds = StratifiedKFold(min(_FOLDS, rare), shuffle=True, random_state=random)
-        parts = [(rank[train], rank[test]) for train, test in folds.split(rank, positive[rank])]
+        parts = _stratified(order, positive, min(_FOLDS, rare), random)
     else:
         position = np.full(n_rows, -1)
         position[order] = np.arange(len(order))
         truth = np.zeros(n_rows, dtype=bool)
         truth[order] = positive
         parts = [(position[a], position[b]) for a, b in check_cv(cv, truth, classifier=True).split(truth, truth)]
-    return [(np.sort(train[train >= 0]), np.sort(test[test >= 0])) for train, test in parts]
+    folds = [(np.sort(train[train >= 0]), np.sort(test[test >= 0])) for train, test in parts]
+    for i, (train, test) in enumerate(folds):
+        if len(test) == 0 or len(set(positive[train].tolist())) < 2:
+            raise ValueError(
+                f"cv leaves part {i} without cases to hold out, or with cases of one class only to train on. "
+                "Use stratified folds, or fewer of them."
+            )
+    return folds
+
+
+def make_partition(
+    estimator: Any, order: NDArray[np.intp], n_pos: int, folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Parts that hold out every case exactly once, as a stacked score needs: the folds themselves where they do so.
+
+    Where the folds are ours but a single split, five others; where they are the user's, none.
+    """
+    if (np.bincount(np.concatenate([test for _, test in folds]), minlength=len(order)) == 1).all():
+        return folds
+    if getattr(estimator, "cv", None) is not None:
+        return []
+    positive = np.arange(len(order)) < n_pos
+    n = min(_FOLDS, n_pos, len(order) - n_pos)
+    parts = _stratified(order, positive, n, check_random_state(estimator.random_state))
+    return [(np.sort(train), np.sort(test)) for train, test in parts]
+
+
+def _stratified(order: NDArray[np.intp], positive: NDArray[np.bool_], n: int, random: Any) -> list[tuple[Any, Any]]:
+    # Rows in the order they came, so that a shuffle of the classes does not change the folds.
+    rank = np.argsort(order)
+    folds = StratifiedKFold(n, shuffle=True, random_state=random)
+    return [(rank[train], rank[test]) for train, test in folds.split(rank, positive[rank])]
 
 
 def _by_case(reject_cost: Any, n: int, order: NDArray[np.intp]) -> NDArray[np.float64] | None:
@@ -155,11 +185,17 @@ def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:
 
 
 def check_number(name: str, value: Any, low: float, *, strict: bool = False, high: float = np.inf) -> None:
-    """Refuse a value that is no number, or outside [low, high]."""
-    if not is_number(value) or not (low < value <= high or (not strict and value == low)):
+    """Refuse a value that is no finite number, or outside [low, high]."""
+    if not is_number(value) or not np.isfinite(value) or not (low < value <= high or (not strict and value == low)):
         sign = "greater than" if strict else "at least"
         upper = "" if np.isinf(high) else f" and at most {high:g}"
         raise ValueError(f"{name} must be a number {sign} {low:g}{upper}; got {value!r}.")
+
+
+def check_switch(name: str, value: Any) -> None:
+    """Refuse a value that is not True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}.")
 
 
 def _is_whole(value: Any) -> bool:

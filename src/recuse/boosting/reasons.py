@@ -18,7 +18,8 @@ def explain(model: Any, evaluation: Evaluation) -> list[str]:
     """One sentence a case; a rejection names the features that argued for it, with their shares."""
     pair, X = model._pair, evaluation.detail
     if pair.level is not None:
-        return [_by_score(model, h, r) for h, r in zip(evaluation.h, evaluation.r, strict=True)]
+        raw = evaluation.h + pair.boundary(evaluation.r)  # Chow's rule looks at the score itself
+        return [_by_score(model, h, r) for h, r in zip(raw, evaluation.r, strict=True)]
     if not isinstance(pair.form, AdditiveForm):
         return [_plain(model, h, r) for h, r in zip(evaluation.h, evaluation.r, strict=True)]
     h, r = pair.form.contributions(pair.inputs(X))

@@ -66,14 +66,22 @@ def beta_max(problem: Problem, settings: Settings) -> float:
 def _boost(state: State, monitor: Monitor | None) -> Solution:
     settings, history = state.settings, _History()
     every = settings.certify_every or (1 if len(state.problem.s) <= _SMALL else 10)
+    stages = len(settings.p_schedule)
+    stage = _sharpen(state, 0)
     state.settle_intercepts()
     for n_iter in range(settings.n_rounds + 1):
-        _advance_p(state, n_iter)
+        last = n_iter == settings.n_rounds
+        # Towards the maximum in equal shares of the rounds, or sooner where nothing is left to do.
+        due = stages - 1 if last else n_iter * stages // settings.n_rounds
+        if due > stage:
+            stage = _sharpen(state, due)
         if n_iter % _REFRESH == _REFRESH - 1:
             state.refresh()
-        last = n_iter == settings.n_rounds
         stump, violation = _look(state, history, n_iter, full=last or n_iter % every == 0)
-        if last or violation <= settings.tol or history.objective[-1] < _EMPTY:
+        while stage < stages - 1 and _is_done(history, violation, settings.tol):
+            stage = _sharpen(state, stage + 1)
+            stump, violation = _look(state, history, n_iter, full=True)
+        if last or _is_done(history, violation, settings.tol):
             break
         told = _move(state, stump)
         if monitor is not None and monitor(state, *told):
@@ -88,7 +96,7 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
 
 def _look(state: State, history: _History, n_iter: int, *, full: bool) -> tuple[Coded, float]:
     """Sweep all features; return the stump to move along and its violation, note the certificate if `full`."""
-    if full and n_iter > 0:
+    if full:
         state.settle_intercepts()
     state.search.sweep(state.w)
     stump, violation, descent = _select(state)
@@ -109,15 +117,18 @@ def _move(state: State, stump: Coded) -> tuple[Coded | None, float]:
     return stump, eta
 
 
-def _advance_p(state: State, n_iter: int) -> None:
-    """Sharpen the surrogate towards the maximum, in equal shares of the rounds."""
+def _is_done(history: _History, violation: float, tol: float) -> bool:
+    return violation <= tol or history.objective[-1] < _EMPTY
+
+
+def _sharpen(state: State, stage: int) -> int:
+    """Bring the surrogate to a stage on its way to the maximum; return the stage."""
     schedule = state.settings.p_schedule
-    if not schedule:
-        return
-    stage = min(n_iter * len(schedule) // max(state.settings.n_rounds, 1), len(schedule) - 1)
-    if state.surrogate.p != schedule[stage]:
+    if schedule and state.surrogate.p != schedule[stage]:
         state.surrogate = replace(state.surrogate, p=schedule[stage])
         state.refresh()
+        state.settle_intercepts()
+    return stage
 
 
 def _select(state: State) -> tuple[Coded, float, float]:
@@ -175,6 +186,13 @@ def _correct(state: State) -> None:
     state.set_weights(stumps, weights, h0, r0)
 
 
+def require_finite(objective: float) -> float:
+    """Refuse to go on from an objective that is not a number: every answer after it would be a rejection."""
+    if not np.isfinite(objective):
+        raise FloatingPointError(f"The objective of boosting is {objective}: the scores it starts from are not finite.")
+    return objective
+
+
 @dataclass
 class _History:
     """Traces of a fit."""
@@ -185,8 +203,11 @@ class _History:
     rounds: list[int] = field(default_factory=list)
 
     def record(self, state: State, violation: float, descent: float, n_iter: int) -> None:
+        if self.rounds and self.rounds[-1] == n_iter:  # seen again at a later stage: that one counts
+            for trace in (self.rounds, self.objective, self.violation, self.gap):
+                trace.pop()
         self.rounds.append(n_iter)
-        self.objective.append(state.objective())
+        self.objective.append(require_finite(state.objective()))
         self.violation.append(violation)
         self.gap.append(dual_gap(state, self.objective[-1], max(0.0, descent)))
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .binning import Bins
 from .losses import CLIP, Surrogate
-from .stumps import LABELS, Coded, Search, cell_labels, make_family
+from .stumps import Coded, Search, cell_labels, make_family
 
 Array = NDArray[np.float64]
 _LN2 = np.log(2.0)
@@ -231,7 +231,7 @@ class State:
         elif self.multiplicative:
             dh, dr = self._exponential_intercepts(free_h, free_r)
         else:
-            dh, dr = self._bounded_intercepts(free_h, free_r)
+            dh, dr = self._smooth_intercepts(free_h, free_r)
         self.shift(dh, dr)
 
     def _exponential_intercepts(self, free_h: bool, free_r: bool) -> tuple[float, float]:
@@ -241,13 +241,44 @@ class State:
         dr = np.log(reject / mass) / (1.0 + self.surrogate.b) if free_r else 0.0
         return float(dh), float(dr)
 
-    def _bounded_intercepts(self, free_h: bool, free_r: bool) -> tuple[float, float]:
-        """One step on the bound of F that the joint step uses."""
-        sums = np.zeros((len(LABELS), 3))
-        sums[LABELS.index("0")] = self._totals()
-        b, p = self.surrogate.b, self.surrogate.p
-        _, dh, dr = self._kernels.joint_step(sums, self.family.values, b, p, 0.0, 0.0, False, free_h, free_r)
-        return float(dh), float(dr)
+    def _smooth_intercepts(self, free_h: bool, free_r: bool) -> tuple[float, float]:
+        """Newton on the smoothed maximum, which is convex in (h0, r0)."""
+        free, (h, r) = np.array([free_h, free_r]), self.scores()
+        y, s, surrogate = self.problem.y, self.problem.s, self.surrogate
+        b = surrogate.b
+
+        def arguments(at: Array) -> tuple[Array, Array]:
+            return r + at[1] - y * (h + at[0]), -b * (r + at[1])
+
+        def value_of(at: Array) -> float:
+            return float(s @ surrogate.values(*arguments(at)))
+
+        def derivatives(at: Array) -> tuple[Array, Array]:
+            u, v = arguments(at)
+            w1, w2 = surrogate.slopes(u, v)
+            uu, uv, vv = surrogate.curvatures(u, v)
+            mixed = -float((s * y) @ (uu - b * uv))
+            hessian = np.array([[float(s @ uu), mixed], [mixed, float(s @ (uu - 2 * b * uv + b * b * vv))]])
+            return np.array([-float((s * y) @ w1), float(s @ (w1 - w2))]), hessian
+
+        z = np.zeros(2)
+        value = value_of(z)
+        for _ in range(200):
+            g, H = derivatives(z)
+            d = np.zeros(2)
+            d[free] = -np.linalg.solve(H[np.ix_(free, free)] + 1e-12 * H.trace() * np.eye(free.sum()), g[free])
+            decrement = -float(g[free] @ d[free])
+            if not decrement > 1e-18 * value:
+                break
+            step = min(1.0, 2.0 / np.abs(d).max())
+            new = value_of(z + step * d)
+            while not new <= value - 1e-4 * step * decrement and step > 1e-10:
+                step *= 0.5
+                new = value_of(z + step * d)
+            if not new < value:
+                break
+            z, value = z + step * d, new
+        return float(z[0]), float(z[1])
 
     def _newton_intercepts(self, free_h: bool, free_r: bool) -> tuple[float, float]:
         free = np.array([free_h, free_r])

@@ -57,8 +57,11 @@ def make_family(name: str, gamma: float = 0.0) -> Family:
     listed = FAMILIES[name]
     types = np.array([[LABELS.index(a) for a in segments + lost] for segments, lost, _ in listed], dtype=np.int64)
     missing = np.array([[a in seen for a in LABELS] for _, _, seen in listed])
-    rho = _RHO + gamma * np.isin(list(LABELS), list("-+x"))
-    return Family(types, missing, np.column_stack([_H, rho]))
+    return Family(types, missing, np.column_stack([_H, _rho(gamma)]))
+
+
+def _rho(gamma: float) -> Array:
+    return _RHO + gamma * np.isin(list(LABELS), list("-+x"))
 
 
 class Stump(NamedTuple):
@@ -74,6 +77,8 @@ class Stump(NamedTuple):
         Labels of the three segments, such as ``"-x+"``.
     missing : str
         Label of missing values.
+    gamma : float
+        Added to r of the labels "-", "+" and "x".
     """
 
     feature: int
@@ -81,6 +86,7 @@ class Stump(NamedTuple):
     high: float
     labels: str
     missing: str
+    gamma: float = 0.0
 
     def evaluate(self, X: NDArray[Any]) -> tuple[Array, Array]:
         """Values of (h, r) of each case."""
@@ -88,7 +94,7 @@ class Stump(NamedTuple):
         segment = np.where(x <= self.low, 0, np.where(x <= self.high, 1, 2))
         labels = np.array([LABELS.index(a) for a in self.labels + self.missing])
         label = labels[np.where(np.isnan(x), 3, segment)]
-        return _H[label], _RHO[label]
+        return _H[label], _rho(self.gamma)[label]
 
 
 # A stump in terms of bins: feature, bins before the first and before the second cut, three labels, missing label.
@@ -121,11 +127,11 @@ def cell_labels(stump: Coded, n_bins: int) -> NDArray[np.int64]:
     return labels
 
 
-def describe(stump: Coded, bins: Bins) -> Stump:
+def describe(stump: Coded, bins: Bins, gamma: float = 0.0) -> Stump:
     """Return a coded stump with cut values in place of bin numbers."""
     f, j, k, one, two, three, lost = stump
     ends = np.concatenate([[-np.inf], bins.cuts[f], [np.inf]])
-    return Stump(f, float(ends[j]), float(ends[k]), LABELS[one] + LABELS[two] + LABELS[three], LABELS[lost])
+    return Stump(f, float(ends[j]), float(ends[k]), LABELS[one] + LABELS[two] + LABELS[three], LABELS[lost], gamma)
 
 
 class Search:

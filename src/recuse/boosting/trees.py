@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..solution import Solution
 from .binning import Bins
+from .rounds import require_finite
 from .state import Problem, Settings, State
 
 Array = NDArray[np.float64]
@@ -97,7 +98,8 @@ def _boost(state: State, max_depth: int, monitor: Monitor | None) -> Solution:
     settings = state.settings
     state.settle_intercepts()
     h, r = state.scores()
-    objective, trees, trace = state.objective(), [], [state.objective()]
+    objective, trees = require_finite(state.objective()), []
+    trace = [objective]
     grower = _Grower(state, max_depth)
     step, n_iter = np.inf, 0
     for n_iter in range(1, settings.n_rounds + 1):

@@ -141,7 +141,6 @@ class Recorder(HeldOut):
     def __init__(self, held_out: Problem, rounds: NDArray[np.int64]) -> None:
         super().__init__(held_out)
         self.rounds = rounds
-        # A fit that finds nothing to do from the start answers nothing: all scores 0.
         self.scores = np.tile(self._added.T, (len(rounds), 1, 1))
         self.totals = np.ones(len(rounds))
         self._total = 1.0
@@ -150,6 +149,11 @@ class Recorder(HeldOut):
         """Follow a round of stumps."""
         self._total = state.total_weight
         return super().__call__(state, stump, eta)
+
+    def finish(self, h0: float, r0: float) -> None:
+        """Keep the intercepts of a fit that found nothing to do from the start."""
+        if self.n_rounds == 0:
+            self.scores += np.array([h0, r0])[:, None]
 
     def note(self, h: Array, r: Array) -> bool:
         """Keep the scores; a fit that ends early keeps its last ones for the later rounds."""

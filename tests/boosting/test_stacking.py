@@ -1,0 +1,87 @@
+"""The stacked score, held out for every case whatever the split, and the certificate of a model that starts from it."""
+
+import numpy as np
+import pytest
+from sklearn.model_selection import ShuffleSplit
+
+from recuse import AbstentionBoostingClassifier
+from recuse.boosting import preparation
+from recuse.boosting.losses import LOSSES
+from recuse.boosting.rounds import boost
+from recuse.boosting.state import Settings
+
+from .helpers import make_problem, random_data
+
+
+def linear_data(m, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m, 2))
+    return X, (X[:, 0] + rng.normal(size=m) > 0).astype(int)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"beta": 0.01}, {"beta": "auto"}, {"beta": 0.01, "early_stopping": True}, {"max_depth": 2}],
+    ids=lambda options: str(options),
+)
+@pytest.mark.parametrize("stack", ["start", "oof"])
+def test_one_split_of_large_data_leaves_no_case_without_a_score(monkeypatch, stack, options):
+    monkeypatch.setattr(preparation, "EXACT_ROWS", 200)
+    X, y = linear_data(300)
+    shared = {"family": "decoupled", "stack": stack, "n_rounds": 10, "random_state": 0}
+    model = AbstentionBoostingClassifier(**shared, **options).fit(X, y)
+    assert np.isfinite(model.objective_)
+    assert 0.05 < (model.predict(X) == -1).mean() < 0.9
+    assert model.score(X, y) > 0.8
+
+
+def test_auto_considers_the_stacked_pair_on_large_data(monkeypatch):
+    monkeypatch.setattr(preparation, "EXACT_ROWS", 200)
+    X, y = linear_data(300)
+    costs = AbstentionBoostingClassifier(n_rounds=10, beta=0.01, random_state=0).fit(X, y).held_out_costs_
+    assert costs["decoupled+start"] < 0.2  # what rejecting everything costs
+    assert abs(costs["decoupled+start"] - costs["chow"]) < 0.03
+
+
+def test_a_split_that_leaves_cases_out_is_refused_where_it_would_be_stacked():
+    X, y = linear_data(120)
+    for cv in (ShuffleSplit(1, random_state=0), [(np.arange(60), np.arange(60, 100))]):
+        shared = {"cv": cv, "beta": 0.01, "n_rounds": 5}
+        for stack in ("start", "oof"):
+            with pytest.raises(ValueError, match="do not hold out every case exactly once"):
+                AbstentionBoostingClassifier(family="decoupled", stack=stack, **shared).fit(X, y)
+        model = AbstentionBoostingClassifier(**shared).fit(X, y)
+        assert set(model.candidates_) == {"chow", "decoupled"}
+
+
+def test_a_part_without_both_classes_to_train_on_is_refused():
+    X, y = linear_data(80)
+    negatives, positives = np.flatnonzero(y == 0), np.flatnonzero(y == 1)
+    model = AbstentionBoostingClassifier(family="decoupled", beta=0.01, cv=[(negatives, positives)])
+    with pytest.raises(ValueError, match="cases of one class only to train on"):
+        model.fit(X, y)
+
+
+def test_scores_that_are_no_numbers_end_the_fit():
+    X, y = random_data(0)
+    problem, _ = make_problem(X, y)
+    start = np.zeros((len(y), 2))
+    start[3] = np.nan
+    with pytest.raises(FloatingPointError, match="The objective of boosting is nan"):
+        boost(type(problem)(problem.bins, problem.n_pos, problem.s, problem.surrogate, start), Settings(beta=0.01))
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("beta", [0.005, 0.05])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_gap_of_a_started_pair_bounds_the_optimum(seed, beta, loss):
+    X, y = random_data(seed, m=60)
+    plain, order = make_problem(X, y, 0.2, loss)
+    start = np.random.default_rng(seed).normal(size=(60, 2)) + np.column_stack([y[order], np.zeros(60)])
+    problem = type(plain)(plain.bins, plain.n_pos, plain.s, plain.surrogate, start)
+    shared = {"family": "decoupled", "beta": beta}
+    best = boost(problem, Settings(**shared, corrective=True, tol=1e-10, n_rounds=300))
+    assert best.converged
+    assert 0 <= best.history["dual_gap"][-1] < 1e-6
+    history = boost(problem, Settings(**shared, n_rounds=30)).history
+    assert (history["dual_gap"] >= history["objective"] - best.objective - 1e-9).all()
