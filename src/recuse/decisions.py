@@ -143,7 +143,7 @@ class Decisions:
         return replace(self, **columns, index=None if self.index is None else self.index[rows])
 
     def __iter__(self) -> Iterator[Decision]:
-        return (self[i] for i in range(len(self)))  # type: ignore[misc]
+        return (Decision(*row) for row in zip(*(column.tolist() for column in self._columns().values()), strict=True))
 
     def counts(self) -> dict[str, int]:
         """Return the number of cases of each kind."""
