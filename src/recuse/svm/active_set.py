@@ -107,8 +107,7 @@ class ActiveSet:
 
     def _recompute(self) -> None:
         """Scores from the coefficients, without the rounding of many steps."""
-        support = np.flatnonzero(self.beta)
-        self.g = self.rows.product(np.arange(len(self.beta)), support, self.beta[support])
+        self.g = self.rows.scores(self.beta)
         self._fresh = True
 
     def _start(self, tol: float) -> bool:

@@ -169,8 +169,7 @@ class _Run:
     def refresh(self) -> None:
         """Scores from the coefficients in double precision, with every variable in play."""
         self._store()
-        support = np.flatnonzero(self.beta)
-        self.g = self.rows.product(np.arange(len(self.beta)), support, self.beta[support])
+        self.g = self.rows.scores(self.beta)
         self._play_all()
         self.fresh = True
 

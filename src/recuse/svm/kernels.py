@@ -7,10 +7,23 @@ lower bound).
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 from numba import njit
 
 _FLOOR = 1e-12  # least curvature of a pair: duplicates have none
+
+# exp(x) = 2^k exp(r), |r| <= log(2) / 2. Adding _ROUND puts the nearest integer k of x / log(2) into the last bits of a
+# float; log(2) is cut in two so that k times its upper part, of few bits, is exact.
+_PER_DOUBLING = 1 / float(Decimal(2).ln())
+_ROUND = 1.5 * 2.0**52
+_DOUBLING = int(2.0**32 / _PER_DOUBLING) / 2.0**32
+_DOUBLING_REST = float(Decimal(2).ln() - Decimal(_DOUBLING))
+_PER_DOUBLING_SINGLE = np.float32(_PER_DOUBLING)
+_ROUND_SINGLE = np.float32(1.5 * 2.0**23)
+_DOUBLING_SINGLE = np.float32(int(2.0**12 / _PER_DOUBLING) / 2.0**12)
+_DOUBLING_REST_SINGLE = np.float32(float(Decimal(2).ln() - Decimal(float(_DOUBLING_SINGLE))))
 
 
 @njit(cache=True, nogil=True)
@@ -300,3 +313,59 @@ def total_loss(lower, kink, upper, below, above, f):
         else:
             total += at_kink + below[i] * (lower[i] - kink[i]) - lower[i] * f[i]
     return total
+
+
+# No reordering of sums in these two: it would undo the rounding.
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def exp_double(values):
+    """Replace values by ``exp(min(x, 0))``, in place, to two units in the last place; below -708 by less than 1e-307.
+
+    Taylor's polynomial of degree 13 on ``|r| <= 0.347`` has a relative error below 1e-17. Unlike `np.exp` this is
+    vectorised on every processor.
+    """
+    for i in range(values.shape[0]):
+        row = values[i]
+        for j in range(row.shape[0]):
+            x = max(min(row[j], 0.0), -708.0)
+            t = x * _PER_DOUBLING + _ROUND
+            k = t - _ROUND
+            r = (x - k * _DOUBLING) - k * _DOUBLING_REST
+            p = 1.0 / 6227020800.0
+            p = p * r + 1.0 / 479001600.0
+            p = p * r + 1.0 / 39916800.0
+            p = p * r + 1.0 / 3628800.0
+            p = p * r + 1.0 / 362880.0
+            p = p * r + 1.0 / 40320.0
+            p = p * r + 1.0 / 5040.0
+            p = p * r + 1.0 / 720.0
+            p = p * r + 1.0 / 120.0
+            p = p * r + 1.0 / 24.0
+            p = p * r + 1.0 / 6.0
+            p = p * r + 0.5
+            p = p * r + 1.0
+            p = p * r + 1.0
+            # k is added to the exponent of p.
+            bits = np.float64(p).view(np.int64) + (np.float64(t).view(np.int64) << 52)
+            row[j] = np.int64(bits).view(np.float64)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def exp_single(values):
+    """The same in single precision: degree 7, a relative error below 1e-8 before rounding; less than 1e-37 below -87."""
+    for i in range(values.shape[0]):
+        row = values[i]
+        for j in range(row.shape[0]):
+            x = max(min(row[j], np.float32(0.0)), np.float32(-87.0))
+            t = x * _PER_DOUBLING_SINGLE + _ROUND_SINGLE
+            k = t - _ROUND_SINGLE
+            r = (x - k * _DOUBLING_SINGLE) - k * _DOUBLING_REST_SINGLE
+            p = np.float32(1.0 / 5040.0)
+            p = p * r + np.float32(1.0 / 720.0)
+            p = p * r + np.float32(1.0 / 120.0)
+            p = p * r + np.float32(1.0 / 24.0)
+            p = p * r + np.float32(1.0 / 6.0)
+            p = p * r + np.float32(0.5)
+            p = p * r + np.float32(1.0)
+            p = p * r + np.float32(1.0)
+            bits = np.float32(p).view(np.int32) + (np.float32(t).view(np.int32) << np.int32(23))
+            row[j] = np.int32(bits).view(np.float32)

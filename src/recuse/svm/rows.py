@@ -18,6 +18,7 @@ from .gram import Kernel, centred, dense, finite, log_factors, squared_norms, st
 Index = NDArray[np.intp]
 Vector = NDArray[np.float64]
 _SAMPLED = 64
+_SIDE = 320  # of a tile of kernel values: it stays in the processor's cache
 
 
 class MatrixRows:
@@ -59,21 +60,17 @@ class MatrixRows:
         """There is no finer source than the matrix."""
         return False
 
+    def scores(self, beta: Vector) -> Vector:
+        """``K @ beta`` in double precision."""
+        support = np.flatnonzero(beta)
+        return self.K[:, support] @ beta[support] if 2 * len(support) < self.n else self.K @ beta
+
     def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
         """``K[rows][:, columns] @ coef`` in double precision."""
-        if len(rows) == self.n:
-            return self.K[:, columns] @ coef if 2 * len(columns) < self.n else self.K @ spread(coef, columns, self.n)
         out = np.empty(len(rows))
         for part in stretches(len(rows), len(columns)):
             out[part] = self.K[np.ix_(rows[part], columns)].astype(np.float64, copy=False) @ coef
         return out
-
-
-def spread(values: Vector, at: Index, n: int) -> Vector:
-    """A vector of n zeros but for some values."""
-    full = np.zeros(n)
-    full[at] = values
-    return full
 
 
 class VectorRows:
@@ -126,6 +123,13 @@ class VectorRows:
         """Make every column active again."""
         self._lay_out(np.arange(self.n))
         self._active_right = self._right
+
+    def scores(self, beta: Vector) -> Vector:
+        """``K @ beta`` in double precision."""
+        if self.kernel.name == "rbf" and not sparse.issparse(self.X):
+            return finite(gaussian_scores(self.X, self.kernel.gamma, beta), self.kernel)
+        support = np.flatnonzero(beta)
+        return self.product(np.arange(self.n), support, beta[support])
 
     def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
         """``K[rows][:, columns] @ coef`` in double precision."""
@@ -206,13 +210,43 @@ class VectorRows:
             out[:] = values
             return out
         out = np.matmul(self._left[rows], right.T, out=out)
-        if self.kernel.name == "rbf":
-            np.minimum(out, 0, out=out)
-            return np.exp(out, out=out)
-        return self.kernel.finish(out, out, out)
+        return exp_in_place(out) if self.kernel.name == "rbf" else self.kernel.finish(out, out, out)
 
     def _general_values(self, rows: Index, right: Any, norms: NDArray[Any]) -> NDArray[Any]:
         if callable(self.kernel.name):
             return self.kernel(self._left[rows], right).astype(self.dtype)
         products = dense(self._left[rows] @ right.T)
         return self.kernel.finish(products, self._right[1][rows], norms)
+
+
+def gaussian_scores(X: Vector, gamma: float, beta: Vector) -> Vector:
+    """``K @ beta`` for the rbf kernel between the rows of X, in double precision.
+
+    K is symmetric: each value between two cases with coefficients is computed once, for both.
+    """
+    used = beta != 0
+    support, others = np.flatnonzero(used), np.flatnonzero(~used)
+    right = log_factors(X[support], gamma)[1]
+    coef, sums = beta[support], np.zeros(len(support))
+    out = np.zeros(len(beta))
+    for part in stretches(len(support), 1, _SIDE):
+        left = log_factors(X[support[part]], gamma)[0]
+        for columns in stretches(len(support), 1, _SIDE):
+            if columns.start < part.start:
+                continue
+            values = exp_in_place(left @ right[columns].T)
+            sums[part] += values @ coef[columns]
+            if columns.start > part.start:
+                sums[columns] += coef[part] @ values
+    out[support] = sums
+    for part in stretches(len(others), 1, _SIDE):
+        left = log_factors(X[others[part]], gamma)[0]
+        for columns in stretches(len(support), 1, _SIDE):
+            out[others[part]] += exp_in_place(left @ right[columns].T) @ coef[columns]
+    return out
+
+
+def exp_in_place(values: NDArray[Any]) -> NDArray[Any]:
+    """``exp(min(x, 0))`` of each value of a matrix: rounding may make a squared distance negative."""
+    (kernels.exp_single if values.dtype == np.float32 else kernels.exp_double)(values)
+    return values

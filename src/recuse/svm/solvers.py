@@ -94,7 +94,7 @@ def _whole(
     for _ in range(_MOST_PASSES):
         steps, _ = kernels.smo(rows.K, *problem.arrays(), beta, g, tol, limit - n_iter)
         n_iter += steps
-        g = _exact_scores(rows, beta)
+        g = rows.scores(beta)
         low, high = problem.intercept_interval(beta, g)
         if low - high <= tol or steps == 0:
             break
@@ -120,7 +120,7 @@ def solve_active_set(
             "solver='active_set' found no end of a step: the kernel is not positive semidefinite on these cases, or "
             "its values are too large. Use solver='smo', another kernel, or standardised features."
         ) from None
-    return finish(problem, state.beta, _exact_scores(rows, state.beta), n_iter, tol)
+    return finish(problem, state.beta, rows.scores(state.beta), n_iter, tol)
 
 
 def _most_steps(problem: KinkedQP) -> int:
@@ -145,7 +145,7 @@ def _finished(problem: KinkedQP, rows: Any, solution: Solution, tol: float) -> S
         state, n_iter = _steps(problem, rows, solution.model.beta, solution.model.g, 0.5 * tol, _most_steps(problem))
     except NoEndError:
         return solution
-    better = finish(problem, state.beta, _exact_scores(rows, state.beta), solution.n_iter + n_iter, tol)
+    better = finish(problem, state.beta, rows.scores(state.beta), solution.n_iter + n_iter, tol)
     return better if better.converged or better.objective < solution.objective else solution
 
 
@@ -156,7 +156,7 @@ def _polished(problem: KinkedQP, rows: Any, solution: Solution) -> Solution:
         state, _ = _steps(problem, rows, solution.model.beta, solution.model.g, finest, len(problem))
     except NoEndError:
         return solution
-    better = finish(problem, state.beta, _exact_scores(rows, state.beta), solution.n_iter, solution.residual)
+    better = finish(problem, state.beta, rows.scores(state.beta), solution.n_iter, solution.residual)
     return better if better.residual < solution.residual and better.model.gap < solution.model.gap else solution
 
 
@@ -164,13 +164,7 @@ def _starting_point(problem: KinkedQP, rows: Any, start: Vector | None) -> tuple
     if start is None or not start.any():
         return np.zeros(len(problem)), np.zeros(len(problem))
     beta = feasible(problem, start)
-    return beta, _exact_scores(rows, beta)
-
-
-def _exact_scores(rows: Any, beta: Vector) -> Vector:
-    support = np.flatnonzero(beta)
-    scores: Vector = rows.product(np.arange(len(beta)), support, beta[support])
-    return scores
+    return beta, rows.scores(beta)
 
 
 def finish(problem: KinkedQP, beta: Vector, g: Vector, n_iter: int, tol: float) -> Solution:
