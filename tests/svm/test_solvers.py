@@ -8,7 +8,7 @@ from recuse import Costs
 from recuse.svm import blocks, kernels, losses, qp
 from recuse.svm.gram import Kernel
 from recuse.svm.linear import solve_linear
-from recuse.svm.rows import MatrixRows, VectorRows
+from recuse.svm.rows import MatrixRows, VectorRows, gaussian_scores
 from recuse.svm.solvers import SOLVERS, kernel_source, solve_active_set, solve_smo
 
 KERNELS = [
@@ -249,6 +249,33 @@ def test_small_loops(compiled):
     expected = problem.moves(beta)
     np.testing.assert_array_equal(up, expected[0] - scores)
     np.testing.assert_array_equal(down, expected[1] - scores)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "loop", "lowest", "ulps"), [(np.float64, "exp_double", -707.0, 2), (np.float32, "exp_single", -86.0, 2)]
+)
+def test_the_exponential_is_exact_to_two_units_in_the_last_place(dtype, loop, lowest, ulps):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([-rng.uniform(0, reach, 50_000) for reach in (1e-7, 0.35, 1.0, 20.0, -lowest)]).astype(dtype)
+    values = x[None].copy()
+    getattr(kernels, loop)(values)
+    true = np.exp(x.astype(np.longdouble))
+    assert float(np.abs(values[0] / true - 1).max()) <= ulps * np.finfo(dtype).eps
+    ends = np.array([[0.0, -0.0, 1e-9, 3.0, 2 * lowest, -np.inf, np.nan]], dtype=dtype)
+    getattr(kernels, loop)(ends)
+    np.testing.assert_array_equal(ends[0, :4], 1.0)
+    assert ((ends[0, 4:6] >= 0) & (ends[0, 4:6] < 2 * np.finfo(dtype).tiny)).all()
+    assert np.isnan(ends[0, 6])  # so that the solvers can refuse it
+
+
+@pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.9, 1.0])
+def test_scores_with_each_kernel_value_computed_once(share):
+    """Several tiles, the last ones incomplete, against the plain product."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1100, 3))
+    beta = np.where(rng.uniform(size=1100) < share, rng.normal(size=1100), 0.0)
+    expected = Kernel("rbf", 0.4)(X, X) @ beta
+    np.testing.assert_allclose(gaussian_scores(X, 0.4, beta), expected, atol=1e-11)
 
 
 def test_factor_follows_the_matrix():
