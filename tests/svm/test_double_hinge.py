@@ -480,3 +480,74 @@ def test_a_kernel_function_must_return_a_matrix():
     X, y = np.arange(8.0)[:, None], np.arange(8) % 2
     with pytest.raises(ValueError, match=r"matrix of shape \(8, 8\)"):
         DoubleHingeSVC(kernel=lambda A, B: np.ones(len(A))).fit(X, y)
+
+
+# Hard problems ------------------------------------------------------------------------------------------------------
+
+
+def rough(n, shift=0.8, seed=0):
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1, 1], n)
+    X = rng.normal(size=(n, 5))
+    X[:, 0] += shift * y
+    return X, y
+
+
+@pytest.mark.parametrize("n", [1200, 2100])
+@pytest.mark.parametrize("shift", [0.0, 0.8, 2.2])
+def test_where_pairs_crawl_another_method_finishes(n, shift):
+    """Hopeless, overlapping and nearly separable cases at C = 1e4: millions of pair steps would not be enough."""
+    model = DoubleHingeSVC(0.2, C=1e4, kernel="poly", gamma=1.0, coef0=1).fit(*rough(n, shift))
+    assert model.n_iter_ <= 10_000 + 200 * n + 300
+    assert model.residual_ <= 1e-3
+    assert 0 <= model.dual_gap_ <= 1e-3 * model.objective_
+
+
+def test_a_problem_that_no_method_finishes_ends_with_a_warning_and_a_true_gap(monkeypatch):
+    from recuse.svm import solvers
+
+    monkeypatch.setattr(solvers, "_PAIRS", (100, 0))
+    monkeypatch.setattr(solvers, "_MORE_PAIRS", 1)
+    monkeypatch.setattr(solvers, "_NEWTON_STEPS", 1)
+    X, y = rough(1100)
+    with pytest.warns(ConvergenceWarning, match="stopped after 1201 steps with residual_="):
+        model = DoubleHingeSVC(0.2, C=1e4, gamma=0.2).fit(X, y)
+    best = DoubleHingeSVC(0.2, C=1e4, gamma=0.2, max_iter=10**7).fit(X, y)
+    assert model.objective_ - model.dual_gap_ <= best.objective_ <= model.objective_
+
+
+@pytest.mark.parametrize("solver", ["smo", "active_set"])
+@pytest.mark.parametrize("n", [300, 1100])
+@pytest.mark.parametrize("price", [1e-4, 1e-6, 1e-8])
+def test_at_very_low_reject_prices_the_gap_is_small_too(solver, n, price):
+    """The boxes are then a million times as wide as the coefficients: a small violation alone would say nothing."""
+    model = DoubleHingeSVC(price, C=1.0, solver=solver).fit(*rough(n))
+    assert 0 <= model.dual_gap_ + 1e-12 <= 1e-3 * model.objective_
+    assert model.residual_ <= 1e-3
+
+
+def test_at_very_low_reject_prices_blocks_do_not_stop_at_a_poor_gap():
+    model = DoubleHingeSVC(1e-6, C=1.0, gamma=0.2).fit(*rough(2100))
+    assert 0 <= model.dual_gap_ <= 1e-3 * model.objective_
+
+
+def test_a_gap_that_stays_large_is_warned_of():
+    X, y = rough(1100)
+    few = DoubleHingeSVC(1e-6, C=1.0, max_iter=950)
+    with pytest.warns(ConvergenceWarning, match=r"dual_gap_=.* a share of .* > tol=0\.001 of objective_"):
+        few.fit(X, y)
+    assert few.residual_ <= 1e-3
+
+
+@pytest.mark.parametrize("factor", [1e-6, 1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("n", [200, 1100])
+def test_the_unit_of_the_prices_does_not_matter(factor, n):
+    """Only ratios of prices enter the loss, so that tol means the same in cents and in millions."""
+    X, y = rough(n)
+    prices = (SKEWED.fp, SKEWED.fn, SKEWED.reject_negative, SKEWED.reject_positive)
+    fp, fn, negative, positive = (factor * price for price in prices)
+    other = Costs(fp=fp, fn=fn, reject_negative=negative, reject_positive=positive)
+    base, scaled = (DoubleHingeSVC(costs, tol=1e-6).fit(X, y) for costs in (SKEWED, other))
+    np.testing.assert_allclose(scaled.thresholds_, base.thresholds_)
+    np.testing.assert_allclose(score(scaled, X), score(base, X), atol=1e-5)
+    assert scaled.objective_ == pytest.approx(base.objective_)

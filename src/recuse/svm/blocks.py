@@ -20,6 +20,7 @@ from .qp import KinkedQP, Vector
 
 _SMALLEST_BLOCK = 1024
 _MOST_SETBACKS = 3  # recomputed scores that show no progress, with rows in double precision
+_MOST_ROUNDS = (1000, 0.1)  # so many, and so many a case: ten times what hard problems take
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +63,7 @@ def solve_blocks(
     while True:
         low, high = run.violations()
         # A little less than tol while g is inexact, so that the recomputed one need not be improved again.
-        if low - high <= (tol if run.fresh else 0.9 * tol) or run.n_iter >= max_iter or run.stuck:
+        if low - high <= (tol if run.fresh else 0.9 * tol) or run.n_iter >= max_iter or run.given_up:
             if run.shrunk:
                 run.restore()
             elif not run.fresh:
@@ -83,8 +84,8 @@ class _Run:
         self.largest_block = largest_block
         self.n_iter = 0
         self.fresh = False  # whether g is recomputed since the last step
-        self.stuck = False  # whether more steps are of no use
-        self._setbacks = 0
+        self.given_up = False  # whether more steps are of no use
+        self._setbacks = self._rounds = 0
         self._last_violation = np.inf
         self._random = np.random.default_rng(0)
         self._part: KinkedQP
@@ -122,6 +123,8 @@ class _Run:
             min(max_iter - self.n_iter, 100 * len(block)),
         )
         self.n_iter += steps
+        self._rounds += 1
+        self.given_up = self._rounds >= _MOST_ROUNDS[0] + _MOST_ROUNDS[1] * len(self.beta)
         self.fresh = False
         moved = np.flatnonzero(after != before)
         self._b[block] = after
@@ -181,7 +184,7 @@ class _Run:
             self._last_violation = np.inf
         else:
             self._setbacks += 1
-            self.stuck = self._setbacks >= _MOST_SETBACKS
+            self.given_up = self.given_up or self._setbacks >= _MOST_SETBACKS
 
     def result(self, violation: float) -> BlockResult:
         """The point reached, with every variable in play."""

@@ -67,9 +67,10 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         Where the thresholds are: rule (9), or Bartlett and Wegkamp's, ``|f| <= H(d) / (2 d)`` on the same scores, which
         is defined for symmetric prices only.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions, in units of the score.
+        The solver ends when the largest violation of the optimality conditions is at most `tol`, in units of the score
+        (log-odds, whatever the unit of the prices), and the duality gap is at most `tol` times the objective.
     max_iter : int, default=-1
-        Most steps of the solver; -1 for no limit.
+        Most steps of the solver; -1 for as many as are of use: `fit` ends in any case, and warns if `tol` is not met.
     cache_size : float, default=200
         Memory for kernel values beyond 2048 cases, in megabytes.
     class_weight : dict or "balanced", optional
@@ -103,7 +104,7 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     dual_gap_ : float
         Primal minus dual objective: `objective_` is at most this far above its minimum.
     residual_ : float
-        Largest violation of the optimality conditions; what `tol` is compared with.
+        Largest violation of the optimality conditions; what `tol` is compared with, beside ``dual_gap_ / objective_``.
     n_iter_ : int
         Steps done.
     classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
@@ -112,8 +113,10 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     Notes
     -----
     Up to 1000 cases "smo" is finished by a few active set steps, which leave no error but rounding: `tol` is then
-    a limit that is undercut by far. With no `max_iter`, they also take over where pairs have not ended after
-    ``10000 + 200 n`` steps. Up to 2048 cases the whole kernel matrix is held in double precision, whatever
+    a limit that is undercut by far. With no `max_iter`, an interior point method takes over where pairs have not ended
+    after ``10000 + 200 n`` steps (large C, hopeless cases), if a Cholesky factor of the kernel matrix fits into
+    `cache_size` or there are no more than 2048 cases; then active set steps up to 1000 cases, ``800 n`` more pairs
+    beyond. Up to 2048 cases the whole kernel matrix is held in double precision, whatever
     `cache_size`: 32 megabytes at most. Beyond, kernel rows are computed when they are needed, in single precision if
     ``tol >= 1e-5`` and the rounding error, measured on a sample, is small against the differences between cases, else
     in double. In any case the scores are recomputed in double precision before the end, and `objective_`, `dual_gap_`
@@ -321,9 +324,14 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
 
     def _warn_if_unfinished(self, solution: Solution) -> None:
         if not solution.converged:
+            share = solution.model.gap / solution.objective
+            missed = (
+                f"residual_={solution.residual:.3g} > tol={self.tol:g} (dual_gap_={solution.model.gap:.3g})"
+                if solution.residual > self.tol
+                else f"dual_gap_={solution.model.gap:.3g}, a share of {share:.3g} > tol={self.tol:g} of objective_"
+            )
             warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_iter} steps with residual_="
-                f"{solution.residual:.3g} > tol={self.tol:g} (dual_gap_={solution.model.gap:.3g}). "
+                f"{type(self).__name__} stopped after {solution.n_iter} steps with {missed}. "
                 "Raise max_iter or tol, lower C, or standardise the features.",
                 ConvergenceWarning,
                 stacklevel=3,

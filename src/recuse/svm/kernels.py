@@ -358,7 +358,7 @@ def exp_double(values):
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def exp_single(values):
-    """The same in single precision: degree 7, a relative error below 1e-8 before rounding; less than 1e-37 below -87."""
+    """The same in single precision: degree 7, an error below 1e-8 before rounding; below -87 less than 1e-37."""
     for i in range(values.shape[0]):
         row = values[i]
         for j in range(row.shape[0]):

@@ -18,7 +18,7 @@ from scipy import linalg, sparse
 from ..solution import Solution
 from . import kernels
 from .gram import centred, squared_norms, stretches
-from .qp import DualPoint, KinkedQP, Vector, certify, feasible
+from .qp import DualPoint, KinkedQP, Vector, feasible, finish
 
 _MOST_STEPS = 100
 _OVERFLOW = "The linear kernel overflows on these cases: standardise the features, or lower C."
@@ -215,9 +215,7 @@ def _on_ends(problem: KinkedQP, X: Any, state: _Interior, n_iter: int, tol: floa
         beta = np.where(np.abs(beta - end) <= 1e-12 * (problem.upper - problem.lower), end, beta)
     beta = _balanced(problem, beta)
     g = np.asarray(X @ _transposed(X, beta)).ravel()
-    facts = certify(problem, beta, g)
-    point = DualPoint(beta, g, facts.intercept, facts.gap)
-    return Solution(point, facts.primal, facts.violation, n_iter, facts.violation <= tol)
+    return finish(problem, beta, g, n_iter, tol)
 
 
 def _balanced(problem: KinkedQP, beta: Vector) -> Vector:

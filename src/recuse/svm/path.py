@@ -38,7 +38,7 @@ class DoubleHingePath:
     n_iter : ndarray of int of shape (n_costs, n_Cs)
         Steps from the neighbouring solution.
     converged : ndarray of bool of shape (n_costs, n_Cs)
-        Whether the residual is at most tol.
+        Whether the residual is at most tol, and the gap at most tol times the objective.
     """
 
     costs: tuple[Costs, ...]
@@ -194,10 +194,10 @@ def _price_lists(costs: Any) -> tuple[Costs, ...]:
 def _warn_if_unfinished(solutions: NDArray[Any], tol: float) -> None:
     unfinished = [solution for solution in solutions.flat if not solution.converged]
     if unfinished:
-        worst = max(solution.residual for solution in unfinished)
+        worst = max(max(each.residual, each.model.gap / each.objective) for each in unfinished)
         warnings.warn(
-            f"double_hinge_path stopped {len(unfinished)} of {solutions.size} fits with residuals up to {worst:.3g} > "
-            f"tol={tol:g}; see `converged`. Raise max_iter or tol, lower Cs, or standardise the features.",
+            f"double_hinge_path stopped {len(unfinished)} of {solutions.size} fits with a residual or relative gap up "
+            f"to {worst:.3g} > tol={tol:g}; see `converged`. Raise max_iter or tol, lower Cs, or standardise features.",
             ConvergenceWarning,
             stacklevel=3,
         )

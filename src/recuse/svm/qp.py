@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..solution import Solution
 from .losses import Hinges
 
 Vector = NDArray[np.float64]
@@ -197,3 +198,16 @@ class DualPoint:
     g: Vector
     intercept: float
     gap: float
+
+
+def finish(problem: KinkedQP, beta: Vector, g: Vector, n_iter: int, tol: float) -> Solution:
+    """Choose the intercept, evaluate both objectives at the exact scores g, and pack the facts.
+
+    Converged means two things: the violation is at most tol, in units of the score, and so is the gap, as a share of
+    the objective. At extreme prices the boxes are wide against the coefficients, and the first says little.
+    """
+    facts = certify(problem, beta, g)
+    converged = facts.violation <= tol and facts.gap <= tol * facts.primal
+    return Solution(
+        DualPoint(beta, g, facts.intercept, facts.gap), facts.primal, facts.violation, int(n_iter), converged
+    )
