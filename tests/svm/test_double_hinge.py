@@ -551,3 +551,21 @@ def test_the_unit_of_the_prices_does_not_matter(factor, n):
     np.testing.assert_allclose(scaled.thresholds_, base.thresholds_)
     np.testing.assert_allclose(score(scaled, X), score(base, X), atol=1e-5)
     assert scaled.objective_ == pytest.approx(base.objective_)
+
+
+@pytest.mark.parametrize("form", [sparse.csr_matrix, sparse.csr_array])
+@pytest.mark.parametrize(("n", "kernel"), [(300, "rbf"), (2100, "rbf"), (2100, "linear")])
+def test_sparse_columns_without_zeros_are_centred(form, n, kernel):
+    X, y = rough(n)
+    X = np.round(X, 3)
+    X[:, 3] *= np.abs(X[:, 3]) > 1  # a column with zeros stays as it is
+    far = X + np.array([1e7, -1e7, 1e6, 0.0, 1e7])
+    near = DoubleHingeSVC(SKEWED, kernel=kernel, gamma=0.3, C=0.5).fit(X, y)
+    model = DoubleHingeSVC(SKEWED, kernel=kernel, gamma=0.3, C=0.5).fit(form(far), y)
+    assert model.objective_ == pytest.approx(near.objective_, rel=1e-5)
+    cases = far[:50].copy()
+    atol = {"rbf": 2e-3, "linear": 0.05}[kernel]  # tol; a linear score far away is a difference of large numbers
+    np.testing.assert_allclose(score(model, form(cases)), score(near, X[:50]), atol=atol)
+    if kernel == "rbf":
+        cases[:, 0] = 0.0  # a zero where training had none: far from every case
+        np.testing.assert_allclose(score(model, form(cases)), model.intercept_)

@@ -19,7 +19,7 @@ from ..checks import check_finite, check_weights, is_number
 from ..costs import Costs
 from ..labels import plain
 from ..solution import Solution
-from .gram import KERNELS, Kernel
+from .gram import KERNELS, Kernel, centred
 from .losses import bartlett_wegkamp_threshold, break_even_score, double_hinge, score_thresholds
 from .qp import KinkedQP, from_hinges
 
@@ -122,7 +122,8 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     in double. In any case the scores are recomputed in double precision before the end, and `objective_`, `dual_gap_`
     and `residual_` are theirs; where they show a violation above `tol` the solver goes on.
 
-    Dense cases are centred for the rbf kernel, so that an offset costs no digits; sparse ones are not.
+    Cases are centred for the rbf kernel, so that an offset costs no digits; of sparse ones the columns without zeros. A
+    column with zeros and values beyond about 1e6 times the kernel's width costs digits.
 
     References
     ----------
@@ -313,7 +314,8 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         self.dual_coef_ = beta[support]
         self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
         if self.kernel == "linear":
-            self.coef_ = np.asarray(self.support_vectors_.T @ self.dual_coef_).ravel()
+            # The coefficients sum to 0: a shift changes nothing but the digits lost far from the origin.
+            self.coef_ = np.asarray(centred(self.support_vectors_).T @ self.dual_coef_).ravel()
         elif hasattr(self, "coef_"):
             del self.coef_  # of an earlier fit
         self.intercept_ = solution.model.intercept

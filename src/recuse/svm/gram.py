@@ -87,12 +87,13 @@ class Kernel:
         out = np.zeros((X.shape[0], *coef.shape[1:]))
         if not basis.shape[0]:
             return out
-        if callable(self.name) or sparse.issparse(X) or sparse.issparse(basis):
-            for rows in stretches(X.shape[0], basis.shape[0]):
-                out[rows] = self(X[rows], basis) @ coef
-            return out
         rbf = self.name == "rbf"
-        centre = basis.mean(axis=0)
+        centre = middle(basis) if rbf else np.zeros(0)
+        if callable(self.name) or sparse.issparse(X) or sparse.issparse(basis):
+            nearer = shifted(basis, centre) if rbf else basis
+            for rows in stretches(X.shape[0], basis.shape[0]):
+                out[rows] = self(shifted(X[rows], centre) if rbf else X[rows], nearer) @ coef
+            return out
         right = log_factors(basis - centre, self.gamma)[1] if rbf else basis
         for rows in stretches(X.shape[0], 1, _TILE[0]):
             left = log_factors(X[rows] - centre, self.gamma)[0] if rbf else X[rows]
@@ -149,5 +150,24 @@ def squared_norms(X: Any) -> Matrix:
 
 
 def centred(X: Any) -> Any:
-    """X minus its column means: distances are the same, with fewer digits lost. Sparse matrices stay as they are."""
-    return X if sparse.issparse(X) else X - X.mean(axis=0)
+    """X minus its middle: distances are the same, with fewer digits lost."""
+    return shifted(X, middle(X))
+
+
+def middle(X: Any) -> NDArray[np.float64]:
+    """Column means; of a sparse matrix only where a column has no zeros, and is as sparse when it is shifted."""
+    if not sparse.issparse(X):
+        return np.asarray(X.mean(axis=0))
+    full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+    return np.where(full, np.asarray(X.mean(axis=0)).ravel(), 0.0)
+
+
+def shifted(X: Any, centre: NDArray[np.float64]) -> Any:
+    """X minus a point."""
+    if not sparse.issparse(X):
+        return X - centre
+    at, n = np.flatnonzero(centre), X.shape[0]
+    if not len(at):
+        return X
+    entries = (np.tile(centre[at], n), np.tile(at, n), len(at) * np.arange(n + 1))
+    return (X - type(X)(entries, shape=X.shape)).tocsr()

@@ -17,7 +17,7 @@ from scipy import linalg, sparse
 
 from ..solution import Solution
 from . import kernels
-from .gram import centred, squared_norms, stretches
+from .gram import centred, middle, squared_norms, stretches
 from .qp import DualPoint, KinkedQP, Vector, feasible, finish
 
 _MOST_STEPS = 100
@@ -204,7 +204,7 @@ def _shifted(solution: Solution, X: Any, Z: Any) -> Solution:
     if X is Z:
         return solution
     point = solution.model
-    shift = float((X.mean(axis=0) - Z.mean(axis=0)) @ (Z.T @ point.beta))
+    shift = float(middle(X) @ _transposed(Z, point.beta))
     return replace(solution, model=DualPoint(point.beta, point.g + shift, point.intercept - shift, point.gap))
 
 
