@@ -107,3 +107,19 @@ def test_cases_of_another_width_are_refused(overlapping, kernel):
     path = double_hinge_path(cases, y, [1.0], kernel=kernel)
     with pytest.raises(ValueError, match="X must have"):
         path.scores(cases[:, :-1])
+
+
+def test_the_positive_class_and_class_weights_are_those_of_the_estimator(overlapping):
+    X, y = overlapping
+    names = np.where(y == 1, "bad", "good")
+    settings = {"class_weight": {"bad": 2.0}, "pos_label": "bad", "gamma": 0.5}
+    path = double_hinge_path(X, names, [1.0], [PRICES[1], 0.2], tol=1e-7, **settings)
+    for a, costs in enumerate((PRICES[1], 0.2)):
+        alone = DoubleHingeSVC(costs, **settings).fit(X, names)
+        np.testing.assert_allclose(
+            path.scores(X[:50])[a, 0], alone.decision_function(X[:50]) + alone.break_even_, atol=1e-4
+        )
+    other = double_hinge_path(X, names, [1.0], PRICES[1], gamma=0.5)
+    assert abs(other.scores(X[:50])[0, 0] - path.scores(X[:50])[0, 0]).max() > 0.1
+    with pytest.raises(ValueError, match="pos_label='BAD' must be one of the classes"):
+        double_hinge_path(X, names, [1.0], pos_label="BAD")

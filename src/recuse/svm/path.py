@@ -86,6 +86,8 @@ def double_hinge_path(
     degree: float = 3,
     coef0: float = 0.0,
     sample_weight: Any = None,
+    class_weight: Any = None,
+    pos_label: Any = None,
     solver: str = "smo",
     tol: float = 1e-3,
     max_iter: int = -1,
@@ -101,12 +103,12 @@ def double_hinge_path(
     X : array-like or sparse matrix of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
         Training cases.
     y : array-like of shape (n_samples,)
-        Two classes; the second in sorting order is the positive one of the prices.
+        Two classes. Scores are for the second in sorting order, whichever the prices call positive.
     Cs : sequence of float
         Values of C, in any order; solved upwards.
     costs : Costs, float, or sequence or array of them, default=0.2
         Price lists.
-    kernel, gamma, degree, coef0, sample_weight, solver, tol, max_iter, cache_size
+    kernel, gamma, degree, coef0, sample_weight, class_weight, pos_label, solver, tol, max_iter, cache_size
         As in `DoubleHingeSVC`.
 
     Returns
@@ -137,13 +139,16 @@ def double_hinge_path(
         tol=tol,
         max_iter=max_iter,
         cache_size=cache_size,
+        class_weight=class_weight,
+        pos_label=pos_label,
     )
     X, signs, weights = like._check_input(X, y, sample_weight)
     used = np.flatnonzero(weights)
     cases = like._present(X, used)
     settled = like._settle_kernel(cases, weights[used])
     values, lists = _check_values(Cs), _price_lists(costs)
-    units = [from_hinges(double_hinge(prices), signs[used], weights[used]) for prices in lists]
+    oriented = [like.set_params(costs=prices)._fit_costs() for prices in lists]
+    units = [from_hinges(double_hinge(prices), signs[used], weights[used]) for prices in oriented]
     cache_bytes = int(cache_size * 2**20)
     in_features = like._in_features(cases)
     rows = None if in_features else kernel_source(cases, settled, cache_bytes=cache_bytes, tol=tol)
