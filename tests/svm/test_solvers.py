@@ -9,7 +9,7 @@ from recuse.svm import blocks, kernels, losses, qp
 from recuse.svm.gram import Kernel
 from recuse.svm.linear import solve_linear
 from recuse.svm.rows import MatrixRows, VectorRows, gaussian_scores
-from recuse.svm.solvers import SOLVERS, kernel_source, solve_active_set, solve_smo
+from recuse.svm.solvers import SOLVERS, kernel_source, pivoted_factor, solve_active_set, solve_smo
 
 KERNELS = [
     Kernel("rbf", 0.3),
@@ -92,6 +92,7 @@ def test_drift_of_single_precision_is_found_and_corrected(tiny_blocks):
 @pytest.mark.parametrize("offset", [300.0, 1000.0, 3000.0])
 def test_rows_too_coarse_for_the_task_become_double(tiny_blocks, offset):
     X, problem = problem_of(offset=offset, C=5.0)
+    X[0] = 0.0  # columns with a zero are not centred
     kernel = Kernel("rbf", 0.5)
     rows = VectorRows(sparse.csr_matrix(X), kernel, budget=2**20, dtype=np.float32)
     assert rows.error() > 1e-5
@@ -105,6 +106,7 @@ def test_rows_too_coarse_for_the_task_become_double(tiny_blocks, offset):
 def test_the_limit_on_steps_leaves_exact_scores(tiny_blocks):
     X, problem = problem_of(C=100.0)
     kernel = Kernel("rbf", 0.5)
+    X[0] = -1000.0  # columns with a zero are not centred
     rows = VectorRows(sparse.csr_matrix(X + 1000), kernel, budget=2**20, dtype=np.float32)
     done = blocks.solve_blocks(problem, rows, np.zeros(300), np.zeros(300), tol=1e-6, max_iter=500, largest_block=64)
     np.testing.assert_allclose(done.g, kernel(X, X) @ done.beta, atol=1e-5)
@@ -324,3 +326,37 @@ def test_the_linear_solver_refuses_what_overflows():
     X, problem = problem_of(n=400)
     with pytest.raises(ValueError, match="overflows"), np.errstate(all="ignore"):
         solve_linear(problem, X * 1e200, tol=1e-3)
+
+
+def test_rounds_are_limited_and_leave_exact_scores(tiny_blocks, monkeypatch):
+    monkeypatch.setattr(blocks, "_MOST_ROUNDS", (2, 0.0))
+    X, problem = problem_of(C=100.0)
+    kernel = Kernel("rbf", 0.5)
+    rows = VectorRows(X, kernel, budget=2**20, dtype=np.float32)
+    done = blocks.solve_blocks(problem, rows, np.zeros(300), np.zeros(300), tol=1e-6, max_iter=10**9, largest_block=32)
+    assert done.n_iter <= 2 * 100 * 32
+    assert done.violation > 1e-6
+    np.testing.assert_allclose(done.g, kernel(X, X) @ done.beta, atol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", [Kernel("rbf", 0.3), Kernel("poly", 0.2, 2, 1.0)], ids=lambda k: k.name)
+def test_the_pivoted_factor_gives_the_kernel_matrix_from_a_matrix_or_from_rows(kernel):
+    X, _ = problem_of(n=120)
+    X[60:] = X[:60]  # half the rank
+    K = kernel(X, X)
+    for rows in (whole(X, kernel), VectorRows(X, kernel, budget=2**20)):
+        F = pivoted_factor(rows, most=120)
+        np.testing.assert_allclose(F @ F.T, K, atol=1e-10 * K.max())
+        assert F.shape[1] <= (60 if kernel.name == "rbf" else 15)
+    assert pivoted_factor(rows, most=8) is None
+
+
+def test_a_gap_that_is_not_small_is_not_convergence():
+    X, problem = problem_of(costs=Costs(reject=1e-6))
+    K = KERNELS[0](X, X)
+    beta, g = np.zeros(300), np.zeros(300)
+    kernels.smo(K, *problem.arrays(), beta, g, 1e-3, 10**6)
+    done = qp.finish(problem, beta, K @ beta, 1, 1e-3)
+    assert done.residual <= 1e-3
+    assert done.model.gap > 1e-3 * done.objective
+    assert not done.converged

@@ -116,11 +116,13 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     a limit that is undercut by far. With no `max_iter`, an interior point method takes over where pairs have not ended
     after ``10000 + 200 n`` steps (large C, hopeless cases), if a Cholesky factor of the kernel matrix fits into
     `cache_size` or there are no more than 2048 cases; then active set steps up to 1000 cases, ``800 n`` more pairs
-    beyond. Up to 2048 cases the whole kernel matrix is held in double precision, whatever
-    `cache_size`: 32 megabytes at most. Beyond, kernel rows are computed when they are needed, in single precision if
-    ``tol >= 1e-5`` and the rounding error, measured on a sample, is small against the differences between cases, else
-    in double. In any case the scores are recomputed in double precision before the end, and `objective_`, `dual_gap_`
-    and `residual_` are theirs; where they show a violation above `tol` the solver goes on.
+    beyond.
+
+    Up to 2048 cases the whole kernel matrix is held in double precision, whatever `cache_size`: 32 megabytes at most,
+    and four times that for the interior point method. Beyond, kernel rows are computed when they are needed, in single
+    precision if ``tol >= 1e-5`` and the rounding error, measured on a sample, is small against the differences between
+    cases, else in double. In any case the scores are recomputed in double precision before the end, and `objective_`,
+    `dual_gap_` and `residual_` are theirs; where they show a violation above `tol` the solver goes on.
 
     Cases are centred for the rbf kernel, so that an offset costs no digits; of sparse ones the columns without zeros. A
     column with zeros and values beyond about 1e6 times the kernel's width costs digits.
