@@ -515,6 +515,9 @@ def test_a_problem_that_no_method_finishes_ends_with_a_warning_and_a_true_gap(mo
         model = DoubleHingeSVC(0.2, C=1e4, gamma=0.2).fit(X, y)
     best = DoubleHingeSVC(0.2, C=1e4, gamma=0.2, max_iter=10**7).fit(X, y)
     assert model.objective_ - model.dual_gap_ <= best.objective_ <= model.objective_
+    with pytest.warns(ConvergenceWarning):
+        begun = DoubleHingeSVC(0.2, C=1e4, gamma=0.2, max_iter=100).fit(X, y)
+    assert model.objective_ <= begun.objective_  # what is worse is not taken
 
 
 @pytest.mark.parametrize("solver", ["smo", "active_set"])
