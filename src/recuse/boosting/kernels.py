@@ -4,7 +4,7 @@ Functions of arrays and scalars, compiled on first use, serial and free of the G
 over features or rows. Rows come with the positives first, so that no inner loop looks at y.
 
 Layouts: codes (p, m) feature-major; w (m, 2) holds w1 and w2; hist (2, cells, 2) holds for each cell the sums of
-w1, w2 over its positives, then over its negatives; prefix (cells, 2) holds for cell k of a feature the sums over
+w1, w2 over its positives, then over its negatives, and is summed up in the form of complex numbers w1 + i w2; prefix (cells, 2) holds for cell k of a feature the sums over
 its cells before k of G = sum y w1 and Q = sum (w1 - w2). A label l has the values (H_l, rho_l) of (h, r); raising the
 weight of a stump changes the objective at the rate sum_l rho_l Q_l - H_l G_l.
 """
@@ -14,57 +14,73 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
 
-_BLOCK = 1024  # rows whose weights stay in the first-level cache while all features are visited
+_BLOCK = 2048  # rows whose weights stay in the first-level cache while all features are visited
 _CAP = 30.0  # longest step
 _E_MAX = 1e130  # e^300
 
 
+def _add_pair(table, cell, pair):
+    table[cell] += pair
+
+
+@intrinsic
+def _add_both_parts(_, table, cell, pair):
+    """`_add_pair` of complex numbers in one load, sum and store; left alone, numba makes two of each."""
+
+    def build(context, builder, signature, args):
+        two = ir.VectorType(ir.DoubleType(), 2)
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        at = context.cast(builder, args[1], signature.args[1], types.uintp)
+        target = builder.bitcast(builder.gep(array.data, [at]), two.as_pointer())
+        both = ir.Constant(two, ir.Undefined)
+        for part in range(2):
+            value = builder.extract_value(args[2], part)
+            both = builder.insert_element(both, value, ir.Constant(ir.IntType(32), part))
+        builder.store(builder.fadd(builder.load(target, align=8), both), target, align=8)
+        return context.get_dummy_value()
+
+    return types.void(table, cell, pair), build
+
+
+@overload(_add_pair)
+def _compiled_add_pair(table, cell, pair):
+    return lambda table, cell, pair: _add_both_parts(table, cell, pair)
+
+
 @njit(cache=True, nogil=True)
-def _sum_four(one, two, three, four, w, to_one, to_two, to_three, to_four, start, stop):
+def _sum_four(one, two, three, four, w, to_one, to_two, to_three, to_four):
     """Sum the weights of some rows by cell of four features at once: each weight is loaded only once."""
-    for i in range(start, stop):
-        w1, w2 = w[i, 0], w[i, 1]
-        c = one[i]
-        to_one[c, 0] += w1
-        to_one[c, 1] += w2
-        c = two[i]
-        to_two[c, 0] += w1
-        to_two[c, 1] += w2
-        c = three[i]
-        to_three[c, 0] += w1
-        to_three[c, 1] += w2
-        c = four[i]
-        to_four[c, 0] += w1
-        to_four[c, 1] += w2
+    for i in range(np.uint64(len(w))):  # unsigned: no index is ever counted from the end
+        pair = w[i]
+        _add_pair(to_one, one[i], pair)
+        _add_pair(to_two, two[i], pair)
+        _add_pair(to_three, three[i], pair)
+        _add_pair(to_four, four[i], pair)
 
 
 @njit(cache=True, nogil=True)
-def _sum_two(one, two, w, to_one, to_two, start, stop):
+def _sum_two(one, two, w, to_one, to_two):
     """The same for two features."""
-    for i in range(start, stop):
-        w1, w2 = w[i, 0], w[i, 1]
-        c = one[i]
-        to_one[c, 0] += w1
-        to_one[c, 1] += w2
-        c = two[i]
-        to_two[c, 0] += w1
-        to_two[c, 1] += w2
+    for i in range(np.uint64(len(w))):
+        pair = w[i]
+        _add_pair(to_one, one[i], pair)
+        _add_pair(to_two, two[i], pair)
 
 
 @njit(cache=True, nogil=True)
-def _sum_one(one, w, to_one, start, stop):
+def _sum_one(one, w, to_one):
     """Sum the weights of some rows by cell of one feature."""
-    for i in range(start, stop):
-        c = one[i]
-        to_one[c, 0] += w[i, 0]
-        to_one[c, 1] += w[i, 1]
+    for i in range(np.uint64(len(w))):
+        _add_pair(to_one, one[i], w[i])
 
 
 @njit(cache=True, nogil=True)
 def histograms(codes, w, n_pos, hist, offsets, first, last):
-    """Sum the weights of the rows by cell, for the features first <= f < last."""
+    """Sum the weights of the rows by cell, for the features first <= f < last; w and hist as complex numbers."""
     m = codes.shape[1]
     hist[:, offsets[first] : offsets[last]] = 0.0
     fours = first + (last - first) // 4 * 4
@@ -75,20 +91,20 @@ def histograms(codes, w, n_pos, hist, offsets, first, last):
             start, stop = (block, middle) if side == 0 else (middle, end)
             if start == stop:
                 continue
-            cells = hist[side]
+            cells, rows = hist[side], w[start:stop]
             for f in range(first, fours, 4):
                 a, b, c, d, e = offsets[f], offsets[f + 1], offsets[f + 2], offsets[f + 3], offsets[f + 4]
                 _sum_four(
-                    codes[f], codes[f + 1], codes[f + 2], codes[f + 3], w,
-                    cells[a:b], cells[b:c], cells[c:d], cells[d:e], start, stop,
+                    codes[f, start:stop], codes[f + 1, start:stop], codes[f + 2, start:stop], codes[f + 3, start:stop],
+                    rows, cells[a:b], cells[b:c], cells[c:d], cells[d:e],
                 )  # fmt: skip
             rest = fours
             if last - fours >= 2:
                 a, b, c = offsets[fours], offsets[fours + 1], offsets[fours + 2]
-                _sum_two(codes[fours], codes[fours + 1], w, cells[a:b], cells[b:c], start, stop)
+                _sum_two(codes[fours, start:stop], codes[fours + 1, start:stop], rows, cells[a:b], cells[b:c])
                 rest += 2
             for f in range(rest, last):
-                _sum_one(codes[f], w, cells[offsets[f] : offsets[f + 1]], start, stop)
+                _sum_one(codes[f, start:stop], rows, cells[offsets[f] : offsets[f + 1]])
 
 
 @njit(cache=True, nogil=True)
@@ -321,30 +337,28 @@ def intercept_terms(growth, s, kb, unit, n_pos, b, dh, dr, gradient, hessian):
 
 
 @njit(cache=True, nogil=True)
-def grow_exponential(row, table, w, positive, start, stop):
-    """Multiply the weights of rows start <= i < stop by their cells' factors: the exponential loss needs no more."""
-    first = table[:, 0] if positive else table[:, 1]
-    second = table[:, 2]
-    for i in range(start, stop):
+def grow_exponential(row, w, first, second):
+    """Multiply the weights of rows by the factors of their cells: the exponential loss needs no more."""
+    for i in range(np.uint64(len(row))):
         c = row[i]
         w[i, 0] *= first[c]
         w[i, 1] *= second[c]
 
 
-@njit(cache=True, nogil=True)
-def grow_logistic(row, s, kb, unit, table, growth, w, positive, start, stop):
+@njit(cache=True, nogil=True, error_model="numpy")  # no divisor is 0: nothing to look out for
+def grow_logistic(row, w, first, second, growth, s, kb, unit):
     """The same for the logistic loss: keep e^u and e^v up to date, w1 = unit s e^u / (1 + e^u)."""
-    first = table[:, 0] if positive else table[:, 1]
-    second = table[:, 2]
-    for i in range(start, stop):
+    for i in range(np.uint64(len(row))):
         c = row[i]
-        e1 = min(growth[i, 0] * first[c], _E_MAX)
-        e2 = min(growth[i, 1] * second[c], _E_MAX)
+        e1, e2 = growth[i, 0] * first[c], growth[i, 1] * second[c]
+        e1 = e1 if e1 < _E_MAX else _E_MAX
+        e2 = e2 if e2 < _E_MAX else _E_MAX
         growth[i, 0] = e1
         growth[i, 1] = e2
-        scale = unit * s[i]
-        w[i, 0] = scale * (e1 / (1.0 + e1))
-        w[i, 1] = scale * kb[i] * (e2 / (1.0 + e2))
+        d1, d2 = 1.0 + e1, 1.0 + e2
+        scale = unit * s[i] / (d1 * d2)  # one division for both
+        w[i, 0] = scale * d2 * e1
+        w[i, 1] = scale * d1 * e2 * kb[i]
 
 
 @njit(cache=True, nogil=True)

@@ -134,6 +134,11 @@ def describe(stump: Coded, bins: Bins, gamma: float = 0.0) -> Stump:
     return Stump(f, float(ends[j]), float(ends[k]), LABELS[one] + LABELS[two] + LABELS[three], LABELS[lost], gamma)
 
 
+def pairs(array: Array) -> NDArray[np.complex128]:
+    """See the two numbers along the last axis as one complex number, without a copy."""
+    return array.view(np.complex128)[..., 0]
+
+
 class Search:
     """The weak learner: buffers for the histograms of one data set, and the sweeps over them.
 
@@ -165,7 +170,7 @@ class Search:
         b, family = self.bins, self.family
 
         def work(first: int, last: int) -> None:
-            self._kernels.histograms(b.codes, w, self.n_pos, self.hist, b.offsets, first, last)
+            self._kernels.histograms(b.codes, pairs(w), self.n_pos, pairs(self.hist), b.offsets, first, last)
             self._kernels.scan(
                 self.hist, self.prefix, b.offsets, b.n_bins, b.has_missing,
                 family.types, family.missing, family.values, self.found, self.where, first, last,
