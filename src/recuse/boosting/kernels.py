@@ -108,65 +108,105 @@ def histograms(codes, w, n_pos, hist, offsets, first, last):
 
 
 @njit(cache=True, nogil=True)
-def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, found, where, first, last):
-    """Best stump of each feature first <= f < last: prefix sums, then a running minimum for each type.
+def _slopes(labels, values):
+    """Factors of Q and G at the first cut, then at the second: what moving rows across it changes."""
+    one, two, three = labels[0], labels[1], labels[2]
+    first = values[one, 1] - values[two, 1], values[one, 0] - values[two, 0]
+    second = values[two, 1] - values[three, 1], values[two, 0] - values[three, 0]
+    return first[0], first[1], second[0], second[1]
 
-    `types` (T, 4): labels of the three segments and the label of missing values where training had none;
-    `missing` (T, L) marks the labels a type may give to missing values; `values` (L, 2) holds H and rho.
-    `found` (p,) receives the derivative, `where` (p, 4) the type, the two positions and the missing label.
+
+@njit(cache=True, nogil=True)
+def _least_of_two(prefix, one, other):
+    """Least cost over all pairs of cuts j <= k of two types, by a running minimum over j.
+
+    Two chains of minima keep the processor busy where one would wait, and no branch depends on the data: where the
+    minimum lies is found later, for the one stump that is wanted.
     """
-    n_types = types.shape[0]
+    left_1 = best_1 = left_2 = best_2 = np.inf
+    r12, h12, r23, h23 = one
+    s12, g12, s23, g23 = other
+    for k in range(np.uint64(len(prefix))):
+        g, q = prefix[k].real, prefix[k].imag
+        left = r12 * q - h12 * g
+        left_1 = left if left < left_1 else left_1
+        total = left_1 + r23 * q - h23 * g
+        best_1 = total if total < best_1 else best_1
+        left = s12 * q - g12 * g
+        left_2 = left if left < left_2 else left_2
+        total = left_2 + s23 * q - g23 * g
+        best_2 = total if total < best_2 else best_2
+    return best_1, best_2
+
+
+@njit(cache=True, nogil=True)
+def cuts(prefix, labels, values):
+    """Positions j <= k of the cuts of least cost of a stump with these three labels, the first if there are several."""
+    r12, h12, r23, h23 = _slopes(labels, values)
+    best_left = best = np.inf
+    left_at = best_j = best_k = 0
+    for k in range(len(prefix)):
+        g, q = prefix[k].real, prefix[k].imag
+        left = r12 * q - h12 * g
+        if left < best_left:
+            best_left = left
+            left_at = k
+        total = best_left + r23 * q - h23 * g
+        if total < best:
+            best = total
+            best_j = left_at
+            best_k = k
+    return best_j, best_k
+
+
+@njit(cache=True, nogil=True)
+def _lost(allowed, values, g, q):
+    """Of the labels allowed for missing values, the one of least cost, and its cost."""
+    least, label = np.inf, 0
+    for a in range(len(allowed)):
+        if allowed[a]:
+            cost = values[a, 1] * q - values[a, 0] * g
+            if cost < least:
+                least, label = cost, a
+    return label, least
+
+
+@njit(cache=True, nogil=True)
+def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, found, where, first, last):
+    """Best type of stump of each feature first <= f < last; hist and prefix as complex numbers.
+
+    `types` (T, 4), T even: labels of the three segments and the label of missing values where training had none;
+    `missing` (T, L) marks the labels a type may give to missing values; `values` (L, 2) holds H and rho.
+    `found` (p,) receives the derivative, `where` (p, 2) the type and the missing label; `cuts` finds the cuts.
+    """
     pos, neg = hist[0], hist[1]
+    best, label = np.empty(2), np.empty(2, np.int64)
     for f in range(first, last):
         base, n = offsets[f], n_bins[f]
+        cells = prefix[base : base + n + 1]
+        positives, negatives = pos[base : base + n + 1], neg[base : base + n + 1]
         g = q = 0.0
-        for k in range(n):
-            prefix[base + k, 0] = g
-            prefix[base + k, 1] = q
-            g += pos[base + k, 0] - neg[base + k, 0]
-            q += pos[base + k, 0] - pos[base + k, 1] + neg[base + k, 0] - neg[base + k, 1]
-        prefix[base + n, 0] = g
-        prefix[base + n, 1] = q
-        lost = base + n
-        g_miss = pos[lost, 0] - neg[lost, 0]
-        q_miss = pos[lost, 0] - pos[lost, 1] + neg[lost, 0] - neg[lost, 1]
+        for k in range(np.uint64(n)):
+            cells[k] = complex(g, q)
+            one, two = positives[k], negatives[k]
+            g += one.real - two.real
+            q += one.real - one.imag + two.real - two.imag
+        cells[n] = complex(g, q)
+        one, two = positives[n], negatives[n]
+        g_miss, q_miss = one.real - two.real, one.real - one.imag + two.real - two.imag
         found[f] = np.inf
-        for t in range(n_types):
-            a1, a2, a3, label = types[t, 0], types[t, 1], types[t, 2], types[t, 3]
-            extra = 0.0
-            if has_missing[f]:
-                extra = np.inf
-                for a in range(values.shape[0]):
-                    if missing[t, a]:
-                        cost = values[a, 1] * q_miss - values[a, 0] * g_miss
-                        if cost < extra:
-                            extra = cost
-                            label = a
-            h12, r12 = values[a1, 0] - values[a2, 0], values[a1, 1] - values[a2, 1]
-            h23, r23 = values[a2, 0] - values[a3, 0], values[a2, 1] - values[a3, 1]
-            last_segment = values[a3, 1] * q - values[a3, 0] * g + extra
-            best_left = np.inf
-            left_at = 0
-            best = np.inf
-            best_j = best_k = 0
-            for k in range(n + 1):
-                gk, qk = prefix[base + k, 0], prefix[base + k, 1]
-                left = r12 * qk - h12 * gk
-                if left < best_left:
-                    best_left = left
-                    left_at = k
-                total = best_left + r23 * qk - h23 * gk
-                if total < best:
-                    best = total
-                    best_j = left_at
-                    best_k = k
-            best += last_segment
-            if best < found[f]:
-                found[f] = best
-                where[f, 0] = t
-                where[f, 1] = best_j
-                where[f, 2] = best_k
-                where[f, 3] = label
+        for t in range(0, len(types), 2):
+            best[0], best[1] = _least_of_two(cells, _slopes(types[t], values), _slopes(types[t + 1], values))
+            for i in range(2):
+                three, label[i] = types[t + i, 2], types[t + i, 3]
+                best[i] += values[three, 1] * q - values[three, 0] * g
+                if has_missing[f]:
+                    label[i], extra = _lost(missing[t + i], values, g_miss, q_miss)
+                    best[i] += extra
+                if best[i] < found[f]:
+                    found[f] = best[i]
+                    where[f, 0] = t + i
+                    where[f, 1] = label[i]
 
 
 @njit(cache=True, nogil=True)

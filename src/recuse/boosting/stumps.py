@@ -163,16 +163,16 @@ class Search:
         self.hist = np.empty((2, bins.n_cells, 2))
         self.prefix = np.empty((bins.n_cells, 2))
         self.found = np.empty(p)
-        self.where = np.zeros((p, 4), dtype=np.int64)
+        self.where = np.zeros((p, 2), dtype=np.int64)
 
     def sweep(self, w: Array) -> None:
         """Find the best stump of every feature for these weights."""
-        b, family = self.bins, self.family
+        b, family, hist, prefix = self.bins, self.family, pairs(self.hist), pairs(self.prefix)
 
         def work(first: int, last: int) -> None:
-            self._kernels.histograms(b.codes, pairs(w), self.n_pos, pairs(self.hist), b.offsets, first, last)
+            self._kernels.histograms(b.codes, pairs(w), self.n_pos, hist, b.offsets, first, last)
             self._kernels.scan(
-                self.hist, self.prefix, b.offsets, b.n_bins, b.has_missing,
+                hist, prefix, b.offsets, b.n_bins, b.has_missing,
                 family.types, family.missing, family.values, self.found, self.where, first, last,
             )  # fmt: skip
 
@@ -185,8 +185,11 @@ class Search:
 
     def best_of(self, f: int) -> Coded:
         """Return the best stump of one feature."""
-        t, j, k, lost = (int(value) for value in self.where[f])
-        one, two, three, _ = (int(value) for value in self.family.types[t])
+        t, lost = self.where[f].tolist()
+        labels = self.family.types[t]
+        cells = slice(self.bins.offsets[f], self.bins.offsets[f + 1])
+        j, k = self._kernels.cuts(pairs(self.prefix[cells]), labels, self.family.values)
+        one, two, three, _ = labels.tolist()
         return canonical((f, j, k, one, two, three, lost), int(self.bins.n_bins[f]))
 
     def derivatives(self, stumps: list[Coded]) -> Array:
