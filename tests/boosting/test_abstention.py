@@ -14,8 +14,13 @@ from sklearn.metrics import accuracy_score
 
 import recuse
 from recuse import AbstentionBoostingClassifier, Costs
+from recuse.boosting import fitting
 from recuse.boosting.abstention import FAMILIES
+from recuse.boosting.rounds import boost
+from recuse.boosting.tuning import Prices, Recorder
 from recuse.datasets import make_noise_by_feature
+
+from .helpers import make_problem
 
 FIXED = {"family": "coupled", "beta": 0.005, "threshold": "calibrated", "n_rounds": 40}
 
@@ -239,6 +244,63 @@ def test_cases_of_weight_zero_are_as_if_they_were_not_there(data, options):
         without.set_params(cv=None).fit(X[kept], y[kept])
     weighted.fit(X, y, sample_weight=kept.astype(float))
     np.testing.assert_allclose(weighted.score_samples(X), without.score_samples(X), atol=1e-10)
+
+
+@pytest.mark.parametrize("options", [{"family": "coupled"}, {"family": "decoupled", "max_depth": 2}])
+def test_early_stopping_stops(noisy, options, monkeypatch):
+    X, y = noisy
+    rounds = []
+    monkeypatch.setattr(
+        fitting, "Recorder", lambda *args, **kwargs: rounds.append(Recorder(*args, **kwargs)) or rounds[-1]
+    )
+    shared = {"beta": 0.0, "early_stopping": True, "n_rounds": 2000, "random_state": 0}
+    model = AbstentionBoostingClassifier(**shared, **options).fit(X, y)
+    assert len(rounds) == 5
+    assert max(recorder.n_rounds for recorder in rounds) < 1000
+    assert model.n_iter_ <= max(recorder.n_rounds for recorder in rounds)
+
+
+def test_early_stopping_compares_rounds_of_the_same_loss(noisy):
+    X, y = noisy
+    shared = {"family": "coupled", "surrogate": "max", "beta": 0.001, "early_stopping": True, "random_state": 0}
+    model = AbstentionBoostingClassifier(n_rounds=90, **shared).fit(X, y)
+    assert model.n_iter_ >= 60  # the rounds until the loss is (nearly) the maximum
+    # A longer limit changes what may be chosen, not what a given number of rounds means.
+    problem, scores = make_problem(X, np.where(y == 1, 1, -1), p=32.0)[0], []
+    for limit in (70, 90):
+        recipe = AbstentionBoostingClassifier(n_rounds=limit, **shared)._recipe(len(y))
+        recorder = Recorder(problem, np.array([70]))
+        boost(problem, fitting.make_settings(recipe, "coupled", 0.001), recorder)
+        scores.append(recorder.scores)
+    np.testing.assert_array_equal(*scores)
+
+
+def test_a_threshold_is_judged_on_cases_it_was_not_set_on():
+    # One held-out part, scores that say nothing: a threshold set and judged on the same cases would seem to pay.
+    rng = np.random.default_rng(0)
+    n, h, r = 400, rng.normal(size=400), rng.normal(size=400)
+    rows = np.arange(n)
+    prices = Prices(np.ones(n), np.full(n, 0.49), np.ones(n))
+    data = fitting.Data(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), 0.49, prices, [(rows, rows)])
+    fitted = fitting.Fitted("coupled", fitting.Pair(None), None, None, 0.0, held_out=(h, r))
+    judged = fitting.with_best_threshold(fitted, data).held_out_cost(data).mean()
+    tau = fitting.best_threshold(data.y, h, r, prices)
+    assert prices.mean(data.y, h, r - tau) < judged
+
+
+@pytest.mark.parametrize("options", [{"family": "coupled", "beta": 0.01}, {"family": "chow", "loss": "exponential"}])
+def test_the_largest_weights_are_weights(data, options):
+    X, y = data
+    fits = [
+        AbstentionBoostingClassifier(cv=2, random_state=0, **options).fit(X, y, sample_weight=np.full(len(y), size))
+        for size in (1.0, 1e308, 1e-320)
+    ]
+    for model in fits[1:]:
+        np.testing.assert_array_equal(model.predict(X), fits[0].predict(X))
+    alone = np.where(np.arange(len(y)) < 20, 1e308, 1.0)
+    model = AbstentionBoostingClassifier(cv=2, random_state=0, **options).fit(X, y, sample_weight=alone)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.score_samples(X)).all()
 
 
 def test_separable_data_stop_with_a_warning():

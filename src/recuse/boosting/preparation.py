@@ -39,6 +39,7 @@ def prepare(
     estimator._require_two_classes()
     costs = estimator._fit_costs()
     weights = check_weights(sample_weight, len(codes))
+    weights = weights / weights.max()  # the sum of the largest floats is infinite
     _check_columns(estimator, X, weights)
     present = weights > 0
     order = np.concatenate([np.flatnonzero(present & (codes == 1)), np.flatnonzero(present & (codes == 0))])

@@ -68,7 +68,8 @@ class Settings:
     """How to solve it; the names are those of the estimator.
 
     `certify_every` is the number of rounds between two readings of objective and gap; 0 chooses it by the size of
-    the data. `p_schedule` lists the exponents to go through when the surrogate is a smoothed maximum.
+    the data. `p_schedule` lists the exponents to go through when the surrogate is a smoothed maximum, in equal shares of
+    the first `p_rounds` rounds, by default of all.
     """
 
     family: str = "coupled"
@@ -84,6 +85,7 @@ class Settings:
     n_threads: int = 1
     certify_every: int = 0
     p_schedule: tuple[float, ...] = ()
+    p_rounds: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
