@@ -71,7 +71,7 @@ def test_bad_parameters(data):
 
 
 @pytest.mark.parametrize("costs", [Costs(fp=1, fn=5, reject=0.4), Costs(fp=3, fn=1, reject=0.3)])
-@pytest.mark.parametrize("eta", [0.08, 0.2, 0.35, 0.6, 0.8, 0.95])
+@pytest.mark.parametrize("eta", [0.09, 0.2, 0.35, 0.62, 0.8, 0.95])
 def test_two_step_forces_the_cheaper_class(costs, eta):
     y = (np.arange(200) < round(200 * eta)).astype(int)
     model = TwoStepBoostingClassifier(costs=costs, n_rounds=5, random_state=0).fit(np.zeros((200, 1)), y)

@@ -141,7 +141,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
     def _held_out(
         self, problem: Problem, settings: Settings, data: Data
     ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
-        """Numbers of rounds to choose from; after each the scores of held-out cases, and where both classes cost alike."""
+        """Numbers of rounds to choose from; scores of held-out cases after each, and where both classes cost alike."""
         every = np.geomspace(1, self.n_rounds, 25) if self.tune_rounds else np.array([self.n_rounds])
         rounds = np.unique(every.astype(np.int64))
         scores, boundaries = np.full((2, len(rounds), len(data.s)), np.nan)

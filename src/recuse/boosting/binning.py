@@ -66,7 +66,7 @@ class Bins:
 def find_cuts(
     column: NDArray[Any], max_bins: int | None, weight: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Cut values of one feature: between all distinct values, or at most `max_bins` - 1 (weighted) quantiles of them."""
+    """Cut values of one feature: between all distinct values, or at most `max_bins` - 1 quantiles, weighted ones."""
     known = np.flatnonzero(~np.isnan(column))
     if max_bins is not None and len(known) > _SAMPLE:
         known = known[:: len(known) // _SAMPLE + 1]
@@ -77,10 +77,8 @@ def find_cuts(
     starts = np.flatnonzero(values[1:] != values[:-1]) + 1
     if max_bins is not None and len(starts) >= max_bins:
         # The first distinct value at or after each quantile starts a bin; equal values share theirs.
-        before, total = starts, float(len(values))  # weight of what lies before each distinct value
-        if weight is not None:
-            sums = np.cumsum(weight[known])
-            before, total = sums[starts - 1], float(sums[-1])
+        sums = np.arange(1.0, len(values) + 1) if weight is None else np.cumsum(weight[known])
+        before, total = sums[starts - 1], float(sums[-1])
         # A sum that should equal a quantile may miss it by rounding.
         wanted = np.arange(1, max_bins) * (total / max_bins) - 1e-12 * total
         starts = np.unique(starts[np.minimum(np.searchsorted(before, wanted), len(starts) - 1)])
@@ -124,10 +122,9 @@ def bin_features(
     """
     if weight is not None and (weight == weight[0]).all():
         weight = None
+    used: Any = order  # rows left out make no cuts
     if weight is None:  # as they lie in memory
-        used = slice(None) if len(order) == len(X) else np.sort(order)  # rows left out make no cuts
-    else:
-        used = order
+        used = slice(None) if len(order) == len(X) else np.sort(order)
     cuts = [find_cuts(X[used, f], max_bins, weight) for f in range(X.shape[1])]
     return code_features(X, order, cuts)
 

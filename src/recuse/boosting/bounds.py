@@ -6,8 +6,8 @@ With probability 1 - delta over the sample, for every pair whose weights (interc
 
 where C1 = 2, C2 = 2 b for the exponential and C1 = 1/ln 2, C2 = 2 k b (1 - 2^(-1/k))/ln 2 for the logistic loss, and
 the Rademacher complexities of the stumps are bounded by their number (Massart). An estimate by random signs is about
-half of that (pima: 0.10 and 0.05 instead of 0.19 and 0.09), but the probability that it is too low has to be paid for: with
-sqrt(2 ln(3 / delta) / m) added it is no lower (0.20 and 0.11), at any m, since all of these shrink like 1/sqrt(m).
+half of that (pima: 0.10 and 0.05 instead of 0.19 and 0.09), but the probability that it is too low has to be paid
+for: with sqrt(2 ln(3 / delta) / m), half of it for r, it is no lower (0.20 and 0.11), and all shrink like 1/sqrt(m).
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ Functions of arrays and scalars, compiled on first use, serial and free of the G
 over features or rows. Rows come with the positives first, so that no inner loop looks at y.
 
 Layouts: codes (p, m) feature-major; w (m, 2) holds w1 and w2; hist (2, cells, 2) holds for each cell the sums of
-w1, w2 over its positives, then over its negatives, and is summed up in the form of complex numbers w1 + i w2; prefix (cells, 2) holds for cell k of a feature the sums over
-its cells before k of G = sum y w1 and Q = sum (w1 - w2). A label l has the values (H_l, rho_l) of (h, r); raising the
-weight of a stump changes the objective at the rate sum_l rho_l Q_l - H_l G_l.
+w1, w2 over its positives, then over its negatives; prefix (cells, 2) holds for cell k of a feature the sums over
+its cells before k of G = sum y w1 and Q = sum (w1 - w2). Where both numbers are wanted at once they come as one
+complex number. A label l has the values (H_l, rho_l) of (h, r); raising the weight of a stump changes the objective
+at the rate sum_l rho_l Q_l - H_l G_l.
 """
 
 from __future__ import annotations

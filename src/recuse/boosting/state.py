@@ -68,8 +68,8 @@ class Settings:
     """How to solve it; the names are those of the estimator.
 
     `certify_every` is the number of rounds between two readings of objective and gap; 0 chooses it by the size of
-    the data. `p_schedule` lists the exponents to go through when the surrogate is a smoothed maximum, in equal shares of
-    the first `p_rounds` rounds, by default of all.
+    the data. `p_schedule` lists the exponents to go through when the surrogate is a smoothed maximum, in equal shares
+    of the first `p_rounds` rounds, by default of all.
     """
 
     family: str = "coupled"
