@@ -358,6 +358,9 @@ def test_swapped_labels_swap_the_answers(noisy, family):
         ({"b": np.inf}, "b must be a number greater than 0; got inf"),
         ({"tol": np.inf}, "tol must be a number at least 0; got inf"),
         ({"corrective": "no"}, "corrective must be True or False; got 'no'"),
+        ({"max_depth": 11}, "max_depth must be 10 or less, as memory doubles with it; got 11"),
+        ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0"),
+        ({"n_jobs": "two"}, "n_jobs must be None or an integer other than 0 .* got 'two'"),
         ({"early_stopping": 1}, "early_stopping must be True or False; got 1"),
         ({"early_stopping": True}, "early_stopping=True chooses the number of rounds, .* give beta a number"),
         ({"corrective": True, "family": "chow"}, "corrective=True needs a pair of scores"),
@@ -371,6 +374,31 @@ def test_bad_parameters_are_named(data, options, message):
     X, y = data
     with pytest.raises(ValueError, match=message):
         AbstentionBoostingClassifier(**options).fit(X, y)
+
+
+def test_the_twin_names_what_speaks_for_each_class(data):
+    X, y = data
+    labels = np.where(y == 1, "bad", "good")
+    costs = Costs(fp=1, fn=3, reject=0.4)
+    model = AbstentionBoostingClassifier(costs=costs, family="chow", beta=0.005, pos_label="bad").fit(X, labels)
+    shapes = {shape.feature: shape for shape in model.shape_functions_}
+    seen = set()
+    for i, decision in enumerate(model.decide(X)):
+        seen.add(decision.kind)
+        verdict, *sides = decision.reason.rstrip(".").split(". ")
+        numbers = [float(word) for word in verdict.split() if word.lstrip("-")[:1].isdigit()]
+        assert np.isclose(numbers[0], decision.h, rtol=0.01)
+        if decision.accepted:
+            assert verdict.startswith(f"Answered {decision.label!r}")
+            assert ("above" in verdict) == (decision.h > numbers[1])
+        else:
+            assert numbers[1] <= numbers[0] <= numbers[2]
+        added = {f: shape.evaluate(X[i : i + 1, f])[0][0] for f, shape in shapes.items()}
+        strongest = {"good": max(added, key=added.get), "bad": min(added, key=added.get)}
+        for side in sides:
+            label, features = side.removeprefix("For ").split(": ")
+            assert features.startswith(f"x{strongest[label[1:-1]]} ")
+    assert seen == {"accept", "ambiguity"}
 
 
 def test_bad_data_are_named(data):
@@ -388,6 +416,8 @@ def test_bad_data_are_named(data):
     few = AbstentionBoostingClassifier(costs=0.2)
     with pytest.raises(ValueError, match="needs two cases of each class"):
         few.fit(X[:5], [0, 0, 0, 0, 1])
+    with pytest.raises(ValueError, match="reject_cost must hold 300 finite prices greater than 0, one a case; got"):
+        AbstentionBoostingClassifier(family="coupled", beta=0.01).fit(X, y, reject_cost=["a"] * 300)
 
 
 def test_prediction_does_not_load_the_compiler(data, tmp_path):

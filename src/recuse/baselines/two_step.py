@@ -15,12 +15,12 @@ from ..boosting.binning import bin_features
 from ..boosting.fitting import Data, Recipe, Twin
 from ..boosting.losses import LOSSES, Surrogate
 from ..boosting.preparation import check_choice, check_number, prepare, resolve_bins, threads
+from ..boosting.reasons import by_score
 from ..boosting.rounds import boost
 from ..boosting.state import Problem, Settings
 from ..boosting.tuning import Recorder
 from ..checks import check_count
 from ..costs import Costs
-from ..labels import plain
 
 _QUANTILES = 101  # thresholds tried
 _NO_REJECT_TERM = 1e-300
@@ -154,10 +154,10 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
 
     def _evaluate(self, X: Any) -> Evaluation:
         h = _score(self, X)
-        return Evaluation(h - self._boundary, np.abs(h) - self.threshold_, detail=h)
+        return Evaluation(h - self._boundary, np.abs(h) - self.threshold_)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        return _reasons(self, evaluation, self.threshold_)
+        return _reasons(self, evaluation)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -273,10 +273,10 @@ class ChowBoostingClassifier(RejectOptionMixin, BaseEstimator):
 
     def _evaluate(self, X: Any) -> Evaluation:
         h = _score(self, X)
-        return Evaluation(h - self._boundary, np.abs(h) - self.threshold_, detail=h)
+        return Evaluation(h - self._boundary, np.abs(h) - self.threshold_)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        return _reasons(self, evaluation, self.threshold_)
+        return _reasons(self, evaluation)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -291,12 +291,10 @@ def _score(model: Any, X: Any) -> NDArray[np.float64]:
     return form.evaluate(X, threads(model.n_jobs))[0]
 
 
-def _reasons(model: Any, evaluation: Evaluation, threshold: float) -> list[str]:
+def _reasons(model: Any, evaluation: Evaluation) -> list[str]:
     return [
-        f"Answered {plain(model.classes_[int(h > 0)])!r}: score {score:.3g} is beyond {threshold:.3g} either way."
-        if r > 0
-        else f"Rejected: score {score:.3g} is within {threshold:.3g} of undecided."
-        for score, h, r in zip(evaluation.detail, evaluation.h, evaluation.r, strict=True)
+        by_score(model, h, r, model.threshold_, model._boundary)
+        for h, r in zip(evaluation.h, evaluation.r, strict=True)
     ]
 
 

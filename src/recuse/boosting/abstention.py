@@ -30,6 +30,7 @@ FAMILIES = ("auto", "coupled", "decoupled", CHOW)
 SURROGATES = ("sum", "max")
 STACKS = (None, "oof", "start")
 THRESHOLDS = ("tuned", "calibrated")
+_DEEPEST = 10
 
 
 class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
@@ -69,7 +70,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     learning_rate : float in (0, 1], optional
         Share of each step taken; 1 for stumps and 0.1 for trees by default.
     max_depth : int, default=1
-        More than 1 boosts trees whose leaves hold pairs of scores; beta is then the least gain of a split
+        More than 1, up to 10, boosts trees whose leaves hold pairs of scores; beta is then the least gain of a split
         ("auto" is 0), and the number of rounds is chosen on held-out cases.
     max_bins : "auto", int or None, default="auto"
         Quantile bins of a feature, at most 255; None looks at every distinct value. "auto" does so up to 20,000 cases.
@@ -252,6 +253,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         check_choice("threshold", self.threshold, THRESHOLDS)
         check_count("n_rounds", self.n_rounds, least=0)
         check_count("max_depth", self.max_depth)
+        if self.max_depth > _DEEPEST:
+            raise ValueError(f"max_depth must be {_DEEPEST} or less, as memory doubles with it; got {self.max_depth}.")
         if not (isinstance(self.beta, str) and self.beta == "auto"):
             check_number("beta", self.beta, 0.0)
         if self.learning_rate is not None:

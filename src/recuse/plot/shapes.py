@@ -29,6 +29,9 @@ class ShapeFunctionDisplay:
         Increasing values of each column: the panels reach from the first to the last, as far as the cuts require
         further, and mark the others at the bottom. Without them they reach a little beyond the cuts.
 
+    missing : ndarray of bool of shape (n_features,), optional
+        Columns with missing values, whose panels tell what these add; none by default.
+
     Attributes
     ----------
     axes_ : ndarray of matplotlib axes
@@ -46,8 +49,14 @@ class ShapeFunctionDisplay:
     >>> display = ShapeFunctionDisplay.from_estimator(model, X, max_features=3)  # doctest: +SKIP
     """
 
-    def __init__(self, shapes: list[Any], names: list[str], quantiles: NDArray[np.float64] | None = None) -> None:
-        self.shapes, self.names, self.quantiles = shapes, names, quantiles
+    def __init__(
+        self,
+        shapes: list[Any],
+        names: list[str],
+        quantiles: NDArray[np.float64] | None = None,
+        missing: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.shapes, self.names, self.quantiles, self.missing = shapes, names, quantiles, missing
 
     @classmethod
     def from_estimator(
@@ -80,7 +89,9 @@ class ShapeFunctionDisplay:
         names = [f"x{i}" for i in range(n)] if known is None else [str(name) for name in known]
         values = None if X is None else np.asarray(X, dtype=float)
         quantiles = None if values is None else np.nanquantile(values, _SHARES, axis=0).T
-        return cls(getattr(classifier, attribute), [*names, "stacked score"], quantiles).plot(max_features, axes=axes)
+        missing = None if values is None else np.isnan(values).any(axis=0)
+        display = cls(getattr(classifier, attribute), [*names, "stacked score"], quantiles, missing)
+        return display.plot(max_features, axes=axes)
 
     def importance(self) -> NDArray[np.float64]:
         """How far each feature can move the two scores together."""
@@ -124,7 +135,7 @@ class ShapeFunctionDisplay:
         if self.quantiles is not None and shape.feature < len(self.quantiles):
             marks = self.quantiles[shape.feature, 1:-1]
             ax.plot(marks, np.zeros(len(marks)), "|", color="0.4", transform=ax.get_xaxis_transform(), clip_on=False)
-        if any(shape.missing):
+        if self.missing is not None and shape.feature < len(self.missing) and self.missing[shape.feature]:
             h, r = shape.missing
             said = f"missing: h {h:+.2f}" + (f", r {r:+.2f}" if rejects else "")
             ax.text(0.98, 0.03, said, transform=ax.transAxes, ha="right", fontsize="small", color="0.3")
