@@ -8,17 +8,15 @@ Prediction is one binary search a feature; NumPy only.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 _BLOCK = 16_384  # rows worked on at once: their scores stay in the cache
-_WORTH_THREADS = 100_000  # rows from which threads outweigh the 10 ms that joblib takes to collect them
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,20 +82,21 @@ class AdditiveForm:
             for s in self.shapes
         ]
 
-        def work(first: int, last: int) -> None:
-            for start in range(first, last, _BLOCK):
-                rows = slice(start, min(start + _BLOCK, last))
-                block, out = X[rows], scores[rows]
-                out[:] = complex(self.h0, self.r0)
-                for feature, cuts, table in tables:
-                    column = np.ascontiguousarray(block[:, feature], dtype=np.float64)
-                    out += table[cuts.searchsorted(column)]
+        def work(start: int) -> None:
+            block, out = X[start : start + _BLOCK], scores[start : start + _BLOCK]
+            out[:] = complex(self.h0, self.r0)
+            for feature, cuts, table in tables:
+                column = np.ascontiguousarray(block[:, feature], dtype=np.float64)
+                out += table[cuts.searchsorted(column)]
 
-        if n_threads > 1 and len(X) >= _WORTH_THREADS:
-            ends = np.linspace(0, len(X), n_threads + 1).astype(int).tolist()
-            Parallel(n_threads, require="sharedmem")(delayed(work)(a, b) for a, b in pairwise(ends))
+        starts = range(0, len(X), _BLOCK)
+        if n_threads > 1 and len(starts) > 1:
+            # A bare pool: joblib would look for the results every 10 ms, about what 20 blocks take.
+            with ThreadPoolExecutor(n_threads) as threads:
+                list(threads.map(work, starts))
         else:
-            work(0, len(X))
+            for start in starts:
+                work(start)
         return scores.real.copy(), scores.imag.copy()
 
     def contributions(self, X: NDArray[Any]) -> tuple[Array, Array]:

@@ -21,6 +21,7 @@ from .binning import Bins
 
 Array = NDArray[np.float64]
 LABELS = "-+x0a"
+_WORTH_THREADS = 500_000  # codes and cells from which a sweep in threads outweighs waking them
 _H = np.array([-1.0, 1.0, 0.0, 0.0, 0.0])
 _RHO = np.array([0.0, 0.0, -1.0, 0.0, 1.0])
 
@@ -176,7 +177,10 @@ class Search:
                 family.types, family.missing, family.values, self.found, self.where, first, last,
             )  # fmt: skip
 
-        self._spread(work, len(b.n_bins))
+        if b.codes.size + 6 * b.n_cells < _WORTH_THREADS:
+            work(0, len(b.n_bins))
+        else:
+            self._spread(work, len(b.n_bins))
 
     def best(self) -> tuple[Coded, float]:
         """Return the stump of steepest descent, and its derivative."""
