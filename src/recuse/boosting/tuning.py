@@ -21,7 +21,6 @@ Rows = NDArray[np.intp]
 
 # Penalties tried, as shares of the smallest penalty that uses no stump.
 BETA_PATH = tuple((10.0 ** np.linspace(-3.0, -0.2, 8)).tolist())
-_LOOSE = 0.05
 PATIENCE = 30  # rounds without a lower held-out loss after which a fit stops
 _QUANTILES = 41  # thresholds tried
 
@@ -72,8 +71,8 @@ def scores_on(model: Ensemble, problem: Problem) -> tuple[Array, Array]:
 def held_out_path(problem: Problem, settings: Settings, folds: list[tuple[Rows, Rows]], path: Array | None) -> Array:
     """Scores of every case by models that have not seen it, for each penalty: shape (n_penalties, 2, m).
 
-    `path` holds penalties as shares of each fold's largest useful one, and to compare them a violation below a
-    twentieth of the penalty will do; None takes the one in `settings`. Cases in no test fold stay NaN.
+    `path` holds penalties as shares of each fold's largest useful one; None takes the one in `settings`. Cases in no
+    test fold stay NaN.
     """
     out = np.full((1 if path is None else len(path), 2, len(problem.s)), np.nan)
     quick = replace(settings, certify_every=50)
@@ -81,8 +80,7 @@ def held_out_path(problem: Problem, settings: Settings, folds: list[tuple[Rows, 
         part, rest = problem.take(train), problem.take(test)
         betas = [settings.beta] if path is None else (path * beta_max(part, quick)).tolist()
         for i, beta in enumerate(betas):
-            tol = settings.tol if path is None else max(settings.tol, _LOOSE * beta)
-            model = boost(part, replace(quick, beta=beta, tol=tol)).model
+            model = boost(part, replace(quick, beta=beta)).model
             out[i, :, test] = np.transpose(scores_on(model, rest))
     return out
 
