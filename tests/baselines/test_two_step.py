@@ -68,3 +68,15 @@ def test_bad_parameters(data):
         ChowBoostingClassifier(beta=-1).fit(X, y)
     with pytest.raises(ValueError, match="loss must be"):
         ChowBoostingClassifier(loss="hinge").fit(X, y)
+
+
+@pytest.mark.parametrize("costs", [Costs(fp=1, fn=5, reject=0.4), Costs(fp=3, fn=1, reject=0.3)])
+@pytest.mark.parametrize("eta", [0.09, 0.2, 0.35, 0.62, 0.8, 0.95])
+def test_two_step_forces_the_cheaper_class(costs, eta):
+    y = (np.arange(200) < round(200 * eta)).astype(int)
+    model = TwoStepBoostingClassifier(costs=costs, n_rounds=5, random_state=0).fit(np.zeros((200, 1)), y)
+    decision = model.decide([[0.0]])[0]
+    cheaper = int((1 - eta) * costs.fp < eta * costs.fn)
+    assert decision.forced == cheaper == (model.decision_function([[0.0]])[0] > 0)
+    assert decision.accepted == (min((1 - eta) * costs.fp, eta * costs.fn) < costs.reject_negative)
+    assert not decision.accepted or f"Answered {cheaper}" in decision.reason

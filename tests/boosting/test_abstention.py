@@ -14,8 +14,13 @@ from sklearn.metrics import accuracy_score
 
 import recuse
 from recuse import AbstentionBoostingClassifier, Costs
+from recuse.boosting import fitting
 from recuse.boosting.abstention import FAMILIES
+from recuse.boosting.rounds import boost
+from recuse.boosting.tuning import Prices, Recorder
 from recuse.datasets import make_noise_by_feature
+
+from .helpers import make_problem
 
 FIXED = {"family": "coupled", "beta": 0.005, "threshold": "calibrated", "n_rounds": 40}
 
@@ -241,6 +246,63 @@ def test_cases_of_weight_zero_are_as_if_they_were_not_there(data, options):
     np.testing.assert_allclose(weighted.score_samples(X), without.score_samples(X), atol=1e-10)
 
 
+@pytest.mark.parametrize("options", [{"family": "coupled"}, {"family": "decoupled", "max_depth": 2}])
+def test_early_stopping_stops(noisy, options, monkeypatch):
+    X, y = noisy
+    rounds = []
+    monkeypatch.setattr(
+        fitting, "Recorder", lambda *args, **kwargs: rounds.append(Recorder(*args, **kwargs)) or rounds[-1]
+    )
+    shared = {"beta": 0.0, "early_stopping": True, "n_rounds": 2000, "random_state": 0}
+    model = AbstentionBoostingClassifier(**shared, **options).fit(X, y)
+    assert len(rounds) == 5
+    assert max(recorder.n_rounds for recorder in rounds) < 1000
+    assert model.n_iter_ <= max(recorder.n_rounds for recorder in rounds)
+
+
+def test_early_stopping_compares_rounds_of_the_same_loss(noisy):
+    X, y = noisy
+    shared = {"family": "coupled", "surrogate": "max", "beta": 0.001, "early_stopping": True, "random_state": 0}
+    model = AbstentionBoostingClassifier(n_rounds=90, **shared).fit(X, y)
+    assert model.n_iter_ >= 60  # the rounds until the loss is (nearly) the maximum
+    # A longer limit changes what may be chosen, not what a given number of rounds means.
+    problem, scores = make_problem(X, np.where(y == 1, 1, -1), p=32.0)[0], []
+    for limit in (70, 90):
+        recipe = AbstentionBoostingClassifier(n_rounds=limit, **shared)._recipe(len(y))
+        recorder = Recorder(problem, np.array([70]))
+        boost(problem, fitting.make_settings(recipe, "coupled", 0.001), recorder)
+        scores.append(recorder.scores)
+    np.testing.assert_array_equal(*scores)
+
+
+def test_a_threshold_is_judged_on_cases_it_was_not_set_on():
+    # One held-out part, scores that say nothing: a threshold set and judged on the same cases would seem to pay.
+    rng = np.random.default_rng(0)
+    n, h, r = 400, rng.normal(size=400), rng.normal(size=400)
+    rows = np.arange(n)
+    prices = Prices(np.ones(n), np.full(n, 0.49), np.ones(n))
+    data = fitting.Data(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), 0.49, prices, [(rows, rows)])
+    fitted = fitting.Fitted("coupled", fitting.Pair(None), None, None, 0.0, held_out=(h, r))
+    judged = fitting.with_best_threshold(fitted, data).held_out_cost(data).mean()
+    tau = fitting.best_threshold(data.y, h, r, prices)
+    assert prices.mean(data.y, h, r - tau) < judged
+
+
+@pytest.mark.parametrize("options", [{"family": "coupled", "beta": 0.01}, {"family": "chow", "loss": "exponential"}])
+def test_the_largest_weights_are_weights(data, options):
+    X, y = data
+    fits = [
+        AbstentionBoostingClassifier(cv=2, random_state=0, **options).fit(X, y, sample_weight=np.full(len(y), size))
+        for size in (1.0, 1e308, 1e-320)
+    ]
+    for model in fits[1:]:
+        np.testing.assert_array_equal(model.predict(X), fits[0].predict(X))
+    alone = np.where(np.arange(len(y)) < 20, 1e308, 1.0)
+    model = AbstentionBoostingClassifier(cv=2, random_state=0, **options).fit(X, y, sample_weight=alone)
+    assert np.isfinite(model.decision_function(X)).all()
+    assert np.isfinite(model.score_samples(X)).all()
+
+
 def test_separable_data_stop_with_a_warning():
     X = np.arange(40.0)[:, None]
     y = (X[:, 0] > 17).astype(int)
@@ -296,6 +358,9 @@ def test_swapped_labels_swap_the_answers(noisy, family):
         ({"b": np.inf}, "b must be a number greater than 0; got inf"),
         ({"tol": np.inf}, "tol must be a number at least 0; got inf"),
         ({"corrective": "no"}, "corrective must be True or False; got 'no'"),
+        ({"max_depth": 11}, "max_depth must be 10 or less, as memory doubles with it; got 11"),
+        ({"n_jobs": 0}, "n_jobs must be None or an integer other than 0"),
+        ({"n_jobs": "two"}, "n_jobs must be None or an integer other than 0 .* got 'two'"),
         ({"early_stopping": 1}, "early_stopping must be True or False; got 1"),
         ({"early_stopping": True}, "early_stopping=True chooses the number of rounds, .* give beta a number"),
         ({"corrective": True, "family": "chow"}, "corrective=True needs a pair of scores"),
@@ -309,6 +374,31 @@ def test_bad_parameters_are_named(data, options, message):
     X, y = data
     with pytest.raises(ValueError, match=message):
         AbstentionBoostingClassifier(**options).fit(X, y)
+
+
+def test_the_twin_names_what_speaks_for_each_class(data):
+    X, y = data
+    labels = np.where(y == 1, "bad", "good")
+    costs = Costs(fp=1, fn=3, reject=0.4)
+    model = AbstentionBoostingClassifier(costs=costs, family="chow", beta=0.005, pos_label="bad").fit(X, labels)
+    shapes = {shape.feature: shape for shape in model.shape_functions_}
+    seen = set()
+    for i, decision in enumerate(model.decide(X)):
+        seen.add(decision.kind)
+        verdict, *sides = decision.reason.rstrip(".").split(". ")
+        numbers = [float(word) for word in verdict.split() if word.lstrip("-")[:1].isdigit()]
+        assert np.isclose(numbers[0], decision.h, rtol=0.01)
+        if decision.accepted:
+            assert verdict.startswith(f"Answered {decision.label!r}")
+            assert ("above" in verdict) == (decision.h > numbers[1])
+        else:
+            assert numbers[1] <= numbers[0] <= numbers[2]
+        added = {f: shape.evaluate(X[i : i + 1, f])[0][0] for f, shape in shapes.items()}
+        strongest = {"good": max(added, key=added.get), "bad": min(added, key=added.get)}
+        for side in sides:
+            label, features = side.removeprefix("For ").split(": ")
+            assert features.startswith(f"x{strongest[label[1:-1]]} ")
+    assert seen == {"accept", "ambiguity"}
 
 
 def test_bad_data_are_named(data):
@@ -326,6 +416,8 @@ def test_bad_data_are_named(data):
     few = AbstentionBoostingClassifier(costs=0.2)
     with pytest.raises(ValueError, match="needs two cases of each class"):
         few.fit(X[:5], [0, 0, 0, 0, 1])
+    with pytest.raises(ValueError, match="reject_cost must hold 300 finite prices greater than 0, one a case; got"):
+        AbstentionBoostingClassifier(family="coupled", beta=0.01).fit(X, y, reject_cost=["a"] * 300)
 
 
 def test_prediction_does_not_load_the_compiler(data, tmp_path):

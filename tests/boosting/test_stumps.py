@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from recuse.boosting.binning import bin_features, midpoints
+from recuse.boosting.bounds import massart
 from recuse.boosting.state import Settings, State
 from recuse.boosting.stumps import FAMILIES, canonical, cell_labels, describe
 
@@ -98,3 +99,25 @@ def test_rows_without_missing_values_say_so():
     assert bins.has_missing.tolist() == [True, True]
     assert bins.take(np.array([0, 1])).has_missing.tolist() == [False, True]
     assert bins.take(np.array([1, 2])).has_missing.tolist() == [False, False]
+
+
+def test_quantile_bins_hold_equal_weights():
+    rng = np.random.default_rng(3)
+    X, times = rng.normal(size=(400, 1)), rng.integers(1, 6, 400)
+    weighted = bin_features(X, np.arange(400), 16, times / 7.0)
+    repeated = bin_features(np.repeat(X, times, axis=0), np.arange(times.sum()), 16)
+    np.testing.assert_array_equal(weighted.cuts[0], repeated.cuts[0])
+    assert np.ptp(np.bincount(weighted.codes[0], times)) <= 2 * times.max()
+    assert len(bin_features(X, np.arange(400), 16).cuts[0]) == 15
+
+
+@pytest.mark.parametrize("family", ["coupled", "decoupled"])
+def test_the_counted_complexity_is_above_the_one_of_random_signs(family):
+    X, _ = random_data(5, m=60, levels=8, missing=0.1)
+    bins = bin_features(X, np.arange(60), None)
+    h, r = every_stump(X, family)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], size=(2000, 60))
+    of_h, of_r = ((signs @ part / 60).max(axis=1).mean() for part in (h, r))
+    bound_h, bound_r = massart(family, bins.n_bins, bins.has_missing, 60)
+    assert of_h < bound_h - 1 / np.sqrt(60)  # the intercepts' share
+    assert of_r < bound_r - 1 / np.sqrt(60)

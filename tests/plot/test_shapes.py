@@ -51,3 +51,30 @@ def test_trees_have_no_shapes():
     model = AbstentionBoostingClassifier(max_depth=2, family="coupled", n_rounds=3, random_state=0).fit(X, y)
     with pytest.raises(TypeError, match="only boosted stumps have an additive form"):
         ShapeFunctionDisplay.from_estimator(model)
+
+
+def test_the_ground_is_darker_where_rejection_is_argued_for_more(model_and_cases):
+    model, frame = model_and_cases
+    display = ShapeFunctionDisplay.from_estimator(model, frame)
+    assert len(display.figure_.legends) == 1
+    shades = {}
+    for ax, position in zip(display.axes_, np.argsort(-display.importance(), kind="stable"), strict=False):
+        shape = model.shape_functions_[position]
+        spans = [patch for patch in ax.patches if not hasattr(patch, "get_data")]
+        assert len(spans) == (shape.r < 0).sum()
+        shades |= {float(r): span.get_alpha() for r, span in zip(shape.r[shape.r < 0], spans, strict=True)}
+    ordered = [shades[r] for r in sorted(shades)]
+    assert ordered == sorted(ordered, reverse=True)
+    assert max(ordered) == 0.25
+
+
+def test_a_twin_has_no_acceptance_score_to_draw_and_missing_values_are_told(model_and_cases):
+    _, frame = model_and_cases
+    cases = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.2)
+    y = (frame["a"] + frame["b"] > 0).astype(int)
+    y[cases["a"].isna()] = 1
+    model = AbstentionBoostingClassifier(family="chow", beta=0.01, n_rounds=20).fit(cases, y)
+    display = ShapeFunctionDisplay.from_estimator(model, cases, max_features=2)
+    panels = {ax.get_xlabel(): ax for ax in display.axes_}
+    assert all(sum(hasattr(patch, "get_data") for patch in ax.patches) == 1 for ax in panels.values())
+    assert panels["a"].texts[0].get_text().startswith("missing: h +")

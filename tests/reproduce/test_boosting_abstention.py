@@ -7,7 +7,7 @@ import pytest
 
 from recuse.reproduce import PROTOCOLS
 from recuse.reproduce.__main__ import main
-from recuse.reproduce.boosting_abstention import DEFAULT, PRINTED, TWIN, paired, summary
+from recuse.reproduce.boosting_abstention import DEFAULT, PRINTED, TWIN, _synthetic_lines, paired, summary
 
 
 @pytest.fixture
@@ -60,3 +60,14 @@ def test_printed_step_is_chosen_by_validation():
     page = summary(rows, [])
     assert "| BA, printed step | 0.1500 | 0.1500 |" in page
     assert "higher in 1 cells" in page
+
+
+def test_the_synthetic_gain_is_told_by_draw():
+    synthetic = [
+        {"data": "d", "split": split, "c": c, "method": method, "loss": loss}
+        for split, ours in ((0, 0.12), (1, 0.15))
+        for c in (0.1, 0.2)
+        for method, loss in ((DEFAULT, ours), (TWIN, 0.2))
+    ]
+    (line,) = _synthetic_lines(synthetic)
+    assert "default 0.1350, twin 0.2000: 32% lower, by draw 25% to 40%" in line

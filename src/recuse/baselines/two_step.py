@@ -15,12 +15,12 @@ from ..boosting.binning import bin_features
 from ..boosting.fitting import Data, Recipe, Twin
 from ..boosting.losses import LOSSES, Surrogate
 from ..boosting.preparation import check_choice, check_number, prepare, resolve_bins, threads
+from ..boosting.reasons import by_score
 from ..boosting.rounds import boost
 from ..boosting.state import Problem, Settings
 from ..boosting.tuning import Recorder
 from ..checks import check_count
 from ..costs import Costs
-from ..labels import plain
 
 _QUANTILES = 101  # thresholds tried
 _NO_REJECT_TERM = 1e-300
@@ -30,7 +30,8 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
     """TSB: AdaBoost on stumps, then a threshold on the confidence.
 
     A case is rejected when |h| / sum_j alpha_j is at most g; the threshold g, and the number of rounds, are those of
-    least cost on held-out cases.
+    least cost on held-out cases. Where the prices of the classes differ, `decision_function` is this score less the
+    one at which both classes cost the same.
 
     Parameters
     ----------
@@ -117,7 +118,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         """
         check_count("n_rounds", self.n_rounds)
         data = prepare(self, X, y, sample_weight, with_folds=True)
-        bins = bin_features(data.X, data.order, resolve_bins(self.max_bins, len(data.s)))
+        bins = bin_features(data.X, data.order, resolve_bins(self.max_bins, len(data.s)), data.weight)
         problem = Problem(bins, data.n_pos, data.s, Surrogate("exponential", 1.0, _NO_REJECT_TERM))
         settings = Settings(
             family="score",
@@ -127,32 +128,36 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
             certify_every=50,
             n_threads=threads(self.n_jobs),
         )
-        rounds, scores = self._held_out(problem, settings, data)
-        self.n_iter_, self.threshold_, self.objective_ = _cheapest(rounds, scores, data)
+        rounds, scores, boundaries = self._held_out(problem, settings, data)
+        self.n_iter_, self.threshold_, self.objective_ = _cheapest(rounds, scores, boundaries, data)
         model = boost(problem, Settings(**{**vars(settings), "n_rounds": self.n_iter_})).model
-        total = max(float(model.weights.sum()), 1e-300)
+        total = float(model.weights.sum()) or 1.0
+        self._boundary = _boundary(data, total)
         tables = tuple(table / total for table in model.tables(bins))
         self._form: AdditiveForm = additive_form(model.h0, 0.0, tables, bins.cuts, bins.offsets)
         self.shape_functions_ = self._form.shapes
         return self
 
-    def _held_out(self, problem: Problem, settings: Settings, data: Data) -> tuple[NDArray[np.int64], NDArray[Any]]:
-        """Numbers of rounds to choose from, and the confidence scores of held-out cases after each."""
+    def _held_out(
+        self, problem: Problem, settings: Settings, data: Data
+    ) -> tuple[NDArray[np.int64], NDArray[Any], NDArray[Any]]:
+        """Numbers of rounds to choose from; scores of held-out cases after each, and where both classes cost alike."""
         every = np.geomspace(1, self.n_rounds, 25) if self.tune_rounds else np.array([self.n_rounds])
         rounds = np.unique(every.astype(np.int64))
-        scores = np.full((len(rounds), len(data.s)), np.nan)
+        scores, boundaries = np.full((2, len(rounds), len(data.s)), np.nan)
         for train, test in data.folds:
             recorder = Recorder(problem.take(test), rounds)
             boost(problem.take(train), settings, recorder)
             scores[:, test] = recorder.scores[:, 0] / recorder.totals[:, None]
-        return rounds, scores
+            boundaries[:, test] = _boundary(data, recorder.totals)[:, None]
+        return rounds, scores, boundaries
 
     def _evaluate(self, X: Any) -> Evaluation:
         h = _score(self, X)
-        return Evaluation(h, np.abs(h) - self.threshold_)
+        return Evaluation(h - self._boundary, np.abs(h) - self.threshold_)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        return _reasons(self, evaluation, self.threshold_)
+        return _reasons(self, evaluation)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -256,7 +261,7 @@ class ChowBoostingClassifier(RejectOptionMixin, BaseEstimator):
             max_bins=bins,
             n_threads=threads(self.n_jobs),
         )
-        fitted = Twin(data, bin_features(data.X, data.order, bins), recipe).of_least_price()
+        fitted = Twin(data, bin_features(data.X, data.order, bins, data.weight), recipe).of_least_price()
         solution, form = fitted.solution, fitted.pair.form
         assert isinstance(form, AdditiveForm)
         assert fitted.pair.level is not None
@@ -268,10 +273,10 @@ class ChowBoostingClassifier(RejectOptionMixin, BaseEstimator):
 
     def _evaluate(self, X: Any) -> Evaluation:
         h = _score(self, X)
-        return Evaluation(h - self._boundary, np.abs(h) - self.threshold_, detail=h)
+        return Evaluation(h - self._boundary, np.abs(h) - self.threshold_)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        return _reasons(self, Evaluation(evaluation.detail, evaluation.r), self.threshold_)
+        return _reasons(self, evaluation)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -286,24 +291,29 @@ def _score(model: Any, X: Any) -> NDArray[np.float64]:
     return form.evaluate(X, threads(model.n_jobs))[0]
 
 
-def _reasons(model: Any, evaluation: Evaluation, threshold: float) -> list[str]:
+def _reasons(model: Any, evaluation: Evaluation) -> list[str]:
     return [
-        f"Answered {plain(model.classes_[int(h > 0)])!r}: score {h:.3g} is beyond {threshold:.3g} either way."
-        if r > 0
-        else f"Rejected: score {h:.3g} is within {threshold:.3g} of undecided."
+        by_score(model, h, r, model.threshold_, model._boundary)
         for h, r in zip(evaluation.h, evaluation.r, strict=True)
     ]
 
 
-def _cheapest(rounds: NDArray[np.int64], scores: NDArray[Any], data: Data) -> tuple[int, float, float]:
+def _boundary(data: Data, total: Any) -> Any:
+    """Score at which both classes cost the same: AdaBoost's h is half the log-odds, here over the total weight."""
+    return data.log_odds / 2 / total
+
+
+def _cheapest(
+    rounds: NDArray[np.int64], scores: NDArray[Any], boundaries: NDArray[Any], data: Data
+) -> tuple[int, float, float]:
     """Number of rounds and threshold of least held-out cost, and that cost."""
     rows = data.tested
     prices, y = data.prices.take(rows), data.y[rows]
     best = (np.inf, 0, 0.0)
-    for n, h in zip(rounds.tolist(), scores[:, rows], strict=True):
+    for n, h, boundary in zip(rounds.tolist(), scores[:, rows], boundaries[:, rows], strict=True):
         tried = np.concatenate([[-1.0], np.unique(np.quantile(np.abs(h), np.linspace(0, 1, _QUANTILES)))])
         for g in tried.tolist():
-            cost = prices.mean(y, h, np.abs(h) - g)
+            cost = prices.mean(y, h - boundary, np.abs(h) - g)
             if cost < best[0]:
                 best = (cost, n, g)
     return best[1], best[2], best[0]

@@ -30,6 +30,7 @@ FAMILIES = ("auto", "coupled", "decoupled", CHOW)
 SURROGATES = ("sum", "max")
 STACKS = (None, "oof", "start")
 THRESHOLDS = ("tuned", "calibrated")
+_DEEPEST = 10
 
 
 class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
@@ -69,7 +70,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     learning_rate : float in (0, 1], optional
         Share of each step taken; 1 for stumps and 0.1 for trees by default.
     max_depth : int, default=1
-        More than 1 boosts trees whose leaves hold pairs of scores; beta is then the least gain of a split
+        More than 1, up to 10, boosts trees whose leaves hold pairs of scores; beta is then the least gain of a split
         ("auto" is 0), and the number of rounds is chosen on held-out cases.
     max_bins : "auto", int or None, default="auto"
         Quantile bins of a feature, at most 255; None looks at every distinct value. "auto" does so up to 20,000 cases.
@@ -85,7 +86,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     corrective : bool, default=False
         Optimise the weights of all stumps in every round: a certified optimum, for small data.
     early_stopping : bool, default=False
-        Choose the number of rounds, at most `n_rounds`, on held-out cases. Needs a number for `beta`.
+        Choose the number of rounds, at most `n_rounds`, on held-out cases, and boost on a fold no longer than 30 rounds
+        after its held-out loss was least. Needs a number for `beta`.
     threshold : {"tuned", "calibrated"}, default="tuned"
         Where r is cut: where held-out cases cost least, or at 0, where the theory puts it.
     cv : int, splitter or iterable, optional
@@ -251,6 +253,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         check_choice("threshold", self.threshold, THRESHOLDS)
         check_count("n_rounds", self.n_rounds, least=0)
         check_count("max_depth", self.max_depth)
+        if self.max_depth > _DEEPEST:
+            raise ValueError(f"max_depth must be {_DEEPEST} or less, as memory doubles with it; got {self.max_depth}.")
         if not (isinstance(self.beta, str) and self.beta == "auto"):
             check_number("beta", self.beta, 0.0)
         if self.learning_rate is not None:
@@ -321,7 +325,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     def _fit_best(self, data: Data, recipe: Recipe) -> Fitted:
         """Fit what was asked for; of several, the one that held-out cases favour."""
         # Trees take bins only: every distinct value of every feature would be a histogram of its own in each node.
-        bins = bin_features(data.X, data.order, recipe.max_bins if recipe.max_depth == 1 else recipe.max_bins or 255)
+        max_bins = recipe.max_bins if recipe.max_depth == 1 else recipe.max_bins or 255
+        bins = bin_features(data.X, data.order, max_bins, data.weight)
         candidates = list(self._candidates(data, bins, recipe))
         costs = {fitted.name: fitted.held_out_cost(data) for fitted in candidates}
         weight = data.prices.weight[data.tested] if data.folds else None
@@ -390,6 +395,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             "total_weight": float(self.weights_.sum() + abs(pair.form.h0) + abs(pair.form.r0 - pair.threshold)),
             # Bins placed by the same sample could have been anywhere between its values.
             "n_values": n_bins.copy() if recipe.max_bins is None else np.full_like(n_bins, m),
+            "has_missing": problem.bins.has_missing,
             "m": m,
         }
 
@@ -420,7 +426,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
                 f"The bound needs a loss above the cost, but the rejection term weighs k={k:g} at the reject price "
                 f"c={self._price:g}. Fit with a smaller b, or with the default b=None."
             )
-        return margin_bound(**self._bound, delta=delta)
+        return margin_bound(**self._bound, family=self.family_, delta=delta)
 
     def _warn(self, recipe: Recipe) -> None:
         if self._separated:

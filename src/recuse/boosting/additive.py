@@ -91,6 +91,7 @@ class AdditiveForm:
 
         starts = range(0, len(X), _BLOCK)
         if n_threads > 1 and len(starts) > 1:
+            # A bare pool: joblib would look for the results every 10 ms, which is what a block takes.
             with ThreadPoolExecutor(n_threads) as threads:
                 list(threads.map(work, starts))
         else:

@@ -63,17 +63,25 @@ class Bins:
         return int(self.offsets[-1])
 
 
-def find_cuts(column: NDArray[Any], max_bins: int | None) -> NDArray[np.float64]:
-    """Cut values of one feature: between all distinct values, or at most `max_bins` - 1 quantiles of them."""
-    values = column[~np.isnan(column)]
-    if max_bins is not None and len(values) > _SAMPLE:
-        values = values[:: len(values) // _SAMPLE + 1]
-    values = np.sort(values)
+def find_cuts(
+    column: NDArray[Any], max_bins: int | None, weight: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Cut values of one feature: between all distinct values, or at most `max_bins` - 1 quantiles, weighted ones."""
+    known = np.flatnonzero(~np.isnan(column))
+    if max_bins is not None and len(known) > _SAMPLE:
+        known = known[:: len(known) // _SAMPLE + 1]
+    weighted = max_bins is not None and weight is not None
+    if weighted:
+        known = known[np.argsort(column[known], kind="stable")]
+    values = column[known] if weighted else np.sort(column[known])
     starts = np.flatnonzero(values[1:] != values[:-1]) + 1
     if max_bins is not None and len(starts) >= max_bins:
         # The first distinct value at or after each quantile starts a bin; equal values share theirs.
-        wanted = np.arange(1, max_bins) * (len(values) / max_bins)
-        starts = np.unique(starts[np.minimum(np.searchsorted(starts, wanted), len(starts) - 1)])
+        sums = np.arange(1.0, len(values) + 1) if weight is None else np.cumsum(weight[known])
+        before, total = sums[starts - 1], float(sums[-1])
+        # A sum that should equal a quantile may miss it by rounding.
+        wanted = np.arange(1, max_bins) * (total / max_bins) - 1e-12 * total
+        starts = np.unique(starts[np.minimum(np.searchsorted(before, wanted), len(starts) - 1)])
     return midpoints(values[starts - 1].astype(np.float64), values[starts].astype(np.float64))
 
 
@@ -96,7 +104,9 @@ def encode(column: NDArray[Any], cuts: NDArray[np.float64]) -> NDArray[np.intp]:
     return codes
 
 
-def bin_features(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None) -> Bins:
+def bin_features(
+    X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None, weight: NDArray[np.float64] | None = None
+) -> Bins:
     """Find cuts and code the columns of `X`, rows taken in the given order.
 
     Parameters
@@ -107,9 +117,15 @@ def bin_features(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None)
         Rows in the order wanted (positives first).
     max_bins : int or None
         At most 255 quantile bins, or None for one bin a distinct value.
+    weight : ndarray, optional
+        Weights of the rows in that order: the bins then hold equal weights, not equal numbers of rows.
     """
-    used = slice(None) if len(order) == len(X) else np.sort(order)  # rows left out make no cuts
-    cuts = [find_cuts(X[used, f], max_bins) for f in range(X.shape[1])]
+    if weight is not None and (weight == weight[0]).all():
+        weight = None
+    used: Any = order  # rows left out make no cuts
+    if weight is None:  # as they lie in memory
+        used = slice(None) if len(order) == len(X) else np.sort(order)
+    cuts = [find_cuts(X[used, f], max_bins, weight) for f in range(X.shape[1])]
     return code_features(X, order, cuts)
 
 

@@ -22,11 +22,22 @@ from .rounds import beta_max, boost
 from .state import Problem, Settings
 from .stumps import Stump, describe
 from .trees import TreeForm, boost_trees
-from .tuning import BETA_PATH, Prices, Recorder, Rows, best_threshold, held_out_path, scores_on, standard_error
+from .tuning import (
+    BETA_PATH,
+    PATIENCE,
+    Prices,
+    Recorder,
+    Rows,
+    best_threshold,
+    held_out_path,
+    scores_on,
+    standard_error,
+)
 
 Array = NDArray[np.float64]
 CHOW = "chow"
 _SHARPEST = 32.0  # exponent at which L_p stands for the maximum
+_SHARPENING = 60  # rounds after which it is that exponent, where the number of rounds is open
 _NO_REJECT_TERM = 1e-300  # k of the twin: its r is no variable
 
 
@@ -204,6 +215,7 @@ def make_settings(recipe: Recipe, family: str, beta: float = 0.0) -> Settings:
     """Return the settings of the loop."""
     twin, paper = family == CHOW, recipe.step == "paper"
     schedule = (1.0, 2.0, 4.0, 8.0, 16.0, _SHARPEST) if recipe.surrogate == "max" and not twin else ()
+    sharpened = bool(schedule) and recipe.early_stopping and recipe.max_depth == 1
     return Settings(
         family="score" if twin else family,
         gamma=0.0 if twin else recipe.gamma,
@@ -217,6 +229,7 @@ def make_settings(recipe: Recipe, family: str, beta: float = 0.0) -> Settings:
         free_r=not twin and not paper,
         n_threads=recipe.n_threads,
         p_schedule=schedule,
+        p_rounds=min(recipe.n_rounds, _SHARPENING) if sharpened else None,
     )
 
 
@@ -287,7 +300,7 @@ def fit_pair(data: Data, bins: Bins, recipe: Recipe, family: str, stack: str | N
         name = f"{family}+{stack}"
         z = twin.held_out[0]
         if stack == "oof":
-            bins = bins.join(bin_features(z[:, None], np.arange(len(z)), recipe.max_bins))
+            bins = bins.join(bin_features(z[:, None], np.arange(len(z)), recipe.max_bins, data.weight))
         else:
             offset = np.column_stack(plug_in_pair(surrogate, float(np.max(data.c)), z))
     problem = Problem(bins, data.n_pos, data.s, surrogate, offset)
@@ -361,9 +374,12 @@ def held_out_rounds(
     quick = replace(settings, certify_every=50, beta=recipe.beta or 0.0)
     most = settings.n_rounds
     grid = np.unique(np.geomspace(1, most, 25).astype(np.int64)) if most else np.zeros(1, dtype=np.int64)
+    # On its way to the maximum the loss is another one in every stage: only rounds after the last can be compared.
+    first = settings.p_rounds or 0
+    grid = grid[grid >= first]
     scores = np.full((len(grid), 2, len(problem.s)), np.nan)
     for train, test in folds:
-        recorder = Recorder(problem.take(test), grid)
+        recorder = Recorder(problem.take(test), grid, patience=(first, PATIENCE))
         if recipe.max_depth > 1:
             model = boost_trees(problem.take(train), quick, recipe.max_depth, recorder.after_tree).model
         else:
@@ -376,7 +392,7 @@ def held_out_rounds(
 def with_best_threshold(fitted: Fitted, data: Data) -> Fitted:
     """Move the rejection threshold to where held-out cases cost least, if moving it pays on cases it was not set on.
 
-    What it would have cost is judged with each fold's threshold set on the other folds, so that it can be compared
+    What it would have cost is judged with each part's threshold set on the other parts, so that it can be compared
     with a rule that sets none.
     """
     if fitted.held_out is None:
@@ -384,9 +400,10 @@ def with_best_threshold(fitted: Fitted, data: Data) -> Fitted:
     h, r = fitted.held_out
     rows = data.tested
     moved = r.copy()
-    for _, test in data.folds:
-        others = np.setdiff1d(rows, test) if len(data.folds) > 1 else test
-        moved[test] -= _threshold(data, h, r, others)
+    # A single held-out part is judged by halves, which alternate within each class.
+    parts = [test for _, test in data.folds] if len(data.folds) > 1 else [rows[::2], rows[1::2]]
+    for part in parts:
+        moved[part] -= _threshold(data, h, r, np.setdiff1d(rows, part))
     price = _price_of(data)
     if price(np.stack([h, moved])) >= price(np.stack([h, r])):
         return fitted
@@ -395,6 +412,8 @@ def with_best_threshold(fitted: Fitted, data: Data) -> Fitted:
 
 
 def _threshold(data: Data, h: Array, r: Array, rows: Rows) -> float:
+    if len(rows) == 0:  # parts that all hold the same cases leave none to set it on
+        return 0.0
     return best_threshold(data.y[rows], h[rows], r[rows], data.prices.take(rows))
 
 

@@ -5,8 +5,9 @@ over features or rows. Rows come with the positives first, so that no inner loop
 
 Layouts: codes (p, m) feature-major; w (m, 2) holds w1 and w2; hist (2, cells, 2) holds for each cell the sums of
 w1, w2 over its positives, then over its negatives; prefix (cells, 2) holds for cell k of a feature the sums over
-its cells before k of G = sum y w1 and Q = sum (w1 - w2). A label l has the values (H_l, rho_l) of (h, r); raising the
-weight of a stump changes the objective at the rate sum_l rho_l Q_l - H_l G_l.
+its cells before k of G = sum y w1 and Q = sum (w1 - w2). Where both numbers are wanted at once they come as one
+complex number. A label l has the values (H_l, rho_l) of (h, r); raising the weight of a stump changes the objective
+at the rate sum_l rho_l Q_l - H_l G_l.
 """
 
 from __future__ import annotations
@@ -14,57 +15,73 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
 
-_BLOCK = 1024  # rows whose weights stay in the first-level cache while all features are visited
+_BLOCK = 2048  # rows whose weights stay in the first-level cache while all features are visited
 _CAP = 30.0  # longest step
 _E_MAX = 1e130  # e^300
 
 
+def _add_pair(table, cell, pair):
+    table[cell] += pair
+
+
+@intrinsic
+def _add_both_parts(_, table, cell, pair):
+    """`_add_pair` of complex numbers in one load, sum and store; left alone, numba makes two of each."""
+
+    def build(context, builder, signature, args):
+        two = ir.VectorType(ir.DoubleType(), 2)
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        at = context.cast(builder, args[1], signature.args[1], types.uintp)
+        target = builder.bitcast(builder.gep(array.data, [at]), two.as_pointer())
+        both = ir.Constant(two, ir.Undefined)
+        for part in range(2):
+            value = builder.extract_value(args[2], part)
+            both = builder.insert_element(both, value, ir.Constant(ir.IntType(32), part))
+        builder.store(builder.fadd(builder.load(target, align=8), both), target, align=8)
+        return context.get_dummy_value()
+
+    return types.void(table, cell, pair), build
+
+
+@overload(_add_pair)
+def _compiled_add_pair(table, cell, pair):
+    return lambda table, cell, pair: _add_both_parts(table, cell, pair)
+
+
 @njit(cache=True, nogil=True)
-def _sum_four(one, two, three, four, w, to_one, to_two, to_three, to_four, start, stop):
+def _sum_four(one, two, three, four, w, to_one, to_two, to_three, to_four):
     """Sum the weights of some rows by cell of four features at once: each weight is loaded only once."""
-    for i in range(start, stop):
-        w1, w2 = w[i, 0], w[i, 1]
-        c = one[i]
-        to_one[c, 0] += w1
-        to_one[c, 1] += w2
-        c = two[i]
-        to_two[c, 0] += w1
-        to_two[c, 1] += w2
-        c = three[i]
-        to_three[c, 0] += w1
-        to_three[c, 1] += w2
-        c = four[i]
-        to_four[c, 0] += w1
-        to_four[c, 1] += w2
+    for i in range(np.uint64(len(w))):  # unsigned: no index is ever counted from the end
+        pair = w[i]
+        _add_pair(to_one, one[i], pair)
+        _add_pair(to_two, two[i], pair)
+        _add_pair(to_three, three[i], pair)
+        _add_pair(to_four, four[i], pair)
 
 
 @njit(cache=True, nogil=True)
-def _sum_two(one, two, w, to_one, to_two, start, stop):
+def _sum_two(one, two, w, to_one, to_two):
     """The same for two features."""
-    for i in range(start, stop):
-        w1, w2 = w[i, 0], w[i, 1]
-        c = one[i]
-        to_one[c, 0] += w1
-        to_one[c, 1] += w2
-        c = two[i]
-        to_two[c, 0] += w1
-        to_two[c, 1] += w2
+    for i in range(np.uint64(len(w))):
+        pair = w[i]
+        _add_pair(to_one, one[i], pair)
+        _add_pair(to_two, two[i], pair)
 
 
 @njit(cache=True, nogil=True)
-def _sum_one(one, w, to_one, start, stop):
+def _sum_one(one, w, to_one):
     """Sum the weights of some rows by cell of one feature."""
-    for i in range(start, stop):
-        c = one[i]
-        to_one[c, 0] += w[i, 0]
-        to_one[c, 1] += w[i, 1]
+    for i in range(np.uint64(len(w))):
+        _add_pair(to_one, one[i], w[i])
 
 
 @njit(cache=True, nogil=True)
 def histograms(codes, w, n_pos, hist, offsets, first, last):
-    """Sum the weights of the rows by cell, for the features first <= f < last."""
+    """Sum the weights of the rows by cell, for the features first <= f < last; w and hist as complex numbers."""
     m = codes.shape[1]
     hist[:, offsets[first] : offsets[last]] = 0.0
     fours = first + (last - first) // 4 * 4
@@ -75,82 +92,122 @@ def histograms(codes, w, n_pos, hist, offsets, first, last):
             start, stop = (block, middle) if side == 0 else (middle, end)
             if start == stop:
                 continue
-            cells = hist[side]
+            cells, rows = hist[side], w[start:stop]
             for f in range(first, fours, 4):
                 a, b, c, d, e = offsets[f], offsets[f + 1], offsets[f + 2], offsets[f + 3], offsets[f + 4]
                 _sum_four(
-                    codes[f], codes[f + 1], codes[f + 2], codes[f + 3], w,
-                    cells[a:b], cells[b:c], cells[c:d], cells[d:e], start, stop,
+                    codes[f, start:stop], codes[f + 1, start:stop], codes[f + 2, start:stop], codes[f + 3, start:stop],
+                    rows, cells[a:b], cells[b:c], cells[c:d], cells[d:e],
                 )  # fmt: skip
             rest = fours
             if last - fours >= 2:
                 a, b, c = offsets[fours], offsets[fours + 1], offsets[fours + 2]
-                _sum_two(codes[fours], codes[fours + 1], w, cells[a:b], cells[b:c], start, stop)
+                _sum_two(codes[fours, start:stop], codes[fours + 1, start:stop], rows, cells[a:b], cells[b:c])
                 rest += 2
             for f in range(rest, last):
-                _sum_one(codes[f], w, cells[offsets[f] : offsets[f + 1]], start, stop)
+                _sum_one(codes[f, start:stop], rows, cells[offsets[f] : offsets[f + 1]])
+
+
+@njit(cache=True, nogil=True)
+def _slopes(labels, values):
+    """Factors of Q and G at the first cut, then at the second: what moving rows across it changes."""
+    one, two, three = labels[0], labels[1], labels[2]
+    first = values[one, 1] - values[two, 1], values[one, 0] - values[two, 0]
+    second = values[two, 1] - values[three, 1], values[two, 0] - values[three, 0]
+    return first[0], first[1], second[0], second[1]
+
+
+@njit(cache=True, nogil=True)
+def _least_of_two(prefix, one, other):
+    """Least cost over all pairs of cuts j <= k of two types, by a running minimum over j.
+
+    Two chains of minima keep the processor busy where one would wait, and no branch depends on the data: where the
+    minimum lies is found later, for the one stump that is wanted.
+    """
+    left_1 = best_1 = left_2 = best_2 = np.inf
+    r12, h12, r23, h23 = one
+    s12, g12, s23, g23 = other
+    for k in range(np.uint64(len(prefix))):
+        g, q = prefix[k].real, prefix[k].imag
+        left = r12 * q - h12 * g
+        left_1 = left if left < left_1 else left_1
+        total = left_1 + r23 * q - h23 * g
+        best_1 = total if total < best_1 else best_1
+        left = s12 * q - g12 * g
+        left_2 = left if left < left_2 else left_2
+        total = left_2 + s23 * q - g23 * g
+        best_2 = total if total < best_2 else best_2
+    return best_1, best_2
+
+
+@njit(cache=True, nogil=True)
+def cuts(prefix, labels, values):
+    """Positions j <= k of the cuts of least cost of a stump with these three labels, the first if there are several."""
+    r12, h12, r23, h23 = _slopes(labels, values)
+    best_left = best = np.inf
+    left_at = best_j = best_k = 0
+    for k in range(len(prefix)):
+        g, q = prefix[k].real, prefix[k].imag
+        left = r12 * q - h12 * g
+        if left < best_left:
+            best_left = left
+            left_at = k
+        total = best_left + r23 * q - h23 * g
+        if total < best:
+            best = total
+            best_j = left_at
+            best_k = k
+    return best_j, best_k
+
+
+@njit(cache=True, nogil=True)
+def _lost(allowed, values, g, q):
+    """Of the labels allowed for missing values, the one of least cost, and its cost."""
+    least, label = np.inf, 0
+    for a in range(len(allowed)):
+        if allowed[a]:
+            cost = values[a, 1] * q - values[a, 0] * g
+            if cost < least:
+                least, label = cost, a
+    return label, least
 
 
 @njit(cache=True, nogil=True)
 def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, found, where, first, last):
-    """Best stump of each feature first <= f < last: prefix sums, then a running minimum for each type.
+    """Best type of stump of each feature first <= f < last; hist and prefix as complex numbers.
 
-    `types` (T, 4): labels of the three segments and the label of missing values where training had none;
+    `types` (T, 4), T even: labels of the three segments and the label of missing values where training had none;
     `missing` (T, L) marks the labels a type may give to missing values; `values` (L, 2) holds H and rho.
-    `found` (p,) receives the derivative, `where` (p, 4) the type, the two positions and the missing label.
+    `found` (p,) receives the derivative, `where` (p, 2) the type and the missing label; `cuts` finds the cuts.
     """
-    n_types = types.shape[0]
     pos, neg = hist[0], hist[1]
+    best, label = np.empty(2), np.empty(2, np.int64)
     for f in range(first, last):
         base, n = offsets[f], n_bins[f]
+        cells = prefix[base : base + n + 1]
+        positives, negatives = pos[base : base + n + 1], neg[base : base + n + 1]
         g = q = 0.0
-        for k in range(n):
-            prefix[base + k, 0] = g
-            prefix[base + k, 1] = q
-            g += pos[base + k, 0] - neg[base + k, 0]
-            q += pos[base + k, 0] - pos[base + k, 1] + neg[base + k, 0] - neg[base + k, 1]
-        prefix[base + n, 0] = g
-        prefix[base + n, 1] = q
-        lost = base + n
-        g_miss = pos[lost, 0] - neg[lost, 0]
-        q_miss = pos[lost, 0] - pos[lost, 1] + neg[lost, 0] - neg[lost, 1]
+        for k in range(np.uint64(n)):
+            cells[k] = complex(g, q)
+            one, two = positives[k], negatives[k]
+            g += one.real - two.real
+            q += one.real - one.imag + two.real - two.imag
+        cells[n] = complex(g, q)
+        one, two = positives[n], negatives[n]
+        g_miss, q_miss = one.real - two.real, one.real - one.imag + two.real - two.imag
         found[f] = np.inf
-        for t in range(n_types):
-            a1, a2, a3, label = types[t, 0], types[t, 1], types[t, 2], types[t, 3]
-            extra = 0.0
-            if has_missing[f]:
-                extra = np.inf
-                for a in range(values.shape[0]):
-                    if missing[t, a]:
-                        cost = values[a, 1] * q_miss - values[a, 0] * g_miss
-                        if cost < extra:
-                            extra = cost
-                            label = a
-            h12, r12 = values[a1, 0] - values[a2, 0], values[a1, 1] - values[a2, 1]
-            h23, r23 = values[a2, 0] - values[a3, 0], values[a2, 1] - values[a3, 1]
-            last_segment = values[a3, 1] * q - values[a3, 0] * g + extra
-            best_left = np.inf
-            left_at = 0
-            best = np.inf
-            best_j = best_k = 0
-            for k in range(n + 1):
-                gk, qk = prefix[base + k, 0], prefix[base + k, 1]
-                left = r12 * qk - h12 * gk
-                if left < best_left:
-                    best_left = left
-                    left_at = k
-                total = best_left + r23 * qk - h23 * gk
-                if total < best:
-                    best = total
-                    best_j = left_at
-                    best_k = k
-            best += last_segment
-            if best < found[f]:
-                found[f] = best
-                where[f, 0] = t
-                where[f, 1] = best_j
-                where[f, 2] = best_k
-                where[f, 3] = label
+        for t in range(0, len(types), 2):
+            best[0], best[1] = _least_of_two(cells, _slopes(types[t], values), _slopes(types[t + 1], values))
+            for i in range(2):
+                three, label[i] = types[t + i, 2], types[t + i, 3]
+                best[i] += values[three, 1] * q - values[three, 0] * g
+                if has_missing[f]:
+                    label[i], extra = _lost(missing[t + i], values, g_miss, q_miss)
+                    best[i] += extra
+                if best[i] < found[f]:
+                    found[f] = best[i]
+                    where[f, 0] = t + i
+                    where[f, 1] = label[i]
 
 
 @njit(cache=True, nogil=True)
@@ -321,30 +378,28 @@ def intercept_terms(growth, s, kb, unit, n_pos, b, dh, dr, gradient, hessian):
 
 
 @njit(cache=True, nogil=True)
-def grow_exponential(row, table, w, positive, start, stop):
-    """Multiply the weights of rows start <= i < stop by their cells' factors: the exponential loss needs no more."""
-    first = table[:, 0] if positive else table[:, 1]
-    second = table[:, 2]
-    for i in range(start, stop):
+def grow_exponential(row, w, first, second):
+    """Multiply the weights of rows by the factors of their cells: the exponential loss needs no more."""
+    for i in range(np.uint64(len(row))):
         c = row[i]
         w[i, 0] *= first[c]
         w[i, 1] *= second[c]
 
 
-@njit(cache=True, nogil=True)
-def grow_logistic(row, s, kb, unit, table, growth, w, positive, start, stop):
+@njit(cache=True, nogil=True, error_model="numpy")  # no divisor is 0: nothing to look out for
+def grow_logistic(row, w, first, second, growth, s, kb, unit):
     """The same for the logistic loss: keep e^u and e^v up to date, w1 = unit s e^u / (1 + e^u)."""
-    first = table[:, 0] if positive else table[:, 1]
-    second = table[:, 2]
-    for i in range(start, stop):
+    for i in range(np.uint64(len(row))):
         c = row[i]
-        e1 = min(growth[i, 0] * first[c], _E_MAX)
-        e2 = min(growth[i, 1] * second[c], _E_MAX)
+        e1, e2 = growth[i, 0] * first[c], growth[i, 1] * second[c]
+        e1 = e1 if e1 < _E_MAX else _E_MAX
+        e2 = e2 if e2 < _E_MAX else _E_MAX
         growth[i, 0] = e1
         growth[i, 1] = e2
-        scale = unit * s[i]
-        w[i, 0] = scale * (e1 / (1.0 + e1))
-        w[i, 1] = scale * kb[i] * (e2 / (1.0 + e2))
+        d1, d2 = 1.0 + e1, 1.0 + e2
+        scale = unit * s[i] / (d1 * d2)  # one division for both
+        w[i, 0] = scale * d2 * e1
+        w[i, 1] = scale * d1 * e2 * kb[i]
 
 
 @njit(cache=True, nogil=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import reprlib
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,7 @@ def prepare(
     estimator._require_two_classes()
     costs = estimator._fit_costs()
     weights = check_weights(sample_weight, len(codes))
+    weights = weights / weights.max()  # the sum of the largest floats is infinite
     _check_columns(estimator, X, weights)
     present = weights > 0
     order = np.concatenate([np.flatnonzero(present & (codes == 1)), np.flatnonzero(present & (codes == 0))])
@@ -145,9 +147,14 @@ def _stratified(order: NDArray[np.intp], positive: NDArray[np.bool_], n: int, ra
 def _by_case(reject_cost: Any, n: int, order: NDArray[np.intp]) -> NDArray[np.float64] | None:
     if reject_cost is None:
         return None
-    prices = np.asarray(reject_cost, dtype=np.float64)
+    try:
+        prices = np.asarray(reject_cost, dtype=np.float64)
+    except (TypeError, ValueError):
+        prices = np.full(0, np.nan)
     if prices.shape != (n,) or not (np.isfinite(prices) & (prices > 0)).all():
-        raise ValueError(f"reject_cost must hold {n} finite prices greater than 0, one a case; got {reject_cost!r}.")
+        raise ValueError(
+            f"reject_cost must hold {n} finite prices greater than 0, one a case; got {reprlib.repr(reject_cost)}."
+        )
     return prices[order]
 
 
@@ -175,7 +182,11 @@ def resolve_bins(max_bins: Any, n_rows: int) -> int | None:
 
 def threads(n_jobs: int | None) -> int:
     """Return the number of threads to use."""
-    return 1 if n_jobs is None else int(effective_n_jobs(n_jobs))
+    if n_jobs is None:
+        return 1
+    if not _is_whole(n_jobs) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or an integer other than 0 (-1 for all processors); got {n_jobs!r}.")
+    return int(effective_n_jobs(n_jobs))
 
 
 def check_choice(name: str, value: Any, choices: tuple[Any, ...]) -> None:

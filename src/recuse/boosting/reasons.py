@@ -12,14 +12,19 @@ from ..labels import plain
 from .additive import AdditiveForm
 
 _NAMED = 3  # features named at most
+_WORTH_NAMING = 0.005  # share below which 0 % would be said
 
 
 def explain(model: Any, evaluation: Evaluation) -> list[str]:
     """One sentence a case; a rejection names the features that argued for it, with their shares."""
     pair, X = model._pair, evaluation.detail
     if pair.level is not None:
-        raw = evaluation.h + pair.boundary(evaluation.r)  # Chow's rule looks at the score itself
-        return [_by_score(model, h, r) for h, r in zip(raw, evaluation.r, strict=True)]
+        level, boundary = pair.level + pair.threshold, float(pair.boundary(np.zeros(1))[0])
+        sides = _sides(model, pair.form, X)
+        return [
+            by_score(model, h, r, level, boundary) + side
+            for h, r, side in zip(evaluation.h, evaluation.r, sides, strict=True)
+        ]
     if not isinstance(pair.form, AdditiveForm):
         return [_plain(model, h, r) for h, r in zip(evaluation.h, evaluation.r, strict=True)]
     h, r = pair.form.contributions(pair.inputs(X))
@@ -58,19 +63,39 @@ def _accepted(model: Any, score: float, h: NDArray[np.float64], names: list[str]
 
 def _shares(amounts: NDArray[np.float64], names: list[str]) -> str:
     total = amounts.sum()
-    top = [i for i in np.argsort(-amounts, kind="stable")[:_NAMED].tolist() if amounts[i] > 0]
+    top = [i for i in np.argsort(-amounts, kind="stable")[:_NAMED].tolist() if amounts[i] >= _WORTH_NAMING * total]
     said = [f"{names[i]} {amounts[i] / total:.0%}" for i in top]
-    rest = np.count_nonzero(amounts) - len(top)
+    rest = np.count_nonzero(amounts >= _WORTH_NAMING * total) - len(top)
     if rest:
         said.append(f"{rest} other{'s' if rest > 1 else ''} {1 - amounts[top].sum() / total:.0%}")
     return ", ".join(said)
 
 
-def _by_score(model: Any, h: float, r: float) -> str:
-    level = model._pair.level + model._pair.threshold
-    if r > 0:
-        return f"Answered {plain(model.classes_[int(h > 0)])!r}: score {h:.2f} is beyond {level:.2f} either way."
-    return f"Rejected: score {h:.2f} is within {level:.2f} of undecided."
+def by_score(model: Any, h: float, r: float, level: float, boundary: float) -> str:
+    """Why a rule on one score, |h + boundary| <= level, rejected or answered a case."""
+    low, high = -level - boundary, level - boundary
+    if r <= 0:
+        return f"Rejected: score {h:.3g} lies between {low:.3g} and {high:.3g}."
+    said = f"Answered {plain(model.classes_[int(h > 0)])!r}: score {h:.3g} is "
+    return said + (f"above {high:.3g}." if h + boundary > 0 else f"below {low:.3g}.")
+
+
+def _sides(model: Any, form: Any, X: NDArray[Any]) -> list[str]:
+    """What each feature of a case speaks for, class by class."""
+    if not isinstance(form, AdditiveForm):
+        return [""] * len(X)
+    h, _ = form.contributions(X)
+    names = feature_names(model, h.shape[1])
+    first, second = (repr(plain(label)) for label in model.classes_)
+    said = []
+    for row in h:
+        sides = [
+            f" For {label}: {_shares(amounts, names)}."
+            for label, amounts in ((second, np.maximum(row, 0.0)), (first, np.maximum(-row, 0.0)))
+            if amounts.any()
+        ]
+        said.append("".join(sides))
+    return said
 
 
 def _plain(model: Any, h: float, r: float) -> str:

@@ -72,7 +72,7 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
     for n_iter in range(settings.n_rounds + 1):
         last = n_iter == settings.n_rounds
         # Towards the maximum in equal shares of the rounds, or sooner where nothing is left to do.
-        due = stages - 1 if last else n_iter * stages // settings.n_rounds
+        due = stages - 1 if last else min(n_iter * stages // (settings.p_rounds or settings.n_rounds), stages - 1)
         if due > stage:
             stage = _sharpen(state, due)
         if n_iter % _REFRESH == _REFRESH - 1:

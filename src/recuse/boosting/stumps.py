@@ -21,6 +21,7 @@ from .binning import Bins
 
 Array = NDArray[np.float64]
 LABELS = "-+x0a"
+_WORTH_THREADS = 500_000  # codes and cells from which a sweep in threads outweighs waking them
 _H = np.array([-1.0, 1.0, 0.0, 0.0, 0.0])
 _RHO = np.array([0.0, 0.0, -1.0, 0.0, 1.0])
 
@@ -134,6 +135,11 @@ def describe(stump: Coded, bins: Bins, gamma: float = 0.0) -> Stump:
     return Stump(f, float(ends[j]), float(ends[k]), LABELS[one] + LABELS[two] + LABELS[three], LABELS[lost], gamma)
 
 
+def pairs(array: Array) -> NDArray[np.complex128]:
+    """See the two numbers along the last axis as one complex number, without a copy."""
+    return array.view(np.complex128)[..., 0]
+
+
 class Search:
     """The weak learner: buffers for the histograms of one data set, and the sweeps over them.
 
@@ -158,20 +164,23 @@ class Search:
         self.hist = np.empty((2, bins.n_cells, 2))
         self.prefix = np.empty((bins.n_cells, 2))
         self.found = np.empty(p)
-        self.where = np.zeros((p, 4), dtype=np.int64)
+        self.where = np.zeros((p, 2), dtype=np.int64)
 
     def sweep(self, w: Array) -> None:
         """Find the best stump of every feature for these weights."""
-        b, family = self.bins, self.family
+        b, family, hist, prefix = self.bins, self.family, pairs(self.hist), pairs(self.prefix)
 
         def work(first: int, last: int) -> None:
-            self._kernels.histograms(b.codes, w, self.n_pos, self.hist, b.offsets, first, last)
+            self._kernels.histograms(b.codes, pairs(w), self.n_pos, hist, b.offsets, first, last)
             self._kernels.scan(
-                self.hist, self.prefix, b.offsets, b.n_bins, b.has_missing,
+                hist, prefix, b.offsets, b.n_bins, b.has_missing,
                 family.types, family.missing, family.values, self.found, self.where, first, last,
             )  # fmt: skip
 
-        self._spread(work, len(b.n_bins))
+        if b.codes.size + 6 * b.n_cells < _WORTH_THREADS:
+            work(0, len(b.n_bins))
+        else:
+            self._spread(work, len(b.n_bins))
 
     def best(self) -> tuple[Coded, float]:
         """Return the stump of steepest descent, and its derivative."""
@@ -180,8 +189,11 @@ class Search:
 
     def best_of(self, f: int) -> Coded:
         """Return the best stump of one feature."""
-        t, j, k, lost = (int(value) for value in self.where[f])
-        one, two, three, _ = (int(value) for value in self.family.types[t])
+        t, lost = self.where[f].tolist()
+        labels = self.family.types[t]
+        cells = slice(self.bins.offsets[f], self.bins.offsets[f + 1])
+        j, k = self._kernels.cuts(pairs(self.prefix[cells]), labels, self.family.values)
+        one, two, three, _ = labels.tolist()
         return canonical((f, j, k, one, two, three, lost), int(self.bins.n_bins[f]))
 
     def derivatives(self, stumps: list[Coded]) -> Array:

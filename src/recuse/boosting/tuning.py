@@ -21,6 +21,7 @@ Rows = NDArray[np.intp]
 
 # Penalties tried, as shares of the smallest penalty that uses no stump.
 BETA_PATH = tuple((10.0 ** np.linspace(-3.0, -0.2, 8)).tolist())
+PATIENCE = 30  # rounds without a lower held-out loss after which a fit stops
 _QUANTILES = 41  # thresholds tried
 
 
@@ -136,10 +137,15 @@ class HeldOut:
 
 
 class Recorder(HeldOut):
-    """Keeps the held-out scores, and the total weight of the stumps, after the rounds asked for."""
+    """Keeps the held-out scores, and the total weight of the stumps, after the rounds asked for.
 
-    def __init__(self, held_out: Problem, rounds: NDArray[np.int64]) -> None:
+    With `patience` (first, n) it ends the fit when after round `first` the held-out loss has not fallen for n rounds:
+    the loss that is boosted, since the price is a step function that stands still by itself.
+    """
+
+    def __init__(self, held_out: Problem, rounds: NDArray[np.int64], patience: tuple[int, int] | None = None) -> None:
         super().__init__(held_out)
+        self._patience, self._least, self._least_at, self._y = patience, np.inf, 0, held_out.y
         self.rounds = rounds
         self.scores = np.tile(self._added.T, (len(rounds), 1, 1))
         self.totals = np.ones(len(rounds))
@@ -160,4 +166,12 @@ class Recorder(HeldOut):
         later = self.rounds >= self.n_rounds
         self.scores[later] = [h, r]
         self.totals[later] = max(self._total, 1e-300)
-        return self.n_rounds >= self.rounds[-1]
+        return self.n_rounds >= self.rounds[-1] or self._is_out_of_patience(h, r)
+
+    def _is_out_of_patience(self, h: Array, r: Array) -> bool:
+        if self._patience is None or self.n_rounds < self._patience[0]:
+            return False
+        loss = self.problem.surrogate.objective(self._y, self.problem.s, h, r)
+        if loss < self._least:
+            self._least, self._least_at = loss, self.n_rounds
+        return self.n_rounds - self._least_at >= self._patience[1]

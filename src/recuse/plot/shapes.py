@@ -9,11 +9,15 @@ from numpy.typing import NDArray
 
 from ..decisions import locate
 
+_COLUMNS = 3
+_SHARES = np.array([0.005, *np.arange(0.1, 1.0, 0.1), 0.995])  # quantiles: what the panels reach, and deciles between
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind readers too
 
 
 class ShapeFunctionDisplay:
     """One panel a feature: its contribution to the class score h and to the acceptance score r.
+
+    The darker the ground, the more a value argues for rejection.
 
     Parameters
     ----------
@@ -21,8 +25,12 @@ class ShapeFunctionDisplay:
         Shape functions of a fitted model, each with `feature`, `cuts`, `h`, `r` and `missing`.
     names : list of str
         Name of each column.
-    ranges : ndarray of shape (n_features, 2), optional
-        Smallest and largest value of each column, as far as the panels reach; else a little beyond the cuts.
+    quantiles : ndarray of shape (n_features, n), optional
+        Increasing values of each column: the panels reach from the first to the last, as far as the cuts require
+        further, and mark the others at the bottom. Without them they reach a little beyond the cuts.
+
+    missing : ndarray of bool of shape (n_features,), optional
+        Columns with missing values, whose panels tell what these add; none by default.
 
     Attributes
     ----------
@@ -41,8 +49,14 @@ class ShapeFunctionDisplay:
     >>> display = ShapeFunctionDisplay.from_estimator(model, X, max_features=3)  # doctest: +SKIP
     """
 
-    def __init__(self, shapes: list[Any], names: list[str], ranges: NDArray[np.float64] | None = None) -> None:
-        self.shapes, self.names, self.ranges = shapes, names, ranges
+    def __init__(
+        self,
+        shapes: list[Any],
+        names: list[str],
+        quantiles: NDArray[np.float64] | None = None,
+        missing: NDArray[np.bool_] | None = None,
+    ) -> None:
+        self.shapes, self.names, self.quantiles, self.missing = shapes, names, quantiles, missing
 
     @classmethod
     def from_estimator(
@@ -55,7 +69,7 @@ class ShapeFunctionDisplay:
         estimator : fitted classifier with `shape_functions_`, or a Pipeline or search that ends in one
             Boosted stumps; trees have no such form.
         X : array-like, optional
-            Cases whose range of values the panels show.
+            Cases whose range of values the panels show, but for one in 200 at either end; marks are their deciles.
         max_features : int, default=6
             Panels at most.
         axes : array of matplotlib axes, optional
@@ -74,8 +88,10 @@ class ShapeFunctionDisplay:
         n = classifier.n_features_in_
         names = [f"x{i}" for i in range(n)] if known is None else [str(name) for name in known]
         values = None if X is None else np.asarray(X, dtype=float)
-        ranges = None if values is None else np.column_stack([np.nanmin(values, axis=0), np.nanmax(values, axis=0)])
-        return cls(getattr(classifier, attribute), [*names, "stacked score"], ranges).plot(max_features, axes=axes)
+        quantiles = None if values is None else np.nanquantile(values, _SHARES, axis=0).T
+        missing = None if values is None else np.isnan(values).any(axis=0)
+        display = cls(getattr(classifier, attribute), [*names, "stacked score"], quantiles, missing)
+        return display.plot(max_features, axes=axes)
 
     def importance(self) -> NDArray[np.float64]:
         """How far each feature can move the two scores together."""
@@ -84,45 +100,52 @@ class ShapeFunctionDisplay:
     def plot(self, max_features: int = 6, *, axes: Any = None) -> Self:
         """Draw the panels."""
         chosen = np.argsort(-self.importance(), kind="stable")[:max_features]
-        if axes is None:
-            try:
-                from matplotlib import pyplot as plt
-            except ImportError:
-                raise ImportError("Drawing needs matplotlib: pip install 'recuse[plot]'.") from None
-            columns = min(3, max(len(chosen), 1))
-            rows = max(1, -(-len(chosen) // columns))
-            self.figure_, grid = plt.subplots(
-                rows, columns, figsize=(4 * columns, 3 * rows), squeeze=False, sharey=True, layout="constrained"
-            )
-            axes = grid.ravel()
+        own = axes is None
+        if own:
+            axes = _grid(len(chosen))
         self.axes_ = np.atleast_1d(axes)
         self.figure_ = self.axes_[0].figure
+        # Shades tell how strongly a value argues for rejection, on one scale for all panels.
+        darkest = max([float(-self.shapes[i].r.min()) for i in chosen.tolist()], default=0.0)
         for ax, position in zip(self.axes_, chosen.tolist(), strict=False):
-            self._panel(ax, self.shapes[position])
+            self._panel(ax, self.shapes[position], darkest)
         for ax in self.axes_[len(chosen) :]:
             ax.set_axis_off()
         if len(chosen):
-            self.axes_[0].set_ylabel("added to the score")
-            self.axes_[0].legend(frameon=False, fontsize="small")
+            for ax in self.axes_[::_COLUMNS] if own else self.axes_[:1]:
+                ax.set_ylabel("added to the score")
+            if own:
+                handles, labels = self.axes_[0].get_legend_handles_labels()
+                self.figure_.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
+            else:
+                self.axes_[0].legend(frameon=False, fontsize="small")
         return self
 
-    def _panel(self, ax: Any, shape: Any) -> None:
+    def _panel(self, ax: Any, shape: Any, darkest: float) -> None:
         low, high = self._reach(shape)
         edges = np.concatenate([[low], np.clip(shape.cuts, low, high), [high]])
         ax.axhline(0.0, color="0.8", linewidth=0.8)
-        for values, color, label in ((shape.h, _BLUE, "class score h"), (shape.r, _ORANGE, "acceptance score r")):
+        rejects = any(s.r.any() or s.missing[1] for s in self.shapes)  # the twin has no rejector to draw
+        curves = [(shape.h, _BLUE, "class score h"), (shape.r, _ORANGE, "acceptance score r")]
+        for values, color, label in curves if rejects else curves[:1]:
             ax.stairs(values, edges, baseline=None, color=color, label=label, linewidth=1.5)
-        rejecting = edges[:-1], edges[1:], shape.r < 0
-        for start, stop, shaded in zip(*rejecting, strict=True):
-            if shaded and stop > start:
-                ax.axvspan(start, stop, color=_ORANGE, alpha=0.08, linewidth=0)
+        for start, stop, r in zip(edges[:-1], edges[1:], shape.r, strict=True):
+            if r < 0 and stop > start:
+                ax.axvspan(start, stop, color=_ORANGE, alpha=0.25 * float(-r) / darkest, linewidth=0)
+        if self.quantiles is not None and shape.feature < len(self.quantiles):
+            marks = self.quantiles[shape.feature, 1:-1]
+            ax.plot(marks, np.zeros(len(marks)), "|", color="0.4", transform=ax.get_xaxis_transform(), clip_on=False)
+        if self.missing is not None and shape.feature < len(self.missing) and self.missing[shape.feature]:
+            h, r = shape.missing
+            said = f"missing: h {h:+.2f}" + (f", r {r:+.2f}" if rejects else "")
+            ax.text(0.98, 0.03, said, transform=ax.transAxes, ha="right", fontsize="small", color="0.3")
         ax.set_xlabel(self.names[shape.feature])
         ax.set_xlim(low, high)
 
     def _reach(self, shape: Any) -> tuple[float, float]:
         cuts = shape.cuts
-        if self.ranges is not None and shape.feature < len(self.ranges):
-            low, high = self.ranges[shape.feature]
+        if self.quantiles is not None and shape.feature < len(self.quantiles):
+            low, high = self.quantiles[shape.feature, [0, -1]]
         elif len(cuts):
             pad = 0.1 * (cuts[-1] - cuts[0]) or 1.0
             low, high = cuts[0] - pad, cuts[-1] + pad
@@ -131,3 +154,17 @@ class ShapeFunctionDisplay:
         if len(cuts):
             low, high = min(low, cuts[0]), max(high, cuts[-1])
         return float(low), float(high if high > low else low + 1.0)
+
+
+def _grid(n: int) -> NDArray[Any]:
+    """Axes for n panels of a new figure."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError:
+        raise ImportError("Drawing needs matplotlib: pip install 'recuse[plot]'.") from None
+    columns = min(_COLUMNS, max(n, 1))
+    rows = max(1, -(-n // columns))
+    size = (4 * columns, 3 * rows + 0.4)
+    _, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, sharey=True, layout="constrained")
+    axes: NDArray[Any] = grid.ravel()
+    return axes

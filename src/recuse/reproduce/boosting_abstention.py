@@ -158,15 +158,17 @@ def _printed(X: Any, y: Any, train: Any, validation: Any, test: Any, c: float, q
 
 
 def _synthetic(split: int, c: float) -> list[Loss]:
-    """Label by one feature, noise by another: where a learned rejector must win."""
-    X, y = make_noise_by_feature(1000, random_state=split)
-    train, validation, test = _split(y, split)
-    both = np.concatenate([train, validation])
-    model = AbstentionBoostingClassifier(costs=c, random_state=split).fit(X[both], y[both])
+    """Label by one feature, noise by another: where a learned rejector must win.
+
+    Trained on four fifths of 1000 cases; tested on many more than the last fifth, which cost nothing here.
+    """
+    X, y = make_noise_by_feature(800, random_state=split)
+    X_test, y_test = make_noise_by_feature(20_000, random_state=1000 + split)
+    model = AbstentionBoostingClassifier(costs=c, random_state=split).fit(X, y)
     about = {"data": "label by x1, noise by x2", "split": split, "c": c}
-    rows = [about | _row(DEFAULT, model, X[test], y[test])]
-    h, r = model.candidates_["chow"].evaluate(X[test])
-    return [*rows, about | {"method": TWIN, "loss": _loss(y[test], h, r, c)}]
+    rows = [about | _row(DEFAULT, model, X_test, y_test)]
+    h, r = model.candidates_["chow"].evaluate(X_test)
+    return [*rows, about | {"method": TWIN, "loss": _loss(y_test, h, r, c)}]
 
 
 def _selected(rows: list[Loss]) -> list[Loss]:
@@ -264,11 +266,13 @@ def _claims(rows: list[Loss], table: dict[str, Any]) -> list[str]:
 
 
 def _synthetic_lines(rows: list[Loss]) -> list[str]:
-    means = {m: float(np.mean([row["loss"] for row in rows if row["method"] == m])) for m in (DEFAULT, TWIN)}
-    gain = 1 - means[DEFAULT] / means[TWIN]
+    table = _table(rows)
+    ours, twin = (next(iter(table[method].values())) for method in (DEFAULT, TWIN))
+    gains = 1 - ours / twin
     return [
-        "Synthetic, label by one feature and noise by another (n = 1000, c = 0.1 ... 0.4): "
-        f"default {means[DEFAULT]:.4f}, twin {means[TWIN]:.4f}: {gain:.0%} lower."
+        "Synthetic, label by one feature and noise by another (800 cases, tested on 20,000 others; c = 0.1 ... 0.4): "
+        f"default {ours.mean():.4f}, twin {twin.mean():.4f}: {1 - ours.mean() / twin.mean():.0%} lower, by draw "
+        f"{gains.min():.0%} to {gains.max():.0%}. The least possible is 0.12."
     ]
 
 
