@@ -16,8 +16,15 @@ def summary(comparison):
     found = summarize(comparison)
     answers = comparison.answers["logistic-chow"]
     pair = next(method for method in found["methods"] if method["name"] == "logistic-chow").copy()
-    entries = Entries.of(answers.r[0], answers.fold[0], comparison.positive, answers.forced[0])
+    # Every tenth of its cases is unlike any seen.
+    novel = np.arange(len(comparison.positive)) % 10 == 0
+    column = np.where(novel, 3, np.where(answers.kind[0] == 0, answers.forced[0], 2))
+    matrix = np.zeros((2, 4))
+    np.add.at(matrix, (comparison.positive.astype(int), column), 1)
+    entries = Entries.of(answers.r, answers.fold, comparison.positive, answers.forced, novel)
     pair |= {"name": "pair", "title": "Pair of scores", "moves": "pair", "entries": entries.as_dict()}
+    pair["matrix"] = matrix.tolist()
+    found["novelties"] = True
     found["methods"].append(pair)
     found["why"]["shapes"] = [
         {"feature": "score", "cuts": [0.0, 1.0], "h": [-1.0, 0.5, 2.0], "r": [1.0, -0.5, 1.0]},
@@ -38,4 +45,5 @@ def as_entries(method):
     stored = method["entries"]
     codes = np.array(stored["codes"])
     weights = np.ones(len(codes)) if stored["weights"] is None else np.array(stored["weights"], dtype=float)
-    return Entries(np.array(stored["values"]), codes >> 2, (codes & 2) > 0, (codes & 1) > 0, weights)
+    repeat, fold = np.divmod(codes >> 3, stored["folds"])
+    return Entries(np.array(stored["values"]), repeat, fold, (codes & 2) > 0, (codes & 1) > 0, (codes & 4) > 0, weights)

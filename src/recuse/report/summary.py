@@ -53,8 +53,11 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
             "fn": costs.fn,
             "reject": costs.reject_negative,
             "reject_ratio": costs.reject_positive / costs.reject_negative,
+            # None: a novelty costs what its class costs.
+            "novelty_ratio": None if costs.reject_novelty is None else costs.reject_novelty / costs.reject_negative,
         },
         "winner": comparison.winner.name,
+        "novelties": any((answers.kind == 2).any() for answers in comparison.answers.values()),
         "verdict": _verdict(comparison),
         "leaderboard": [_leaderboard_row(row) for row in comparison.rows],
         "methods": [_method(comparison, row) for row in comparison.rows if row.name in comparison.answers],
@@ -90,8 +93,8 @@ def _leaderboard_row(row: Row) -> dict[str, Any]:
 def _method(comparison: Comparison, row: Row) -> dict[str, Any]:
     answers = comparison.answers[row.name]
     moves = PLAIN if row.reference else comparison.method(row.name).moves
-    values = answers.r[0] if moves == PAIR else answers.score[0]
-    entries = Entries.of(values, answers.fold[0], comparison.positive, answers.forced[0])
+    values = answers.r if moves == PAIR else answers.score
+    entries = Entries.of(values, answers.fold, comparison.positive, answers.forced, answers.kind == 2)
     return {
         "name": row.name,
         "title": row.title,
@@ -104,26 +107,29 @@ def _method(comparison: Comparison, row: Row) -> dict[str, Any]:
 
 
 def _own_matrix(answers: Answers, positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Mean confusion matrix over the repetitions: rows negative and positive, columns no, yes and rejected."""
-    matrix = np.zeros((2, 3))
-    column = np.where(answers.accepted, answers.forced, 2)
+    """Mean confusion matrix over the repetitions: rows negative and positive; columns no, yes, ambiguous and novel."""
+    matrix = np.zeros((2, 4))
+    column = np.where(answers.accepted, answers.forced, 1 + answers.kind)
     truth = np.broadcast_to(positive.astype(np.intp), column.shape)
     np.add.at(matrix, (truth, column), 1.0 / len(column))
     return matrix
 
 
-def _curve(answers: Answers, positive: NDArray[np.bool_]) -> list[list[int]]:
-    """Counts of accepted cases, by outcome and class, as the acceptance threshold falls: [tn, fp, fn, tp]."""
-    r, forced = answers.r[0], answers.forced[0] == 1
+def _curve(answers: Answers, positive: NDArray[np.bool_]) -> list[list[float]]:
+    """Counts of accepted cases, by outcome and class, as the acceptance threshold falls: [tn, fp, fn, tp].
+
+    Scores of all repetitions are cut at one threshold, as those of all folds are; counts are means over repetitions.
+    """
+    repeats, r = len(answers.r), answers.r.ravel()
     order = np.argsort(-r, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(r[order])), len(order) - 1)
-    cells = 2 * positive.astype(np.intp) + forced
+    cells = np.tile(2 * positive.astype(np.intp), repeats) + (answers.forced.ravel() == 1)
     counts = np.cumsum(np.eye(4, dtype=np.int64)[cells[order]], axis=0)[ends]
     if len(counts) > CURVE_POINTS:
         accepted = counts.sum(axis=1)
         wanted = np.linspace(accepted[0], accepted[-1], CURVE_POINTS)
         counts = counts[np.unique(np.searchsorted(accepted, wanted))]
-    found: list[list[int]] = counts.tolist()
+    found: list[list[float]] = (counts if repeats == 1 else counts / repeats).tolist()
     return found
 
 

@@ -12,7 +12,8 @@ const percent = (x, digits = 1) => (x === null ? "–" : (100 * x).toFixed(digit
 const price = x => (Math.abs(x) < 1 ? x.toFixed(4) : x.toFixed(3));
 const count = x => (Number.isInteger(x) ? x : Math.round(10 * x) / 10).toLocaleString("en");
 const isRun = () => prices.fp === run.fp && prices.fn === run.fn && prices.reject === run.reject;
-const current = () => priceList(prices.fp, prices.fn, prices.reject, run.reject_ratio);
+const pricesAt = (fp, fn, reject) => priceList(fp, fn, reject, run.reject_ratio, run.novelty_ratio);
+const current = () => pricesAt(prices.fp, prices.fn, prices.reject);
 
 function matrixAt(method, p) {
   return isRun() && p.rneg === run.reject ? method.matrix : operatingMatrix(method.entries, method.moves, p);
@@ -37,6 +38,7 @@ function showFigures() {
   byId("live-coverage").textContent = percent(facts.coverage);
   byId("live-error").textContent = percent(facts.error);
   byId("live-person").textContent = Math.round(1000 * facts.rejected).toLocaleString("en");
+  if (facts.novel > 0) byId("live-person").append(Object.assign(document.createElement("small"), { textContent: `${Math.round(1000 * facts.novel)} of them unlike any seen` }));
   const saved = reference.cost - facts.cost;
   byId("live-saved").innerHTML = "";
   byId("live-saved").append((1000 * saved).toFixed(1), Object.assign(document.createElement("small"), { textContent: `against “${reference.title}”` }));
@@ -49,24 +51,37 @@ function showFigures() {
 }
 
 function showSentence(method, p, facts, saved, reference, all) {
-  const [negative, positive] = summary.classes;
-  let lines = "";
-  if (method.moves === "chow" && p.pays) {
-    lines = ` It answers ${positive} above a probability of ${Number(p.upper.toPrecision(3))}, ${negative} below ${Number(p.lower.toPrecision(3))}, and in between a person should look.`;
-  }
   const verdict = saved > 0
     ? `saves ${(1000 * saved).toFixed(1)} per 1,000 cases against “${reference.title}”`
     : `costs ${(-1000 * saved).toFixed(1)} more per 1,000 cases than “${reference.title}”`;
   const cheapest = all.title === method.title ? "It is the cheapest here." : `Cheapest here: ${all.title}, ${price(all.cost)} per case.`;
   byId("sentence").textContent =
-    `At these prices ${method.title} leaves ${Math.round(1000 * facts.rejected)} of 1,000 cases to a person and ${verdict}.${lines} ${cheapest}`;
+    `At these prices ${method.title} leaves ${Math.round(1000 * facts.rejected)} of 1,000 cases to a person and ${verdict}. ${cheapest}`;
+  byId("what-moves").textContent = `What moves with the prices: ${whatMoves(method, p)}` +
+    (facts.novel > 0 ? " Cases unlike any seen stay with a person at every price." : "");
+}
+
+// In words, what operatingMatrix does with a method at other prices than those of the run.
+function whatMoves(method, p) {
+  const [negative, positive] = summary.classes, three = x => Number(x.toPrecision(3));
+  const single = `It answers ${positive} above a probability of ${three(p.breakEven)}, ${negative} otherwise.`;
+  if (method.moves === "plain") return `its one threshold. ${single}`;
+  if (method.moves === "chow") {
+    const between = `It answers ${positive} above a probability of ${three(p.upper)}, ${negative} below ${three(p.lower)}, and in between a person should look.`;
+    return `its two thresholds. ${p.pays ? between : single}`;
+  }
+  const chosen = "chosen again at least cost, for each fold on the cases of the other folds";
+  return method.moves === "tuned"
+    ? `its two thresholds on the class score, ${chosen}.`
+    : `one threshold on its acceptance score, ${chosen}. Its class for each case stays as trained at the prices of the run; trained again at other prices it might do better.`;
 }
 
 function showMatrix(matrix, facts) {
   matrix.forEach((row, i) => {
-    const total = row[0] + row[1] + row[2];
+    const total = row[0] + row[1] + row[2] + row[3];
     row.forEach((value, j) => {
       const cell = byId(`m${i}${j}`);
+      if (!cell) return;  // no method of this run knows novelties
       cell.textContent = count(value);
       cell.append(Object.assign(document.createElement("small"), { textContent: total ? percent(value / total) : "" }));
     });
@@ -74,7 +89,8 @@ function showMatrix(matrix, facts) {
   const share = x => Math.round((1000 * x) / facts.total);
   byId("thousand").textContent =
     `Of 1,000 such cases ${share(matrix[0][0] + matrix[1][1])} are answered rightly, ${share(matrix[0][1])} are false alarms, ` +
-    `${share(matrix[1][0])} are missed, and ${share(matrix[0][2] + matrix[1][2])} go to a person.`;
+    `${share(matrix[1][0])} are missed, and ${Math.round(1000 * facts.rejected)} go to a person` +
+    (facts.novel > 0 ? `, ${Math.round(1000 * facts.novel)} of them because they are unlike any seen.` : ".");
 }
 
 // Charts ------------------------------------------------------------------------------------------------------------
@@ -161,7 +177,7 @@ function priceData(p) {
   const limit = 1 / (run.reject_ratio / p.fn + 1 / p.fp), top = Math.max(1.1 * limit, 1.05 * p.rneg), steps = 24, rows = [];
   const grid = Array.from({ length: steps }, (_, k) => (top * (k + 1)) / steps);
   for (const reject of [...grid, p.rneg].sort((a, b) => a - b)) {
-    const at = priceList(p.fp, p.fn, reject, run.reject_ratio);
+    const at = pricesAt(p.fp, p.fn, reject);
     for (const m of methods) {
       const cost = matrixCost(matrixAt(m, at), at);
       rows.push({ title: m.title, dash: m.reference ? "dashed" : "solid", x: at.rneg, y: cost });
