@@ -9,8 +9,8 @@ tested against. How a method follows the prices:
 - "pair": one threshold of least cost on its acceptance score, the classes as they are.
 
 The thresholds of the last two are chosen for each fold on the cases of the other folds of the same repetition, so that
-no case takes part in the choice that decides it. A case rejected as a novelty stays rejected at every price, and takes no
-part in the choice of thresholds: what is unlike anything seen does not depend on prices. Counts are means over the
+no case takes part in the choice that decides it. A case rejected as a novelty stays rejected at every price, and has
+no part in the choice of thresholds: what is unlike anything seen does not depend on prices. Counts are means over the
 repetitions.
 """
 

@@ -117,13 +117,13 @@ function draw(id, spec) {
 function costChart() {
   const rows = summary.leaderboard.filter(r => r.cost !== null)
     .map(r => ({ title: r.title, cost: r.cost, low: r.cost_low, high: r.cost_high, kind: r.reference ? "reference" : "method" }));
-  const y = { field: "title", type: "nominal", sort: null, title: null, axis: { labelExpr: narrow() ? "split(datum.label, ', ')" : "datum.label" } };
+  const y = { field: "title", type: "nominal", sort: null, title: null, axis: narrow() ? { labelExpr: "split(datum.label, ', ')", labelLimit: 140, labelFontSize: 11 } : {} };
   return draw("chart-costs", {
     height: (narrow() ? 36 : 26) * rows.length,
     data: { values: rows },
     encoding: { y },
     layer: [
-      { mark: { type: "rule", strokeWidth: 3, opacity: 0.45, color: "var(--c0)" }, encoding: { x: { field: "low", type: "quantitative", title: "expected cost per case", axis: { tickCount: narrow() ? 4 : 7 }, scale: { zero: true } }, x2: { field: "high" } } },
+      { mark: { type: "rule", strokeWidth: 3, opacity: 0.45, color: "var(--c0)" }, encoding: { x: { field: "low", type: "quantitative", title: narrow() ? "cost per case" : "expected cost per case", axis: { tickCount: narrow() ? 4 : 7 }, scale: { zero: true } }, x2: { field: "high" } } },
       { mark: { type: "point", filled: false, size: 80, strokeWidth: 2, color: "var(--c0)", opacity: 1 },
         encoding: { x: { field: "cost", type: "quantitative" }, fill: { condition: { test: "datum.kind === 'method'", value: "var(--c0)" }, value: "var(--paper)" },
           tooltip: [{ field: "title", title: "method" }, { field: "cost", format: ".4f" }, { field: "low", format: ".4f" }, { field: "high", format: ".4f" }] } },
@@ -179,7 +179,8 @@ function priceData(p) {
   for (const reject of [...grid, p.rneg].sort((a, b) => a - b)) {
     const at = pricesAt(p.fp, p.fn, reject);
     for (const m of methods) {
-      const cost = matrixCost(matrixAt(m, at), at);
+      // Everywhere by the same rule, also at the prices of the run: one point by another rule would look like a cliff.
+      const cost = matrixCost(operatingMatrix(m.entries, m.moves, at), at);
       rows.push({ title: m.title, dash: m.reference ? "dashed" : "solid", x: at.rneg, y: cost });
     }
   }
