@@ -51,6 +51,8 @@ class Answered:
     def __str__(self) -> str:
         share = f" ({self.rejected / self.cases:.1%})" if self.cases else ""
         text = f"{self.cases} cases: {self.cases - self.rejected} answered, {self.rejected}{share} {REJECT_TEXT}"
+        if self.novelty:
+            text += f", {self.novelty} of them unlike any seen"
         if self.capacity is None:
             return text
         if self.limit is None:

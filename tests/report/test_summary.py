@@ -73,7 +73,7 @@ def test_shape_functions_are_shown_where_the_model_has_them(comparison, monkeypa
     found = summarize(comparison)["why"]["shapes"]
     names = model[:-1].get_feature_names_out()
     assert [shape["feature"] for shape in found] == [names[1], names[0]]
-    assert found[0]["h"] == [-3.0, 2.0]
+    assert found[0]["h"] == [3.0, -2.0]  # "bad" is the positive class, and the first of the sorted ones
 
 
 def test_page_is_self_contained(page_file):

@@ -62,7 +62,7 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
         "leaderboard": [_leaderboard_row(row) for row in comparison.rows],
         "methods": [_method(comparison, row) for row in comparison.rows if row.name in comparison.answers],
         "cases": _rejected_cases(comparison, [item["column"] for item in differences[:SHOWN_COLUMNS]]),
-        "why": {"differences": differences, "shapes": _shapes(comparison)},
+        "why": {"differences": differences, **_shapes(comparison)},
         "data": _data(comparison),
         "settings": _settings(comparison),
     }
@@ -194,24 +194,33 @@ def _median(values: NDArray[np.float64]) -> float:
     return float(np.median(known)) if len(known) else float("nan")
 
 
-def _shapes(comparison: Comparison) -> list[dict[str, Any]]:
-    """What each feature adds to the scores, where the winner is a sum over features; the strongest first."""
+def _shapes(comparison: Comparison) -> dict[str, Any]:
+    """What each feature adds to the scores, where the winner is a sum over features; the strongest first.
+
+    A model whose shape functions add nothing to r has no acceptance score of its own: r follows from h.
+    """
     model = comparison.model()
     classifier, _ = locate(model)
-    found = getattr(classifier, "shape_functions_", None)
-    if not found:
-        return []
-    names = [str(name) for name in model[:-1].get_feature_names_out()]
+    found = getattr(classifier, "shape_functions_", None) or []
+    # Towards the positive class, as everywhere on the page.
+    sign = -1.0 if found and plain(classifier.classes_[0]) == comparison.cases.positive else 1.0
+    names = [str(name) for name in model[:-1].get_feature_names_out()] if found else []
     shapes = [
         {
-            "feature": names[shape.feature] if shape.feature < len(names) else "score of the twin",
+            "feature": names[shape.feature] if shape.feature < len(names) else "score of the first booster",
             "cuts": np.asarray(shape.cuts, dtype=float).tolist(),
-            "h": np.asarray(shape.h, dtype=float).tolist(),
+            "h": (sign * np.asarray(shape.h, dtype=float) + 0.0).tolist(),
             "r": np.asarray(shape.r, dtype=float).tolist(),
         }
         for shape in found
     ]
-    return sorted(shapes, key=lambda shape: -max(np.ptp(shape["h"]), np.ptp(shape["r"])))[:SHOWN_SHAPES]
+    strongest = sorted(shapes, key=lambda shape: -max(np.ptp(shape["h"]), np.ptp(shape["r"])))
+    return {
+        "shapes": strongest[:SHOWN_SHAPES],
+        "n_shapes": len(shapes),
+        "own_acceptance": any(any(shape["r"]) for shape in shapes),
+        "stacked": bool(getattr(classifier, "score_functions_", None)),
+    }
 
 
 def _data(comparison: Comparison) -> dict[str, Any]:

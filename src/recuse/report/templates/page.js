@@ -234,12 +234,13 @@ function showCurveTable(p) {
 function shapeChart(shape, i) {
   const rows = [], cuts = shape.cuts, span = cuts.length > 1 ? cuts[cuts.length - 1] - cuts[0] : 1;
   const edges = cuts.length ? [cuts[0] - 0.08 * span, ...cuts, cuts[cuts.length - 1] + 0.08 * span] : [0, 1];
-  for (let k = 0; k < shape.h.length; k++) {
-    for (const x of [edges[k], edges[k + 1]]) rows.push({ x, y: shape.h[k], part: "class score" }, { x, y: shape.r[k], part: "acceptance score" });
+  const parts = summary.why.own_acceptance ? { "class score": shape.h, "acceptance score": shape.r } : { "class score": shape.h };
+  for (const [part, values] of Object.entries(parts)) {
+    values.forEach((y, k) => { for (const x of [edges[k], edges[k + 1]]) rows.push({ x, y, part }); });
   }
   return draw(`shape-${i}`, { height: 150, data: { values: rows }, mark: { type: "line", strokeWidth: 2 },
     encoding: { x: axisX("x", null, { scale: { zero: false } }), y: { field: "y", type: "quantitative", title: null, axis: { tickCount: 4 } },
-      color: { field: "part", type: "nominal", scale: { domain: ["class score", "acceptance score"], range: ["var(--c0)", "var(--c1)"] }, legend: { title: null, orient: "bottom" } } } });
+      color: { field: "part", type: "nominal", scale: { domain: Object.keys(parts), range: ["var(--c0)", "var(--c1)"] }, legend: { title: null, orient: "bottom" } } } });
 }
 
 // Tables ------------------------------------------------------------------------------------------------------------
