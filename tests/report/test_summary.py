@@ -112,8 +112,15 @@ def test_a_report_is_written_again(comparison, tmp_path):
     assert (tmp_path / "other.html").read_bytes() == first
 
 
-def test_folders_that_hold_no_run(tmp_path):
+def test_folders_that_hold_no_run(summary, tmp_path):
     with pytest.raises(FileNotFoundError, match=r"holds no summary.json: give the folder that compare wrote"):
+        rewrite(tmp_path)
+    # From a version whose leaderboard had no notes: a key that only the template asks for.
+    old = json.loads(json.dumps(summary))
+    for row in old["leaderboard"]:
+        del row["note"]
+    (tmp_path / "summary.json").write_text(json.dumps(old))
+    with pytest.raises(ValueError, match="damaged or of another version"):
         rewrite(tmp_path)
     (tmp_path / "summary.json").write_text("{}")
     with pytest.raises(ValueError, match="damaged or of another version"):

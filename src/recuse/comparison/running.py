@@ -226,7 +226,7 @@ def _results(
         for method, number in pending
     )
     by_name = {method.name: method for method, _ in pending}
-    for name, number, result in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(calls):
+    for name, number, result in Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")(calls):
         yield by_name[name], number, result
 
 
@@ -253,7 +253,7 @@ def _end_with(parent: int) -> None:
             time.sleep(_WATCH_SECONDS)
         os._exit(1)
 
-    if os.name == "posix" and os.getppid() == parent:
+    if os.name == "posix":  # elsewhere a worker ends when it has waited in vain for its next task
         threading.Thread(target=watch, daemon=True).start()
 
 
