@@ -25,6 +25,19 @@ def summary(comparison):
     pair |= {"name": "pair", "title": "Pair of scores", "moves": "pair", "entries": entries.as_dict()}
     pair["matrix"] = matrix.tolist()
     found["novelties"] = True
+    # Another whose cases were answered twice, in other folds and with other scores.
+    again = next(method for method in found["methods"] if method["name"] == "logistic-tuned").copy()
+    scores, folds = answers.score[0], answers.fold[0]
+    entries = Entries.of(
+        np.stack([scores, 0.9 * scores + 0.05]),
+        np.stack([folds, (folds + 1) % 3]),
+        comparison.positive,
+        np.stack([answers.forced[0], 1 - answers.forced[0]]),
+        np.stack([novel, ~novel & (scores > 0.7)]),
+    )
+    again |= {"name": "again", "title": "Answered twice", "entries": entries.as_dict()}
+    twice = again | {"name": "again-pair", "title": "Answered twice, by a pair of scores", "moves": "pair"}
+    found["methods"] += [again, twice]
     found["methods"].append(pair)
     found["why"]["shapes"] = [
         {"feature": "score", "cuts": [0.0, 1.0], "h": [-1.0, 0.5, 2.0], "r": [1.0, -0.5, 1.0]},
