@@ -108,3 +108,37 @@ def test_large_tables_are_grouped_without_losing_a_case(monkeypatch):
         few, all_of_them = (operating_matrix(entries, moves, costs) for entries in (grouped, exact))
         np.testing.assert_allclose(few.sum(axis=1), all_of_them.sum(axis=1))
         assert np.abs(few - all_of_them).max() <= 60
+
+
+@pytest.mark.parametrize("moves", ["plain", "chow", "tuned", "pair"])
+def test_repetitions_are_averaged_and_do_not_mix(cases, moves):
+    """Thresholds of a repetition come from that repetition: the matrix is the mean of theirs."""
+    p, fold, positive, forced = cases
+    rng = np.random.default_rng(9)
+    scores = np.stack([p, np.clip(p + rng.normal(0, 0.1, len(p)), 0, 1)])
+    folds, novel = np.stack([fold, rng.permutation(fold)]), rng.random(scores.shape) < 0.1
+    for costs in PRICES:
+        pooled = operating_matrix(Entries.of(scores, folds, positive, forced, novel), moves, costs)
+        single = [
+            operating_matrix(Entries.of(*parts[:2], positive, forced, parts[2]), moves, costs)
+            for parts in zip(scores, folds, novel, strict=True)
+        ]
+        np.testing.assert_allclose(pooled, np.mean(single, axis=0))
+        assert pooled[:, 3].sum() == novel.sum() / 2
+
+
+def test_novelties_have_no_part_in_the_choice_of_thresholds(cases):
+    p, fold, positive, forced = cases
+    novel = np.random.default_rng(3).random(len(p)) < 0.2
+    for moves in ("tuned", "pair"):
+        whole = operating_matrix(Entries.of(p, fold, positive, forced, novel), moves, PRICES[0])
+        without = operating_matrix(Entries.of(*(c[~novel] for c in cases)), moves, PRICES[0])
+        np.testing.assert_array_equal(whole[:, :3], without[:, :3])
+
+
+def test_many_repetitions_of_a_large_table_stay_small_enough_for_a_page():
+    rng = np.random.default_rng(0)
+    p = rng.beta(0.5, 3, (4, 20_000))
+    grouped = Entries.of(p, rng.integers(0, 5, p.shape), rng.random(20_000) < 0.2, p > 0.5)
+    assert grouped.weights.sum() == 80_000
+    assert len(grouped.values) <= 25_000
