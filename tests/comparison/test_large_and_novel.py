@@ -90,7 +90,7 @@ def test_page_of_a_method_without_probabilities(with_novelties):
             next(row.cost.value for row in result.rows if row.name == name)
         )
         for prices in (Costs(1, 3, 0.3), Costs(1, 9, 0.2), Costs(1, 1, 0.9)):
-            matrix = operating_matrix(as_entries(method), method["moves"], prices)
+            matrix = operating_matrix(as_entries(method), method["moves"], prices, costs)
             assert matrix.sum() == pytest.approx(own.sum())
             # Novelties stay with a person whatever the prices.
             np.testing.assert_allclose(matrix[:, 3], own[:, 3])

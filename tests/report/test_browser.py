@@ -73,6 +73,10 @@ def shown(page, name):
     return page.locator(f"#{name}").inner_text()
 
 
+def trained_at(summary):
+    return Costs(*(summary["prices"][key] for key in ("fp", "fn", "reject")))
+
+
 def number(text):
     return float(re.match(r"-?[\d,.]+", text).group().replace(",", ""))
 
@@ -151,18 +155,19 @@ def test_every_method_at_many_prices(open_page, summary):
     ]
     found = page.evaluate(
         """prices => summary.methods.map(method => prices.map(([fp, fn, reject, ratio]) => {
-             const p = priceList(fp, fn, reject, ratio, 1.3), matrix = operatingMatrix(method.entries, method.moves, p);
+             const p = priceList(fp, fn, reject, ratio, 1.3);
+             const matrix = operatingMatrix(method.entries, method.moves, p, trained);
              return [matrix, matrixCost(matrix, p), p.lower, p.upper];
         }))""",
         prices,
     )
-    seen = set()
+    seen, trained = set(), trained_at(summary)
     for method, rows in zip(summary["methods"], found, strict=True):
         for (fp, fn, reject, ratio), (matrix, cost, lower, upper) in zip(prices, rows, strict=True):
             costs = Costs(
                 fp=fp, fn=fn, reject_negative=reject, reject_positive=reject * ratio, reject_novelty=1.3 * reject
             )
-            expected = operating_matrix(as_entries(method), method["moves"], costs)
+            expected = operating_matrix(as_entries(method), method["moves"], costs, trained)
             np.testing.assert_allclose(matrix, expected, err_msg=f"{method['name']} {costs}")
             assert cost == pytest.approx((expected * costs.matrix()[:2]).sum() / expected.sum())
             assert (lower, upper) == pytest.approx(costs.thresholds)
@@ -184,9 +189,9 @@ def test_typed_prices_and_prices_that_never_pay(open_page):
 def test_every_slider_at_both_ends(open_page, summary):
     """The figures of every method are the library's there too, and say what moved."""
     page = open_page()
-    run = summary["prices"]
+    run, trained = summary["prices"], trained_at(summary)
     words = {"plain": "its one threshold", "chow": "its two thresholds. ", "tuned": "on the class score, chosen again"}
-    words["pair"] = "one threshold on its acceptance score, chosen again"
+    words["pair"] = "the threshold on its acceptance score, by as much"
     for name in ("fp", "fn", "reject"):
         for position, factor in (("-100", 0.1), ("100", 10.0)):
             page.locator(f"#{name}-slider").fill(position)
@@ -196,7 +201,7 @@ def test_every_slider_at_both_ends(open_page, summary):
             assert page.locator("#never").is_visible() == (not costs.rejecting_pays)
             for method in summary["methods"]:
                 page.select_option("#choice", method["name"])
-                matrix = operating_matrix(as_entries(method), method["moves"], costs)
+                matrix = operating_matrix(as_entries(method), method["moves"], costs, trained)
                 cost = (matrix * costs.matrix()[:2]).sum() / matrix.sum()
                 assert number(shown(page, "live-cost")) == pytest.approx(cost, abs=6e-4 if cost >= 1 else 6e-5)
                 assert shown(page, "live-coverage") == f"{matrix[:, :2].sum() / matrix.sum():.1%}"
@@ -216,8 +221,8 @@ def test_novelties_have_their_own_column(open_page, summary):
     # Nothing jumps at the prices of the run: the line is drawn by one rule.
     drawn = page.evaluate("priceData(current()).filter(row => row.title === 'Pair of scores')")
     at_run = [row["y"] for row in drawn if row["x"] == summary["prices"]["reject"]]
-    costs = Costs(*(summary["prices"][key] for key in ("fp", "fn", "reject")))
-    matrix = operating_matrix(as_entries(pair), "pair", costs)
+    costs = trained_at(summary)
+    matrix = operating_matrix(as_entries(pair), "pair", costs, costs)
     assert at_run == pytest.approx([(matrix * costs.matrix()[:2]).sum() / matrix.sum()])
 
 
@@ -294,3 +299,6 @@ def test_prints(open_page, tmp_path):
     assert page.locator("#chart-cost svg").is_visible()
     page.pdf(path=tmp_path / "page.pdf", format="A4")
     assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    # A4 less its margins: no table is cut off on paper.
+    page.set_viewport_size({"width": 718, "height": 1000})
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

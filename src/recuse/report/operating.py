@@ -6,7 +6,8 @@ tested against. How a method follows the prices:
 - "plain": yes above the break-even probability, never rejects;
 - "chow": Chow's thresholds for the prices, on its probabilities;
 - "tuned": two thresholds of least cost on its class score;
-- "pair": one threshold of least cost on its acceptance score, the classes as they are.
+- "pair": one threshold on its acceptance score, 0 at the prices it was trained for and moved by as much as the
+  threshold of least cost moves from there; the classes as they are.
 
 The thresholds of the last two are chosen for each fold on the cases of the other folds of the same repetition, so that
 no case takes part in the choice that decides it. A case rejected as a novelty stays rejected at every price, and has
@@ -116,15 +117,18 @@ class Entries:
         }
 
 
-def operating_matrix(entries: Entries, moves: str, costs: Costs) -> Floats:
-    """Confusion matrix at these prices: rows negative and positive; columns no, yes, ambiguous and novel."""
-    answer = np.where(entries.novel, 3, _answers(entries, moves, costs))
+def operating_matrix(entries: Entries, moves: str, costs: Costs, trained: Costs) -> Floats:
+    """Confusion matrix at these prices: rows negative and positive; columns no, yes, ambiguous and novel.
+
+    `trained` are the prices of the run.
+    """
+    answer = np.where(entries.novel, 3, _answers(entries, moves, costs, trained))
     matrix = np.zeros((2, 4))
     np.add.at(matrix, (entries.positive.astype(np.intp), answer), entries.weights)
     return matrix / entries.repeats
 
 
-def _answers(entries: Entries, moves: str, costs: Costs) -> NDArray[np.intp]:
+def _answers(entries: Entries, moves: str, costs: Costs, trained: Costs) -> NDArray[np.intp]:
     if moves == PLAIN or not costs.rejecting_pays:
         return _never_rejecting(entries, moves, costs)
     if moves == CHOW:
@@ -141,8 +145,10 @@ def _answers(entries: Entries, moves: str, costs: Costs) -> NDArray[np.intp]:
             band, _ = tuned_band(sample, costs)
             answers[here] = _cut(entries.values[here], band.lower, band.upper)
         else:
-            threshold = _acceptance_threshold(entries, others, costs)
-            answers[here] = np.where(entries.values[here] >= threshold, entries.forced[here], 2)
+            new, old = (_acceptance_threshold(entries, others, prices) for prices in (costs, trained))
+            # Folds differ in the scale and the calibration of their scores: a threshold from the others would be off
+            # even where nothing has changed, while the way it moves is theirs in common.
+            answers[here] = np.where(entries.values[here] > new - old, entries.forced[here], 2)
     return answers
 
 
@@ -157,7 +163,10 @@ def _cut(values: Floats, lower: float, upper: float) -> NDArray[np.intp]:
 
 
 def _acceptance_threshold(entries: Entries, rows: NDArray[np.bool_], costs: Costs) -> float:
-    """Acceptance score from which on accepting costs least; of equally cheap ones the lowest."""
+    """Acceptance score from which on accepting costs least; of equally cheap ones the lowest.
+
+    Where it costs least to accept nothing: as far above all scores as they reach.
+    """
     _, cost, thresholds = cost_curve(
         entries.positive[rows].astype(int),
         entries.forced[rows].astype(int),
@@ -166,4 +175,6 @@ def _acceptance_threshold(entries: Entries, rows: NDArray[np.bool_], costs: Cost
         labels=[0, 1],
         sample_weight=entries.weights[rows],
     )
-    return float(thresholds[np.flatnonzero(cost <= cost.min() + _SAME * (costs.fp + costs.fn))[-1]])
+    chosen = float(thresholds[np.flatnonzero(cost <= cost.min() + _SAME * (costs.fp + costs.fn))[-1]])
+    values = entries.values[rows]  # ascending
+    return min(chosen, float(values[-1] + (values[-1] - values[0])))

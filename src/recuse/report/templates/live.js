@@ -92,7 +92,8 @@ function threshold(values, k, above) {
   return middle <= left ? right : middle;
 }
 
-// Acceptance score from which on accepting the cases outside one fold costs least; the lowest of equals.
+// Acceptance score from which on accepting the cases outside one fold costs least; the lowest of equals. Where it costs
+// least to accept nothing: as far above all scores as they reach.
 function acceptanceThreshold(entries, fold, p) {
   const points = [];
   let total = 0, rejectAll = 0, error = 0, spared = 0;
@@ -116,22 +117,25 @@ function acceptanceThreshold(entries, fold, p) {
   for (const point of points) least = Math.min(least, point.cost);
   let chosen = Infinity;
   for (const point of points) if (point.cost <= least + SAME * (p.fp + p.fn)) chosen = point.value;
-  return chosen;
+  const top = points[1].value, bottom = points[points.length - 1].value;
+  return Math.min(chosen, top + (top - bottom));
 }
 
 // How the cases of one fold are answered, chosen on the others.
-function choose(entries, moves, fold, p) {
+function choose(entries, moves, fold, p, trained) {
   const group = groupOthers(entries, fold);
   if (!group.values.length) return (value, forced) => forced;
   if (moves === "tuned") {
     const band = tunedBand(group, p);
     return value => cut(value, band.lower, band.upper);
   }
-  const threshold = acceptanceThreshold(entries, fold, p);
-  return (value, forced) => (value >= threshold ? forced : 2);
+  // 0 at the prices of the run, and moved as the threshold of least cost moves from there.
+  const moved = acceptanceThreshold(entries, fold, p) - acceptanceThreshold(entries, fold, trained);
+  return (value, forced) => (value > moved ? forced : 2);
 }
 
-function operatingMatrix(entries, moves, p) {
+// At prices p, for a method trained at the prices `trained`.
+function operatingMatrix(entries, moves, p, trained) {
   const matrix = emptyMatrix(), n = entries.values.length;
   let rule;
   if (moves === "plain" || !p.pays) {
@@ -142,7 +146,7 @@ function operatingMatrix(entries, moves, p) {
     rule = value => cut(value, p.lower, p.upper);
   } else {
     const choices = [];
-    for (let fold = 0; fold < entries.folds * entries.repeats; fold++) choices.push(choose(entries, moves, fold, p));
+    for (let fold = 0; fold < entries.folds * entries.repeats; fold++) choices.push(choose(entries, moves, fold, p, trained));
     rule = (value, code) => choices[code >> 3](value, code & 1);
   }
   for (let i = 0; i < n; i++) {

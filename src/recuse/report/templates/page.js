@@ -13,10 +13,11 @@ const price = x => (Math.abs(x) < 1 ? x.toFixed(4) : x.toFixed(3));
 const count = x => (Number.isInteger(x) ? x : Math.round(10 * x) / 10).toLocaleString("en");
 const isRun = () => prices.fp === run.fp && prices.fn === run.fn && prices.reject === run.reject;
 const pricesAt = (fp, fn, reject) => priceList(fp, fn, reject, run.reject_ratio, run.novelty_ratio);
+const trained = pricesAt(run.fp, run.fn, run.reject);
 const current = () => pricesAt(prices.fp, prices.fn, prices.reject);
 
 function matrixAt(method, p) {
-  return isRun() && p.rneg === run.reject ? method.matrix : operatingMatrix(method.entries, method.moves, p);
+  return isRun() && p.rneg === run.reject ? method.matrix : operatingMatrix(method.entries, method.moves, p, trained);
 }
 
 function sendAllCost(p) {
@@ -70,10 +71,10 @@ function whatMoves(method, p) {
     const between = `It answers ${positive} above a probability of ${three(p.upper)}, ${negative} below ${three(p.lower)}, and in between a person should look.`;
     return `its two thresholds. ${p.pays ? between : single}`;
   }
-  const chosen = "chosen again at least cost, for each fold on the cases of the other folds";
+  const others = "for each fold on the cases of the other folds";
   return method.moves === "tuned"
-    ? `its two thresholds on the class score, ${chosen}.`
-    : `one threshold on its acceptance score, ${chosen}. Its class for each case stays as trained at the prices of the run; trained again at other prices it might do better.`;
+    ? `its two thresholds on the class score, chosen again at least cost, ${others}.`
+    : `the threshold on its acceptance score, by as much as the cheapest threshold moves, found ${others}. Its class for each case stays as trained at the prices of the run; trained again at other prices it might do better.`;
 }
 
 function showMatrix(matrix, facts) {
@@ -180,7 +181,7 @@ function priceData(p) {
     const at = pricesAt(p.fp, p.fn, reject);
     for (const m of methods) {
       // Everywhere by the same rule, also at the prices of the run: one point by another rule would look like a cliff.
-      const cost = matrixCost(operatingMatrix(m.entries, m.moves, at), at);
+      const cost = matrixCost(operatingMatrix(m.entries, m.moves, at, trained), at);
       rows.push({ title: m.title, dash: m.reference ? "dashed" : "solid", x: at.rneg, y: cost });
     }
   }
