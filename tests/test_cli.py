@@ -123,6 +123,44 @@ def test_fit_inspect_and_methods(folder, call, tmp_path):
     assert len(json.loads(call("methods", "--json")[1])) >= 9
 
 
+def test_fit_and_report_speak_json(folder, call, tmp_path):
+    fit = ["fit", folder / "data.csv", "-t", "default", "--positive", "bad", "-m", "logistic-chow", "--json"]
+    code, out, err = call(*fit, "-o", tmp_path / "m.skops")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)
+    assert (facts["out"], facts["fitted"], facts["positive"]) == (str(tmp_path / "m.skops"), "logistic-chow", "bad")
+    assert facts["columns"]["score"] == "number"
+    code, out, err = call("report", folder / "run", "-o", tmp_path / "page.html", "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out) == {"run": str(folder / "run"), "out": str(tmp_path / "page.html")}
+    assert (tmp_path / "page.html").stat().st_size > 100_000
+
+
+def test_reproduce_runs_a_paper_s_protocol(call, monkeypatch, tmp_path):
+    """The whole protocol on data that are always there; the papers' own need files."""
+    from sklearn.datasets import load_breast_cancer
+
+    from recuse.reproduce import PROTOCOLS, double_hinge
+
+    X, y = load_breast_cancer(return_X_y=True)
+    monkeypatch.setattr(double_hinge, "load", lambda name, return_X_y: (X[:200], y[:200]))
+    code, out, _ = call("reproduce", "double-hinge", "--quick", "-o", tmp_path)
+    assert code == 0
+    assert "paper 2.9" in out
+    assert json.loads((tmp_path / "reproduce_double_hinge_quick.json").read_text())["outcomes"]
+    code, out, err = call("reproduce", "double-hing")
+    assert (code, out) == (1, "")
+    assert err == f"recuse: paper='double-hing' is not known; there are {', '.join(sorted(PROTOCOLS))}.\n"
+
+
+def test_the_class_score_points_to_the_positive_class_in_every_file(folder, call, tmp_path):
+    """Whatever the order of the labels: here the positive one is the first."""
+    call("predict", folder / "run" / "model.skops", folder / "data.csv", "-o", tmp_path / "out.csv")
+    for path in (tmp_path / "out.csv", folder / "run" / "decisions.csv"):
+        written = pd.read_csv(path)
+        np.testing.assert_array_equal(written["forced"] == "bad", written["h"] > 0)
+
+
 def test_report_again(folder, call, tmp_path):
     code, _, _ = call("report", folder / "run", "-o", tmp_path / "again.html")
     assert code == 0
@@ -138,6 +176,11 @@ TABLES = {
     "hole.csv": "a,b,y\n" + "1,,no\n2,,yes\n" * 10,
     "fine.csv": "a,b,y\n" + "1,3,no\n2,4,yes\n" * 10,
     "ragged.csv": "a,y\n1,2,3\n4,5\n1,2,3,4\n",
+    "semicolons.csv": "a;y\n" + "1;no\n2;yes\n" * 10,
+    "tabs.csv": "a\ty\n" + "1\tno\n2\tyes\n" * 10,
+    "commas.tsv": "a,y\n" + "1,no\n2,yes\n" * 10,
+    "infinite.csv": "a,y\n" + "1,no\ninf,yes\n" * 10,
+    "unknown.csv": "a,y\n" + "1,no\n2,yes\n3,\n" * 10,
 }
 
 
@@ -147,6 +190,8 @@ def tables(tmp_path_factory):
     for name, content in TABLES.items():
         (path / name).write_text(content)
     (path / "broken.parquet").write_bytes(b"PAR1 no")
+    (path / "latin.csv").write_bytes("a,y\nKöln,no\n".encode("latin-1"))
+    (path / "folder.csv").mkdir()
     return path
 
 
@@ -167,6 +212,21 @@ def tables(tmp_path_factory):
         (["fine.csv", "-t", "y", "--reject", "0.9"], "Rejecting never pays"),
         (["fine.csv", "-t", "y", "--fp", "-1"], "fp must be a finite price greater than 0"),
         (["fine.csv", "-t", "y", "--methods", "magic"], "'magic' is not known"),
+        (["semicolons.csv", "-t", "y"], "its header has semicolons and no commas; save it with commas"),
+        (
+            ["tabs.csv", "-t", "y"],
+            "its header has tabs and no commas; save it with commas between the columns, or name",
+        ),
+        (["commas.tsv", "-t", "y"], "its header has commas and no tabs"),
+        (["infinite.csv", "-t", "y"], "the column 'a' holds an infinite number; leave the cell empty"),
+        (["unknown.csv", "-t", "y"], "10 cases have no y"),
+        (["latin.csv", "-t", "y"], "it is not written in UTF-8; save it as UTF-8"),
+        (["folder.csv", "-t", "y"], "is a folder: give the file"),
+        (["fine.xlsx", "-t", "y"], "not a table format"),
+        (["fine.csv", "-t", "y", "--seed", "-1"], "seed must be 0 or more; got -1"),
+        (["fine.csv", "-t", "y", "--n-jobs", "0"], "n_jobs=0 leaves nobody to do the work"),
+        (["fine.csv", "-t", "y", "--cv", "11"], "only 10 cases with y = 'no'; at least 11 are needed"),
+        (["fine.csv", "-t", "y", "--fn", "inf"], "fn must be a finite price"),
     ],
 )
 def test_bad_tables_and_prices(call, tables, tmp_path, arguments, message):
@@ -251,11 +311,34 @@ def test_help_is_quick_and_light():
     assert done.stdout.strip() == "[]"
 
 
-def test_version_and_completion(call):
+def test_version(call):
     assert call("--version")[1].strip() == recuse.__version__
-    done = run("--show-completion", env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"})
-    assert "--show-completion" in run("--help").stdout
-    assert done.returncode in (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("recuse rep", {"report", "reproduce"}),
+        ("recuse compare --methods logistic-chow,double", {"logistic-chow,double-hinge"}),
+        ("recuse fit -m forest-", {"forest-plain", "forest-chow", "forest-tuned"}),
+        ("recuse reproduce double", {"double-hinge"}),
+        ("recuse predict --cap", {"--capacity"}),
+    ],
+)
+def test_the_shell_completes(typed, offered):
+    environment = os.environ | {"_RECUSE_COMPLETE": "complete_bash", "COMP_WORDS": typed}
+    environment |= {"COMP_CWORD": str(len(typed.split()) - 1)}
+    code = "import sys; sys.argv = ['recuse']; from recuse.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, env=environment)
+    assert set(done.stdout.split()) == offered
+
+
+def test_completion_can_be_installed():
+    """The script that --install-completion puts into the shell's start-up file."""
+    environment = os.environ | {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}
+    done = run("--show-completion", "bash", env=environment)
+    assert done.returncode == 0
+    assert "complete_bash" in done.stdout
 
 
 def test_an_interrupt_is_one_line(monkeypatch, call):

@@ -58,7 +58,9 @@ def test_integer_labels_read_abstain_too(tmp_path):
 
 
 def test_sentences():
-    assert str(Answered(10, 2, 1)) == "10 cases: 7 answered, 3 (30.0%) [abstain]"
+    assert str(Answered(10, 2, 1)) == "10 cases: 7 answered, 3 (30.0%) [abstain], 1 of them unlike any seen"
+    assert str(Answered(10, 3, 0)) == "10 cases: 7 answered, 3 (30.0%) [abstain]"
+    assert str(Answered(10, 3, 0, 0, -0.5)).endswith("the capacity of 0 leaves all of them out")
     assert str(Answered(10, 2, 1, 2, -0.5)).endswith(
         "the capacity of 2 ends at acceptance score -0.5, 1 cases are beyond it"
     )

@@ -20,6 +20,21 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _methods(incomplete: str) -> list[str]:
+    """Complete the last of the names that are separated by commas."""
+    from recuse.comparison import METHODS
+
+    before, comma, begun = incomplete.rpartition(",")
+    return [f"{before}{comma}{method.name}" for method in METHODS if method.available and method.name.startswith(begun)]
+
+
+def _papers(incomplete: str) -> list[str]:
+    from recuse.reproduce import PROTOCOLS
+
+    return [name for name in PROTOCOLS if name.startswith(incomplete)]
+
+
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="Table: CSV, TSV or Parquet, also gzipped.")]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict, of two outcomes.")]
 Positive = Annotated[str | None, typer.Option(help="Positive outcome (default: the second when sorted).")]
@@ -54,7 +69,8 @@ def compare(
     fn: Fn = 5.0,
     reject: Reject = 0.3,
     methods: Annotated[
-        str | None, typer.Option(help="Names, separated by commas; `recuse methods` lists them.")
+        str | None,
+        typer.Option(help="Names, separated by commas; `recuse methods` lists them.", autocompletion=_methods),
     ] = None,
     cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions with other folds.")] = 1,
@@ -112,21 +128,28 @@ def methods(as_json: AsJson = False) -> None:
 def fit(
     data: DataFile,
     target: Annotated[str, typer.Option("--target", "-t", help="Column to predict, of two outcomes.")],
-    method: Annotated[str, typer.Option("--method", "-m", help="`recuse methods` lists them.")] = "boosting-chow",
+    method: Annotated[
+        str, typer.Option("--method", "-m", help="`recuse methods` lists them.", autocompletion=_methods)
+    ] = "boosting-chow",
     positive: Positive = None,
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file.")] = Path("model.skops"),
+    as_json: AsJson = False,
 ) -> None:
     """Fit one method on a whole table and save the model."""
     import recuse
     from recuse.comparison import fit_method
+    from recuse.predicting import inspect_model
 
     costs = recuse.Costs(fp=fp, fn=fn, reject=reject)
     recuse.save(fit_method(data, target, method=method, positive=positive, costs=costs, seed=seed), out)
-    print(f"{out}: {method} fitted on {data}", file=sys.stderr)
+    if as_json:
+        _print_json({"out": str(out), "fitted": method} | inspect_model(out))
+    else:
+        print(f"{out}: {method} fitted on {data}", file=sys.stderr)
 
 
 @app.command()
@@ -157,11 +180,16 @@ def predict(
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder that `compare` wrote.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file (default: report.html in it).")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Write the report of a finished run again."""
     from recuse.report import rewrite
 
-    print(rewrite(run, out))
+    written = rewrite(run, out)
+    if as_json:
+        _print_json({"run": str(run), "out": str(written)})
+    else:
+        print(written)
 
 
 @app.command()
@@ -183,16 +211,23 @@ def inspect(
 
 @app.command()
 def reproduce(
-    paper: Annotated[str, typer.Argument(metavar="PAPER", help="Name of the paper.")],
+    paper: Annotated[
+        str, typer.Argument(metavar="PAPER", help="Name of the paper; a wrong one lists them.", autocompletion=_papers)
+    ],
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: does it run at all?")] = False,
+    minutes: Annotated[float, typer.Option(help="Begin no further part after this.")] = 60.0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Folder for the results (default: print only).")
+    ] = None,
 ) -> None:
     """Repeat a paper's experiments."""
     from importlib import import_module
-    from importlib.util import find_spec
 
-    if find_spec("recuse.reproduce") is None:
-        raise ValueError(f"{paper!r} cannot be reproduced: this version holds no paper's experiments yet.")
-    import_module("recuse.reproduce.__main__").main([paper, *(["--quick"] if quick else [])])
+    from recuse.reproduce import PROTOCOLS
+
+    if paper not in PROTOCOLS:
+        raise ValueError(f"paper={paper!r} is not known; there are {', '.join(sorted(PROTOCOLS))}.")
+    import_module(f"recuse.reproduce.{PROTOCOLS[paper]}").run(quick=quick, minutes=minutes, out=out)
 
 
 @contextmanager
@@ -226,7 +261,8 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
     task = bar.add_task("", total=None)
 
     def report(done: int, total: int, what: str) -> None:
-        bar.start()  # not before there is something to do: bad input is one line, and no bar
+        if console.is_terminal:  # not before there is something to do: bad input is one line, and no bar
+            bar.start()
         bar.update(task, completed=done, total=total, description=what)
 
     try:

@@ -51,10 +51,14 @@ class Answered:
     def __str__(self) -> str:
         share = f" ({self.rejected / self.cases:.1%})" if self.cases else ""
         text = f"{self.cases} cases: {self.cases - self.rejected} answered, {self.rejected}{share} {REJECT_TEXT}"
+        if self.novelty:
+            text += f", {self.novelty} of them unlike any seen"
         if self.capacity is None:
             return text
         if self.limit is None:
             return f"{text}; the capacity of {self.capacity} suffices for all of them"
+        if self.capacity == 0:
+            return f"{text}; the capacity of 0 leaves all of them out"
         return (
             f"{text}; the capacity of {self.capacity} ends at acceptance score {self.limit:.4g}, "
             f"{self.rejected - self.capacity} cases are beyond it"
@@ -79,8 +83,9 @@ def predict_table(
     data : path-like
         CSV, TSV or Parquet file, gzipped or not.
     out : path-like or binary file
-        Where the decisions go, one row a case: case, decision, kind, forced, h, r, reason. A path is written
-        whole or not at all.
+        Where the decisions go, one row a case: case, decision, kind, forced, h, r, reason. The class score h is
+        greater than 0 towards the positive class, as in the decisions of a comparison. A path is written whole
+        or not at all.
     capacity : int, optional
         How many rejected cases people can look at. A column `review` then numbers the rejected cases, those first
         for which a look saves most (the lowest acceptance score); numbers beyond the capacity are left empty.
@@ -127,6 +132,8 @@ def _answer(
         decisions = decide(model, chunk)
         frame = decisions.to_pandas()[["label", "kind", "forced", "h", "r", "reason"]]
         frame = frame.rename(columns={"label": "decision"})
+        if plain(decisions.classes[0]) == plain(decisions.pos_label):  # a reader of the file knows no order of classes
+            frame["h"] = -frame["h"]
         # Whatever label marks a rejection inside the model, a person reads this one.
         frame["decision"] = frame["decision"].astype(object).where(decisions.accepted, REJECT_TEXT)
         frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))

@@ -75,6 +75,8 @@ def read_chunks(
         yield from reader
     except _refusals() as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if isinstance(error, UnicodeDecodeError):
+            reason = "it is not written in UTF-8; save it as UTF-8 and try again."
         raise ValueError(f"{os.fspath(path)} cannot be read as {kind[1:]}: {reason}") from error
 
 
@@ -98,6 +100,7 @@ def _text_chunks(path: Any, kind: str, text_columns: tuple[str, ...], size: int 
     header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **options)
     names = header.iloc[0].tolist()
     _require_distinct(names)
+    _require_separated(names, options["sep"])
     dtype = {name: str for name in text_columns if name in names}
     if size is None:
         yield pd.read_csv(path, dtype=dtype, low_memory=False, **options)
@@ -131,6 +134,17 @@ def _require_distinct(names: list[str]) -> None:
     twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
     if twice:
         raise _DuplicateError(f"two columns have the name {twice[0]!r}; give every column its own.")
+
+
+def _require_separated(names: list[str], separator: str) -> None:
+    """A header in one piece that holds another separator is not a table of one column."""
+    for other in {",", ";", "\t"} - {separator}:
+        if len(names) == 1 and other in names[0]:
+            shown = {",": "commas", ";": "semicolons", "\t": "tabs"}
+            raise ValueError(
+                f"its header has {shown[other]} and no {shown[separator]}; save it with {shown[separator]} between the "
+                f"columns{', or name it .tsv' if other == chr(9) else ''}."
+            )
 
 
 def as_frame(X: Any) -> Any:
@@ -253,6 +267,11 @@ def _check_features(features: Any, name: str) -> None:
     empty = [column for column in features.columns if features[column].isna().all()]
     if empty:
         raise ValueError(f"{name}: the column {empty[0]!r} is empty in every row; remove it or fill it.")
+    for column in features.select_dtypes("floating").columns:
+        if np.isinf(features[column].to_numpy(dtype=np.float64, na_value=np.nan)).any():
+            raise ValueError(
+                f"{name}: the column {column!r} holds an infinite number; leave the cell empty where nothing is known."
+            )
 
 
 class TableColumns(TransformerMixin, BaseEstimator):

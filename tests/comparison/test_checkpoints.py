@@ -1,8 +1,12 @@
 """What is done stays done, whatever happens in between."""
 
+import os
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -215,3 +219,52 @@ def test_killed_at_random_moments_it_ends_with_the_same_leaderboard(tmp_path):
     pd.testing.assert_frame_equal(*boards)
     decisions = [(tmp_path / name / "decisions.csv").read_bytes() for name in ("whole", "killed")]
     assert decisions[0] == decisions[1]
+
+
+def children(pid):
+    """Processes started by one, with what they run."""
+    found = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                if parent == pid:
+                    found[int(entry.name)] = (entry / "cmdline").read_text()
+            except OSError:
+                continue
+    return found
+
+
+def alive(pid):
+    try:
+        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
+def test_workers_end_with_a_killed_parent(tmp_path):
+    """Nothing goes on computing for a run that was killed, though its workers are in the middle of long fits."""
+    mixed_table(3000).to_csv(tmp_path / "data.csv", index=False)
+    command = [sys.executable, "-m", "recuse.cli", "compare", str(tmp_path / "data.csv"), "-t", "default"]
+    command += ["--methods", "forest-tuned,abstention-boosting", "--n-jobs", "2", "-o", str(tmp_path / "run")]
+    parent = subprocess.Popen([*command, "--json"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 200
+        workers = []
+        while len(workers) < 2 and time.monotonic() < deadline and parent.poll() is None:
+            time.sleep(0.2)
+            workers = [pid for pid, line in children(parent.pid).items() if "popen_loky" in line]
+        assert len(workers) == 2, "no two workers were started"
+        time.sleep(6)  # into their first fits
+        assert parent.poll() is None, "the run was over before it could be killed"
+    finally:
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+    deadline = time.monotonic() + 60
+    while any(map(alive, workers)) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    left = [pid for pid in workers if alive(pid)]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == []

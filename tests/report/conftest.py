@@ -16,13 +16,34 @@ def summary(comparison):
     found = summarize(comparison)
     answers = comparison.answers["logistic-chow"]
     pair = next(method for method in found["methods"] if method["name"] == "logistic-chow").copy()
-    entries = Entries.of(answers.r[0], answers.fold[0], comparison.positive, answers.forced[0])
+    # Every tenth of its cases is unlike any seen.
+    novel = np.arange(len(comparison.positive)) % 10 == 0
+    column = np.where(novel, 3, np.where(answers.kind[0] == 0, answers.forced[0], 2))
+    matrix = np.zeros((2, 4))
+    np.add.at(matrix, (comparison.positive.astype(int), column), 1)
+    entries = Entries.of(answers.r, answers.fold, comparison.positive, answers.forced, novel)
     pair |= {"name": "pair", "title": "Pair of scores", "moves": "pair", "entries": entries.as_dict()}
+    pair["matrix"] = matrix.tolist()
+    found["novelties"] = True
+    # Another whose cases were answered twice, in other folds and with other scores.
+    again = next(method for method in found["methods"] if method["name"] == "logistic-tuned").copy()
+    scores, folds = answers.score[0], answers.fold[0]
+    entries = Entries.of(
+        np.stack([scores, 0.9 * scores + 0.05]),
+        np.stack([folds, (folds + 1) % 3]),
+        comparison.positive,
+        np.stack([answers.forced[0], 1 - answers.forced[0]]),
+        np.stack([novel, ~novel & (scores > 0.7)]),
+    )
+    again |= {"name": "again", "title": "Answered twice", "entries": entries.as_dict()}
+    twice = again | {"name": "again-pair", "title": "Answered twice, by a pair of scores", "moves": "pair"}
+    found["methods"] += [again, twice]
     found["methods"].append(pair)
     found["why"]["shapes"] = [
         {"feature": "score", "cuts": [0.0, 1.0], "h": [-1.0, 0.5, 2.0], "r": [1.0, -0.5, 1.0]},
         {"feature": "</script><b>town", "cuts": [0.5], "h": [0.0, 1.0], "r": [0.0, 0.0]},
     ]
+    found["why"] |= {"n_shapes": 2, "own_acceptance": True}
     return found
 
 
@@ -38,4 +59,5 @@ def as_entries(method):
     stored = method["entries"]
     codes = np.array(stored["codes"])
     weights = np.ones(len(codes)) if stored["weights"] is None else np.array(stored["weights"], dtype=float)
-    return Entries(np.array(stored["values"]), codes >> 2, (codes & 2) > 0, (codes & 1) > 0, weights)
+    repeat, fold = np.divmod(codes >> 3, stored["folds"])
+    return Entries(np.array(stored["values"]), repeat, fold, (codes & 2) > 0, (codes & 1) > 0, (codes & 4) > 0, weights)

@@ -73,6 +73,10 @@ def shown(page, name):
     return page.locator(f"#{name}").inner_text()
 
 
+def trained_at(summary):
+    return Costs(*(summary["prices"][key] for key in ("fp", "fn", "reject")))
+
+
 def number(text):
     return float(re.match(r"-?[\d,.]+", text).group().replace(",", ""))
 
@@ -151,18 +155,21 @@ def test_every_method_at_many_prices(open_page, summary):
     ]
     found = page.evaluate(
         """prices => summary.methods.map(method => prices.map(([fp, fn, reject, ratio]) => {
-             const p = priceList(fp, fn, reject, ratio), matrix = operatingMatrix(method.entries, method.moves, p);
+             const p = priceList(fp, fn, reject, ratio, 1.3);
+             const matrix = operatingMatrix(method.entries, method.moves, p, trained);
              return [matrix, matrixCost(matrix, p), p.lower, p.upper];
         }))""",
         prices,
     )
-    seen = set()
+    seen, trained = set(), trained_at(summary)
     for method, rows in zip(summary["methods"], found, strict=True):
         for (fp, fn, reject, ratio), (matrix, cost, lower, upper) in zip(prices, rows, strict=True):
-            costs = Costs(fp=fp, fn=fn, reject_negative=reject, reject_positive=reject * ratio)
-            expected = operating_matrix(as_entries(method), method["moves"], costs)
-            assert matrix == expected.tolist(), (method["name"], costs)
-            assert cost == pytest.approx((expected * costs.matrix()[:2, :3]).sum() / expected.sum())
+            costs = Costs(
+                fp=fp, fn=fn, reject_negative=reject, reject_positive=reject * ratio, reject_novelty=1.3 * reject
+            )
+            expected = operating_matrix(as_entries(method), method["moves"], costs, trained)
+            np.testing.assert_allclose(matrix, expected, err_msg=f"{method['name']} {costs}")
+            assert cost == pytest.approx((expected * costs.matrix()[:2]).sum() / expected.sum())
             assert (lower, upper) == pytest.approx(costs.thresholds)
             seen.add((method["moves"], costs.rejecting_pays))
     assert len(seen) == 8  # four ways to follow the prices, with and without a reason to reject
@@ -179,12 +186,74 @@ def test_typed_prices_and_prices_that_never_pay(open_page):
     assert page.evaluate("prices.reject") == 0.1
 
 
+def test_every_slider_at_both_ends(open_page, summary):
+    """The figures of every method are the library's there too, and say what moved."""
+    page = open_page()
+    run, trained = summary["prices"], trained_at(summary)
+    words = {"plain": "its one threshold", "chow": "its two thresholds. ", "tuned": "on the class score, chosen again"}
+    words["pair"] = "the threshold on its acceptance score, by as much"
+    for name in ("fp", "fn", "reject"):
+        for position, factor in (("-100", 0.1), ("100", 10.0)):
+            page.locator(f"#{name}-slider").fill(position)
+            prices = {key: run[key] for key in ("fp", "fn", "reject")}
+            prices[name] = float(f"{prices[name] * factor:.3g}")
+            costs = Costs(**prices)
+            assert page.locator("#never").is_visible() == (not costs.rejecting_pays)
+            for method in summary["methods"]:
+                page.select_option("#choice", method["name"])
+                matrix = operating_matrix(as_entries(method), method["moves"], costs, trained)
+                cost = (matrix * costs.matrix()[:2]).sum() / matrix.sum()
+                assert number(shown(page, "live-cost")) == pytest.approx(cost, abs=6e-4 if cost >= 1 else 6e-5)
+                assert shown(page, "live-coverage") == f"{matrix[:, :2].sum() / matrix.sum():.1%}"
+                assert words[method["moves"]] in shown(page, "what-moves")
+                assert ("stay with a person at every price" in shown(page, "what-moves")) == (matrix[:, 3].sum() > 0)
+            page.click("#reset")
+
+
+def test_novelties_have_their_own_column(open_page, summary):
+    page = open_page()
+    page.select_option("#choice", "pair")
+    pair = next(method for method in summary["methods"] if method["name"] == "pair")
+    found = [[number(shown(page, f"m{i}{j}")) for j in range(4)] for i in range(2)]
+    assert found == pair["matrix"]
+    novel = sum(row[3] for row in pair["matrix"])
+    assert f"{round(1000 * novel / summary['n_cases'])} of them unlike any seen" in shown(page, "live-person")
+    # Nothing jumps at the prices of the run: the line is drawn by one rule.
+    drawn = page.evaluate("priceData(current()).filter(row => row.title === 'Pair of scores')")
+    at_run = [row["y"] for row in drawn if row["x"] == summary["prices"]["reject"]]
+    costs = trained_at(summary)
+    matrix = operating_matrix(as_entries(pair), "pair", costs, costs)
+    assert at_run == pytest.approx([(matrix * costs.matrix()[:2]).sum() / matrix.sum()])
+
+
+def test_the_page_of_a_booster_draws_its_shape_functions(browser, table, tmp_path):
+    from recuse import compare
+    from recuse.report import summarize
+
+    result = compare(table, "default", positive="bad", costs=0.2, methods=["abstention-boosting"], cv=2)
+    result.report(tmp_path / "report.html")
+    page = browser.new_page()
+    complaints = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto((tmp_path / "report.html").as_uri())
+    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    why = summarize(result)["why"]
+    assert page.locator("[id^=shape-] svg").count() == len(why["shapes"]) > 0
+    assert page.locator("[id^=shape-] >> text=acceptance score").count() == len(why["shapes"]) * why["own_acceptance"]
+    assert [shown.split("\n")[0] for shown in page.locator(".charts.small figcaption").all_inner_texts()] == [
+        shape["feature"] for shape in why["shapes"]
+    ]
+    page.close()
+    assert complaints == []
+
+
 def test_charts_follow_the_prices(open_page):
     page = open_page()
     drawn = page.locator("#chart-cost svg").inner_html()
     page.fill("#fn", "30")
     page.wait_for_function("before => document.querySelector('#chart-cost svg').innerHTML !== before", arg=drawn)
-    assert page.locator("#curve-table tbody tr").count() == 3
+    assert page.locator("#curve-table tbody tr").count() == 5
 
 
 @pytest.mark.parametrize("table_id", ["rejected", "leaderboard", "differences"])
@@ -230,3 +299,6 @@ def test_prints(open_page, tmp_path):
     assert page.locator("#chart-cost svg").is_visible()
     page.pdf(path=tmp_path / "page.pdf", format="A4")
     assert (tmp_path / "page.pdf").read_bytes().startswith(b"%PDF")
+    # A4 less its margins: no table is cut off on paper.
+    page.set_viewport_size({"width": 718, "height": 1000})
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

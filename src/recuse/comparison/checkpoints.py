@@ -17,7 +17,7 @@ from .folds import FoldResult
 
 _FOLDER = ".cache"
 _ARRAYS = ("test", "forced", "kind", "h", "r", "score")
-_FACTS = ("fit_seconds", "predict_seconds", "params", "warnings")
+_FACTS = ("fit_seconds", "predict_seconds", "params", "fitted_on", "warnings")
 _PACKAGES = ("recuse", "scikit-learn", "numpy", "scipy", "pandas", "skrub")
 
 

@@ -37,6 +37,8 @@ class FoldResult:
         Search and fit; answers.
     params : dict
         Hyper-parameters chosen.
+    fitted_on : int
+        Training cases used.
     warnings : list of str
         What was warned of.
     error : str or None
@@ -53,6 +55,7 @@ class FoldResult:
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
     params: dict[str, Any] = field(default_factory=dict)
+    fitted_on: int = 0
     warnings: list[str] = field(default_factory=list)
     error: str | None = None
 
@@ -99,11 +102,14 @@ def _fit_and_answer(
         fit_seconds=fitted - started,
         predict_seconds=answered - fitted,
         params=params,
+        fitted_on=min(len(train), method.fit_rows or len(train)),
     )
 
 
 def fit_model(method: Method, setting: Setting, X: Any, y: NDArray[Any]) -> tuple[Pipeline, dict[str, Any]]:
     """Fit columns, preparation and classifier; return the model and the hyper-parameters it chose."""
+    rows = method.training_rows(y, setting.seed)
+    X, y = X.iloc[rows], y[rows]
     columns = TableColumns().fit(X)
     vectorizer = table_vectorizer(setting.seed)
     # The vectorizer learns without outcomes: fitting it before the search leaks nothing that the search could use.

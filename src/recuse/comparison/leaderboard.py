@@ -51,8 +51,10 @@ class Row:
         Mean over the folds.
     params : dict
         Hyper-parameters chosen, and in how many folds.
+    note : str or None
+        What else a reader must know: fitted on a sample, or why the method was left out.
     error : str or None
-        Why the method has no figures.
+        Why the method failed.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Row:
     fit_seconds: float = float("nan")
     predict_seconds: float = float("nan")
     params: dict[str, dict[str, int]] = field(default_factory=dict)
+    note: str | None = None
     error: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -86,6 +89,7 @@ class Row:
             "params": "; ".join(
                 f"{name}={value} ({count})" for name, values in self.params.items() for value, count in values.items()
             ),
+            "note": self.note or "",
             "error": self.error or "",
         }
 

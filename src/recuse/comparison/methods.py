@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
 from ..costs import Costs
 from ..labels import plain
@@ -143,7 +143,9 @@ class Method:
     reference : bool
         Whether it stands for doing without the reject option.
     max_rows : int, optional
-        Left out on larger tables, unless asked for by name.
+        Left out on larger tables, unless asked for by name; its row then says so.
+    fit_rows : int, optional
+        Most training cases it is fitted on: of a larger training part it sees a stratified sample, and its row says so.
     needs : str, optional
         Public class of this library without which the method is left out.
     """
@@ -154,6 +156,7 @@ class Method:
     moves: str = PAIR
     reference: bool = False
     max_rows: int | None = None
+    fit_rows: int | None = None
     needs: str | None = None
 
     @property
@@ -162,6 +165,14 @@ class Method:
         import recuse
 
         return self.needs is None or self.needs in recuse.__all__
+
+    def training_rows(self, y: NDArray[Any], seed: int) -> NDArray[np.intp]:
+        """Positions of the training cases it is fitted on: all, or a stratified sample of `fit_rows`."""
+        rows = np.arange(len(y))
+        if self.fit_rows is None or len(y) <= self.fit_rows:
+            return rows
+        sample, _ = train_test_split(rows, train_size=self.fit_rows, stratify=y, random_state=seed)
+        return np.sort(sample)
 
 
 def _logistic(setting: Setting) -> tuple[Any, Grid]:
@@ -251,7 +262,9 @@ def _rules(name: str, title: str, base: Callable[[Setting], tuple[Any, Grid]], *
 def _own_method(
     name: str, title: str, needs: str, grid: Grid, moves: str = PAIR, max_rows: int | None = None, **options: Any
 ) -> Method:
-    return Method(name, title, own(needs, grid, **options), moves, max_rows=max_rows, needs=needs)
+    """A class of this library; one with `max_rows`, asked for by name, is fitted on a sample of that size."""
+    build = own(needs, grid, **options)
+    return Method(name, title, build, moves, max_rows=max_rows, fit_rows=max_rows, needs=needs)
 
 
 METHODS: tuple[Method, ...] = (
@@ -269,11 +282,22 @@ SEND_ALL = "send-all"
 SEND_ALL_TITLE = "Send every case to a person"
 
 
+def left_out(n_rows: int) -> dict[Method, str]:
+    """Return the methods that are not meant for tables of this size, each with the reason."""
+    return {
+        method: f"meant for tables up to {method.max_rows:,} rows; --methods {method.name} runs it "
+        + ("in full" if method.fit_rows is None else f"on a sample of {method.fit_rows:,} training cases")
+        for method in METHODS
+        if method.available and method.max_rows is not None and n_rows > method.max_rows
+    }
+
+
 def choose_methods(names: Iterable[str] | None, n_rows: int) -> list[Method]:
     """Return the methods named, or all that are there and meant for tables of this size."""
     known = {method.name: method for method in METHODS if method.available}
     if names is None:
-        return [method for method in known.values() if method.max_rows is None or n_rows <= method.max_rows]
+        too_slow = left_out(n_rows)
+        return [method for method in known.values() if method not in too_slow]
     chosen = []
     for name in dict.fromkeys(names):
         if name not in known:

@@ -13,13 +13,25 @@ from .result import Comparison
 
 def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
     """Print the leaderboard, the verdict, and where the report is."""
-    header = ["method", "cost", "95% interval", "above the best", "answers", "right"]
+    header = [
+        "method",
+        "cost",
+        "95% interval",
+        "above the best",
+        "answers",
+        "right",
+        "ambiguous",
+        "novel",
+        "fit s",
+        "answer s",
+    ]
     rows = [header, *(_cells(row) for row in result.rows)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
     for name, *figures in rows:
         print(f"{name:<{widths[0]}}", *(f"{text:>{width}}" for text, width in zip(figures, widths[1:], strict=True)))
-    for name, error in result.errors.items():
-        print(f"{name} failed: {error}")
+    for row in result.rows:
+        if row.error or row.note:
+            print(f"{row.name}: {f'failed: {row.error}' if row.error else row.note}")
     print(f"\n{verdict(result)}")
     if out is not None:
         print(f"Report: {out / 'report.html'}")
@@ -42,7 +54,7 @@ def verdict(result: Comparison) -> str:
 
 def _cells(row: Row) -> list[str]:
     if row.cost is None:
-        return [row.name, "failed", *[""] * 4]
+        return [row.name, "failed" if row.error else "left out", *[""] * 8]
     difference = row.difference or Interval(math.nan, math.nan, math.nan)
     return [
         row.name,
@@ -51,6 +63,10 @@ def _cells(row: Row) -> list[str]:
         "" if difference.value == 0 else f"{difference.value:.4f} [{difference.low:.4f}, {difference.high:.4f}]",
         f"{row.coverage:.1%}",
         "-" if math.isnan(row.accuracy) else f"{row.accuracy:.1%}",
+        f"{row.ambiguity:.1%}",
+        f"{row.novelty:.1%}",
+        f"{row.fit_seconds:.2f}",
+        f"{row.predict_seconds:.2f}",
     ]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,8 @@ class Comparison:
         Out-of-fold answers of each method that did not fail.
     errors : dict of str
         Why the others failed.
+    left_out : dict of Method to str
+        Methods not meant for a table of this size, with the reason.
     arguments : dict
         cv, repeats, seed, methods.
     fingerprint : str
@@ -126,6 +128,7 @@ class Comparison:
     arguments: dict[str, Any]
     fingerprint: str
     seconds: float = 0.0
+    left_out: dict[Method, str] = field(default_factory=dict)
     _models: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -162,6 +165,7 @@ class Comparison:
                 predict_seconds=0.0,
             )
         )
+        rows += [Row(m.name, m.title, m.reference, note=f"left out: {why}") for m, why in self.left_out.items()]
         return rank(rows, self.prices, self.arguments["seed"])
 
     def _row(self, method: Method) -> Row:
@@ -181,7 +185,14 @@ class Comparison:
             fit_seconds=float(np.mean([fold.fit_seconds for fold in answers.folds])),
             predict_seconds=float(np.mean([fold.predict_seconds for fold in answers.folds])),
             params=_count_params(answers.folds),
+            note=self._sample_note(answers.folds[0]),
         )
+
+    def _sample_note(self, fold: FoldResult) -> str | None:
+        trained = len(self.cases.outcomes) - len(fold.test)
+        if fold.fitted_on >= trained:
+            return None
+        return f"fitted on a sample of {fold.fitted_on:,} of the {trained:,} training cases"
 
     @property
     def leaderboard(self) -> Any:
@@ -195,7 +206,10 @@ class Comparison:
         """The cheapest row that is a model."""
         models = [row for row in self.rows if row.cost is not None and row.name != SEND_ALL]
         if not models:
-            reasons = "; ".join(f"{name}: {error}" for name, error in self.errors.items())
+            by_error: dict[str, list[str]] = {}
+            for name, error in self.errors.items():
+                by_error.setdefault(error, []).append(name)
+            reasons = " ".join(f"{', '.join(names)}: {error.rstrip('.')}." for error, names in by_error.items())
             raise ValueError(f"Every method failed. {reasons}")
         return models[0]
 
@@ -297,12 +311,7 @@ class Comparison:
 
 def prices_of(costs: Costs) -> dict[str, float]:
     """The prices as plain numbers."""
-    return {
-        "fp": costs.fp,
-        "fn": costs.fn,
-        "reject_negative": costs.reject_negative,
-        "reject_positive": costs.reject_positive,
-    }
+    return {name: price for name, price in asdict(costs).items() if price is not None}
 
 
 def _count_params(folds: list[FoldResult]) -> dict[str, dict[str, int]]:

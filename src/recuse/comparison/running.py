@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +21,12 @@ from ..labels import plain
 from ..tables import Cases, as_frame, check_cases, read_table
 from .checkpoints import Checkpoints, data_fingerprint, remove_leftovers, run_fingerprint
 from .folds import FoldResult, fit_model, run_fold
-from .methods import Method, Setting, choose_methods
+from .methods import Method, Setting, choose_methods, left_out
 from .result import Answers, Comparison, prices_of
 
 DEFAULT_COSTS = Costs(fp=1.0, fn=5.0, reject=0.3)
 _LEAST_CASES = 6  # of each class: three inner folds of the smallest training part
+_WATCH_SECONDS = 0.5
 Progress = Callable[[int, int, str], None]
 
 
@@ -82,6 +85,9 @@ def compare(
     costs.require_rejecting_pays()
     check_count("cv", cv, least=2)
     check_count("repeats", repeats)
+    check_count("seed", seed, least=0)
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 leaves nobody to do the work; give 1 or more, or -1 for all cores.")
     cases = load_cases(data, target, positive, least=max(cv, _LEAST_CASES))
     chosen = choose_methods(methods, len(cases.outcomes))
     arguments: dict[str, Any] = {"cv": int(cv), "repeats": int(repeats), "seed": int(seed)}
@@ -97,7 +103,15 @@ def compare(
     }
     arguments["methods"] = [method.name for method in chosen]
     comparison = Comparison(
-        cases, costs, chosen, answers, errors, arguments, fingerprint, time.perf_counter() - started
+        cases,
+        costs,
+        chosen,
+        answers,
+        errors,
+        arguments,
+        fingerprint,
+        time.perf_counter() - started,
+        left_out(len(cases.outcomes)) if methods is None else {},
     )
     if folder is not None:
         comparison.save(folder)
@@ -129,6 +143,7 @@ def fit_method(
     """
     costs = as_costs(costs)
     costs.require_rejecting_pays()
+    check_count("seed", seed, least=0)
     cases = load_cases(data, target, positive, least=_LEAST_CASES)
     (chosen,) = choose_methods([method], len(cases.outcomes))
     setting = Setting(costs, cases.positive, seed, len(cases.outcomes))
@@ -206,9 +221,12 @@ def _results(
             yield method, number, run_fold(method, setting, cases, *splits[number])
         return
     # Methods hold functions that only cloudpickle, not pickle, takes along: send names instead.
-    calls = (delayed(_run_named)(method.name, setting, cases, number, *splits[number]) for method, number in pending)
+    calls = (
+        delayed(_run_named)(method.name, setting, cases, number, *splits[number], os.getpid())
+        for method, number in pending
+    )
     by_name = {method.name: method for method, _ in pending}
-    for name, number, result in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(calls):
+    for name, number, result in Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")(calls):
         yield by_name[name], number, result
 
 
@@ -219,9 +237,24 @@ def _run_named(
     number: int,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
+    parent: int,
 ) -> tuple[str, int, FoldResult]:
+    _end_with(parent)
     (method,) = choose_methods([name], setting.n_rows)
     return name, number, run_fold(method, setting, cases, train, test)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Let this worker process end soon after its parent, even if that was killed and could not say so."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    if os.name == "posix":  # elsewhere a worker ends when it has waited in vain for its next task
+        threading.Thread(target=watch, daemon=True).start()
 
 
 def _first_error(folds: list[FoldResult]) -> str | None:

@@ -102,7 +102,9 @@ def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = No
         raise FileNotFoundError(f"{os.fspath(run)} holds no summary.json: give the folder that compare wrote.")
     try:
         page = render(json.loads(source.read_bytes()))
-    except (ValueError, KeyError, TypeError) as error:
+    except ImportError:
+        raise
+    except Exception as error:  # whatever the page misses in it, the remedy is the same
         raise ValueError(f"{source} is damaged or of another version: run compare again.") from error
     path = Path(run) / "report.html" if out is None else Path(out)
     write_whole(path, page.encode())

@@ -53,13 +53,16 @@ def summarize(comparison: Comparison) -> dict[str, Any]:
             "fn": costs.fn,
             "reject": costs.reject_negative,
             "reject_ratio": costs.reject_positive / costs.reject_negative,
+            # None: a novelty costs what its class costs.
+            "novelty_ratio": None if costs.reject_novelty is None else costs.reject_novelty / costs.reject_negative,
         },
         "winner": comparison.winner.name,
+        "novelties": any((answers.kind == 2).any() for answers in comparison.answers.values()),
         "verdict": _verdict(comparison),
         "leaderboard": [_leaderboard_row(row) for row in comparison.rows],
         "methods": [_method(comparison, row) for row in comparison.rows if row.name in comparison.answers],
         "cases": _rejected_cases(comparison, [item["column"] for item in differences[:SHOWN_COLUMNS]]),
-        "why": {"differences": differences, "shapes": _shapes(comparison)},
+        "why": {"differences": differences, **_shapes(comparison)},
         "data": _data(comparison),
         "settings": _settings(comparison),
     }
@@ -90,8 +93,8 @@ def _leaderboard_row(row: Row) -> dict[str, Any]:
 def _method(comparison: Comparison, row: Row) -> dict[str, Any]:
     answers = comparison.answers[row.name]
     moves = PLAIN if row.reference else comparison.method(row.name).moves
-    values = answers.r[0] if moves == PAIR else answers.score[0]
-    entries = Entries.of(values, answers.fold[0], comparison.positive, answers.forced[0])
+    values = answers.r if moves == PAIR else answers.score
+    entries = Entries.of(values, answers.fold, comparison.positive, answers.forced, answers.kind == 2)
     return {
         "name": row.name,
         "title": row.title,
@@ -104,26 +107,29 @@ def _method(comparison: Comparison, row: Row) -> dict[str, Any]:
 
 
 def _own_matrix(answers: Answers, positive: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Mean confusion matrix over the repetitions: rows negative and positive, columns no, yes and rejected."""
-    matrix = np.zeros((2, 3))
-    column = np.where(answers.accepted, answers.forced, 2)
+    """Mean confusion matrix over the repetitions: rows negative and positive; columns no, yes, ambiguous and novel."""
+    matrix = np.zeros((2, 4))
+    column = np.where(answers.accepted, answers.forced, 1 + answers.kind)
     truth = np.broadcast_to(positive.astype(np.intp), column.shape)
     np.add.at(matrix, (truth, column), 1.0 / len(column))
     return matrix
 
 
-def _curve(answers: Answers, positive: NDArray[np.bool_]) -> list[list[int]]:
-    """Counts of accepted cases, by outcome and class, as the acceptance threshold falls: [tn, fp, fn, tp]."""
-    r, forced = answers.r[0], answers.forced[0] == 1
+def _curve(answers: Answers, positive: NDArray[np.bool_]) -> list[list[float]]:
+    """Counts of accepted cases, by outcome and class, as the acceptance threshold falls: [tn, fp, fn, tp].
+
+    Scores of all repetitions are cut at one threshold, as those of all folds are; counts are means over repetitions.
+    """
+    repeats, r = len(answers.r), answers.r.ravel()
     order = np.argsort(-r, kind="stable")
     ends = np.append(np.flatnonzero(np.diff(r[order])), len(order) - 1)
-    cells = 2 * positive.astype(np.intp) + forced
+    cells = np.tile(2 * positive.astype(np.intp), repeats) + (answers.forced.ravel() == 1)
     counts = np.cumsum(np.eye(4, dtype=np.int64)[cells[order]], axis=0)[ends]
     if len(counts) > CURVE_POINTS:
         accepted = counts.sum(axis=1)
         wanted = np.linspace(accepted[0], accepted[-1], CURVE_POINTS)
         counts = counts[np.unique(np.searchsorted(accepted, wanted))]
-    found: list[list[int]] = counts.tolist()
+    found: list[list[float]] = (counts if repeats == 1 else counts / repeats).tolist()
     return found
 
 
@@ -188,24 +194,33 @@ def _median(values: NDArray[np.float64]) -> float:
     return float(np.median(known)) if len(known) else float("nan")
 
 
-def _shapes(comparison: Comparison) -> list[dict[str, Any]]:
-    """What each feature adds to the scores, where the winner is a sum over features; the strongest first."""
+def _shapes(comparison: Comparison) -> dict[str, Any]:
+    """What each feature adds to the scores, where the winner is a sum over features; the strongest first.
+
+    A model whose shape functions add nothing to r has no acceptance score of its own: r follows from h.
+    """
     model = comparison.model()
     classifier, _ = locate(model)
-    found = getattr(classifier, "shape_functions_", None)
-    if not found:
-        return []
-    names = [str(name) for name in model[:-1].get_feature_names_out()]
+    found = getattr(classifier, "shape_functions_", None) or []
+    # Towards the positive class, as everywhere on the page.
+    sign = -1.0 if found and plain(classifier.classes_[0]) == comparison.cases.positive else 1.0
+    names = [str(name) for name in model[:-1].get_feature_names_out()] if found else []
     shapes = [
         {
-            "feature": names[shape.feature] if shape.feature < len(names) else "score of the twin",
+            "feature": names[shape.feature] if shape.feature < len(names) else "score of the first booster",
             "cuts": np.asarray(shape.cuts, dtype=float).tolist(),
-            "h": np.asarray(shape.h, dtype=float).tolist(),
+            "h": (sign * np.asarray(shape.h, dtype=float) + 0.0).tolist(),
             "r": np.asarray(shape.r, dtype=float).tolist(),
         }
         for shape in found
     ]
-    return sorted(shapes, key=lambda shape: -max(np.ptp(shape["h"]), np.ptp(shape["r"])))[:SHOWN_SHAPES]
+    strongest = sorted(shapes, key=lambda shape: -max(np.ptp(shape["h"]), np.ptp(shape["r"])))
+    return {
+        "shapes": strongest[:SHOWN_SHAPES],
+        "n_shapes": len(shapes),
+        "own_acceptance": any(any(shape["r"]) for shape in shapes),
+        "stacked": bool(getattr(classifier, "score_functions_", None)),
+    }
 
 
 def _data(comparison: Comparison) -> dict[str, Any]:

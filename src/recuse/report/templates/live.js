@@ -3,26 +3,29 @@
 
 const SAME = 1e-12;
 
-function priceList(fp, fn, reject, ratio) {
+// A look at a positive costs `ratio` times a look at a negative; a novelty costs `novelty` times that, or what its class costs.
+function priceList(fp, fn, reject, ratio, novelty = null) {
   const rneg = reject, rpos = reject * ratio;
+  const nneg = novelty === null ? rneg : reject * novelty, npos = novelty === null ? rpos : reject * novelty;
   const pays = rpos / fn + rneg / fp < 1;
   const breakEven = fp / (fp + fn);
   const lower = pays ? rneg / (fn - rpos + rneg) : breakEven;
   const upper = pays ? (fp - rneg) / (fp - rneg + rpos) : breakEven;
-  return { fp, fn, rneg, rpos, pays, breakEven, lower, upper };
+  return { fp, fn, rneg, rpos, nneg, npos, pays, breakEven, lower, upper };
 }
 
-// Rows: negative, positive. Columns: answered no, answered yes, rejected.
-function emptyMatrix() { return [[0, 0, 0], [0, 0, 0]]; }
+// Rows: negative, positive. Columns: answered no, answered yes, rejected as ambiguous, rejected as a novelty.
+function emptyMatrix() { return [[0, 0, 0, 0], [0, 0, 0, 0]]; }
 
-function matrixCost(matrix, p) {
-  const total = matrix[0][0] + matrix[0][1] + matrix[0][2] + matrix[1][0] + matrix[1][1] + matrix[1][2];
-  const sum = p.fp * matrix[0][1] + p.rneg * matrix[0][2] + p.fn * matrix[1][0] + p.rpos * matrix[1][2];
-  return sum / total;
+function matrixCost([negative, positive], p) {
+  const add = row => row[0] + row[1] + row[2] + row[3];
+  const sum = p.fp * negative[1] + p.rneg * negative[2] + p.nneg * negative[3]
+    + p.fn * positive[0] + p.rpos * positive[2] + p.npos * positive[3];
+  return sum / (add(negative) + add(positive));
 }
 
 function matrixFacts(matrix, p) {
-  const rejected = matrix[0][2] + matrix[1][2];
+  const novel = matrix[0][3] + matrix[1][3], rejected = matrix[0][2] + matrix[1][2] + novel;
   const right = matrix[0][0] + matrix[1][1], wrong = matrix[0][1] + matrix[1][0];
   const total = rejected + right + wrong;
   return {
@@ -30,23 +33,24 @@ function matrixFacts(matrix, p) {
     coverage: (right + wrong) / total,
     error: right + wrong > 0 ? wrong / (right + wrong) : null,
     rejected: rejected / total,
+    novel: novel / total,
     total,
   };
 }
 
 function cut(value, lower, upper) { return value > upper ? 1 : value < lower ? 0 : 2; }
 
-function foldsOf(codes) {
-  let most = 0;
-  for (const code of codes) most = Math.max(most, code >> 2);
-  return most + 1;
+// Whether thresholds for a fold are chosen on an entry: another fold of the same repetition, not a novelty.
+function helps(entries, i, fold) {
+  const other = entries.codes[i] >> 3;
+  return other !== fold && !(entries.codes[i] & 4) && Math.floor(other / entries.folds) === Math.floor(fold / entries.folds);
 }
 
 // Distinct scores of the cases outside one fold, with the weight of each class.
 function groupOthers(entries, fold) {
   const values = [], negatives = [], positives = [];
   for (let i = 0; i < entries.values.length; i++) {
-    if (entries.codes[i] >> 2 === fold) continue;
+    if (!helps(entries, i, fold)) continue;
     const weight = entries.weights ? entries.weights[i] : 1;
     if (!values.length || values[values.length - 1] !== entries.values[i]) {
       values.push(entries.values[i]); negatives.push(0); positives.push(0);
@@ -88,19 +92,20 @@ function threshold(values, k, above) {
   return middle <= left ? right : middle;
 }
 
-// Acceptance score from which on accepting the cases outside one fold costs least; the lowest of equals.
+// Acceptance score from which on accepting the cases outside one fold costs least; the lowest of equals. Where it costs
+// least to accept nothing: as far above all scores as they reach.
 function acceptanceThreshold(entries, fold, p) {
   const points = [];
   let total = 0, rejectAll = 0, error = 0, spared = 0;
   for (let i = 0; i < entries.values.length; i++) {
-    if (entries.codes[i] >> 2 === fold) continue;
+    if (!helps(entries, i, fold)) continue;
     const weight = entries.weights ? entries.weights[i] : 1;
     total += weight;
     rejectAll += weight * (entries.codes[i] & 2 ? p.rpos : p.rneg);
   }
   for (let i = entries.values.length - 1; i >= 0; i--) {
     const code = entries.codes[i];
-    if (code >> 2 === fold) continue;
+    if (!helps(entries, i, fold)) continue;
     const weight = entries.weights ? entries.weights[i] : 1, positive = code & 2, forced = code & 1;
     if (!points.length || points[points.length - 1].value !== entries.values[i]) points.push({ value: entries.values[i] });
     error += weight * (positive ? (forced ? 0 : p.fn) : (forced ? p.fp : 0));
@@ -112,10 +117,25 @@ function acceptanceThreshold(entries, fold, p) {
   for (const point of points) least = Math.min(least, point.cost);
   let chosen = Infinity;
   for (const point of points) if (point.cost <= least + SAME * (p.fp + p.fn)) chosen = point.value;
-  return chosen;
+  const top = points[1].value, bottom = points[points.length - 1].value;
+  return Math.min(chosen, top + (top - bottom));
 }
 
-function operatingMatrix(entries, moves, p) {
+// How the cases of one fold are answered, chosen on the others.
+function choose(entries, moves, fold, p, trained) {
+  const group = groupOthers(entries, fold);
+  if (!group.values.length) return (value, forced) => forced;
+  if (moves === "tuned") {
+    const band = tunedBand(group, p);
+    return value => cut(value, band.lower, band.upper);
+  }
+  // 0 at the prices of the run, and moved as the threshold of least cost moves from there.
+  const moved = acceptanceThreshold(entries, fold, p) - acceptanceThreshold(entries, fold, trained);
+  return (value, forced) => (value > moved ? forced : 2);
+}
+
+// At prices p, for a method trained at the prices `trained`.
+function operatingMatrix(entries, moves, p, trained) {
   const matrix = emptyMatrix(), n = entries.values.length;
   let rule;
   if (moves === "plain" || !p.pays) {
@@ -125,17 +145,13 @@ function operatingMatrix(entries, moves, p) {
   } else if (moves === "chow") {
     rule = value => cut(value, p.lower, p.upper);
   } else {
-    const folds = foldsOf(entries.codes), choices = [];
-    for (let fold = 0; fold < folds; fold++) {
-      choices.push(moves === "tuned" ? tunedBand(groupOthers(entries, fold), p) : acceptanceThreshold(entries, fold, p));
-    }
-    rule = moves === "tuned"
-      ? (value, code) => cut(value, choices[code >> 2].lower, choices[code >> 2].upper)
-      : (value, code) => (value >= choices[code >> 2] ? code & 1 : 2);
+    const choices = [];
+    for (let fold = 0; fold < entries.folds * entries.repeats; fold++) choices.push(choose(entries, moves, fold, p, trained));
+    rule = (value, code) => choices[code >> 3](value, code & 1);
   }
   for (let i = 0; i < n; i++) {
-    const code = entries.codes[i];
-    matrix[code & 2 ? 1 : 0][rule(entries.values[i], code)] += entries.weights ? entries.weights[i] : 1;
+    const code = entries.codes[i], answer = code & 4 ? 3 : rule(entries.values[i], code);
+    matrix[code & 2 ? 1 : 0][answer] += entries.weights ? entries.weights[i] : 1;
   }
-  return matrix;
+  return matrix.map(row => row.map(value => value / entries.repeats));
 }

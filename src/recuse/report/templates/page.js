@@ -12,10 +12,12 @@ const percent = (x, digits = 1) => (x === null ? "–" : (100 * x).toFixed(digit
 const price = x => (Math.abs(x) < 1 ? x.toFixed(4) : x.toFixed(3));
 const count = x => (Number.isInteger(x) ? x : Math.round(10 * x) / 10).toLocaleString("en");
 const isRun = () => prices.fp === run.fp && prices.fn === run.fn && prices.reject === run.reject;
-const current = () => priceList(prices.fp, prices.fn, prices.reject, run.reject_ratio);
+const pricesAt = (fp, fn, reject) => priceList(fp, fn, reject, run.reject_ratio, run.novelty_ratio);
+const trained = pricesAt(run.fp, run.fn, run.reject);
+const current = () => pricesAt(prices.fp, prices.fn, prices.reject);
 
 function matrixAt(method, p) {
-  return isRun() && p.rneg === run.reject ? method.matrix : operatingMatrix(method.entries, method.moves, p);
+  return isRun() && p.rneg === run.reject ? method.matrix : operatingMatrix(method.entries, method.moves, p, trained);
 }
 
 function sendAllCost(p) {
@@ -37,6 +39,7 @@ function showFigures() {
   byId("live-coverage").textContent = percent(facts.coverage);
   byId("live-error").textContent = percent(facts.error);
   byId("live-person").textContent = Math.round(1000 * facts.rejected).toLocaleString("en");
+  if (facts.novel > 0) byId("live-person").append(Object.assign(document.createElement("small"), { textContent: `${Math.round(1000 * facts.novel)} of them unlike any seen` }));
   const saved = reference.cost - facts.cost;
   byId("live-saved").innerHTML = "";
   byId("live-saved").append((1000 * saved).toFixed(1), Object.assign(document.createElement("small"), { textContent: `against “${reference.title}”` }));
@@ -49,24 +52,37 @@ function showFigures() {
 }
 
 function showSentence(method, p, facts, saved, reference, all) {
-  const [negative, positive] = summary.classes;
-  let lines = "";
-  if (method.moves === "chow" && p.pays) {
-    lines = ` It answers ${positive} above a probability of ${Number(p.upper.toPrecision(3))}, ${negative} below ${Number(p.lower.toPrecision(3))}, and in between a person should look.`;
-  }
   const verdict = saved > 0
     ? `saves ${(1000 * saved).toFixed(1)} per 1,000 cases against “${reference.title}”`
     : `costs ${(-1000 * saved).toFixed(1)} more per 1,000 cases than “${reference.title}”`;
   const cheapest = all.title === method.title ? "It is the cheapest here." : `Cheapest here: ${all.title}, ${price(all.cost)} per case.`;
   byId("sentence").textContent =
-    `At these prices ${method.title} leaves ${Math.round(1000 * facts.rejected)} of 1,000 cases to a person and ${verdict}.${lines} ${cheapest}`;
+    `At these prices ${method.title} leaves ${Math.round(1000 * facts.rejected)} of 1,000 cases to a person and ${verdict}. ${cheapest}`;
+  byId("what-moves").textContent = `What moves with the prices: ${whatMoves(method, p)}` +
+    (facts.novel > 0 ? " Cases unlike any seen stay with a person at every price." : "");
+}
+
+// In words, what operatingMatrix does with a method at other prices than those of the run.
+function whatMoves(method, p) {
+  const [negative, positive] = summary.classes, three = x => Number(x.toPrecision(3));
+  const single = `It answers ${positive} above a probability of ${three(p.breakEven)}, ${negative} otherwise.`;
+  if (method.moves === "plain") return `its one threshold. ${single}`;
+  if (method.moves === "chow") {
+    const between = `It answers ${positive} above a probability of ${three(p.upper)}, ${negative} below ${three(p.lower)}, and in between a person should look.`;
+    return `its two thresholds. ${p.pays ? between : single}`;
+  }
+  const others = "for each fold on the cases of the other folds";
+  return method.moves === "tuned"
+    ? `its two thresholds on the class score, chosen again at least cost, ${others}.`
+    : `the threshold on its acceptance score, by as much as the cheapest threshold moves, found ${others}. Its class for each case stays as trained at the prices of the run; trained again at other prices it might do better.`;
 }
 
 function showMatrix(matrix, facts) {
   matrix.forEach((row, i) => {
-    const total = row[0] + row[1] + row[2];
+    const total = row[0] + row[1] + row[2] + row[3];
     row.forEach((value, j) => {
       const cell = byId(`m${i}${j}`);
+      if (!cell) return;  // no method of this run knows novelties
       cell.textContent = count(value);
       cell.append(Object.assign(document.createElement("small"), { textContent: total ? percent(value / total) : "" }));
     });
@@ -74,7 +90,8 @@ function showMatrix(matrix, facts) {
   const share = x => Math.round((1000 * x) / facts.total);
   byId("thousand").textContent =
     `Of 1,000 such cases ${share(matrix[0][0] + matrix[1][1])} are answered rightly, ${share(matrix[0][1])} are false alarms, ` +
-    `${share(matrix[1][0])} are missed, and ${share(matrix[0][2] + matrix[1][2])} go to a person.`;
+    `${share(matrix[1][0])} are missed, and ${Math.round(1000 * facts.rejected)} go to a person` +
+    (facts.novel > 0 ? `, ${Math.round(1000 * facts.novel)} of them because they are unlike any seen.` : ".");
 }
 
 // Charts ------------------------------------------------------------------------------------------------------------
@@ -101,13 +118,13 @@ function draw(id, spec) {
 function costChart() {
   const rows = summary.leaderboard.filter(r => r.cost !== null)
     .map(r => ({ title: r.title, cost: r.cost, low: r.cost_low, high: r.cost_high, kind: r.reference ? "reference" : "method" }));
-  const y = { field: "title", type: "nominal", sort: null, title: null, axis: { labelExpr: narrow() ? "split(datum.label, ', ')" : "datum.label" } };
+  const y = { field: "title", type: "nominal", sort: null, title: null, axis: narrow() ? { labelExpr: "split(datum.label, ', ')", labelLimit: 140, labelFontSize: 11 } : {} };
   return draw("chart-costs", {
     height: (narrow() ? 36 : 26) * rows.length,
     data: { values: rows },
     encoding: { y },
     layer: [
-      { mark: { type: "rule", strokeWidth: 3, opacity: 0.45, color: "var(--c0)" }, encoding: { x: { field: "low", type: "quantitative", title: "expected cost per case", axis: { tickCount: narrow() ? 4 : 7 }, scale: { zero: true } }, x2: { field: "high" } } },
+      { mark: { type: "rule", strokeWidth: 3, opacity: 0.45, color: "var(--c0)" }, encoding: { x: { field: "low", type: "quantitative", title: narrow() ? "cost per case" : "expected cost per case", axis: { tickCount: narrow() ? 4 : 7 }, scale: { zero: true } }, x2: { field: "high" } } },
       { mark: { type: "point", filled: false, size: 80, strokeWidth: 2, color: "var(--c0)", opacity: 1 },
         encoding: { x: { field: "cost", type: "quantitative" }, fill: { condition: { test: "datum.kind === 'method'", value: "var(--c0)" }, value: "var(--paper)" },
           tooltip: [{ field: "title", title: "method" }, { field: "cost", format: ".4f" }, { field: "low", format: ".4f" }, { field: "high", format: ".4f" }] } },
@@ -161,9 +178,10 @@ function priceData(p) {
   const limit = 1 / (run.reject_ratio / p.fn + 1 / p.fp), top = Math.max(1.1 * limit, 1.05 * p.rneg), steps = 24, rows = [];
   const grid = Array.from({ length: steps }, (_, k) => (top * (k + 1)) / steps);
   for (const reject of [...grid, p.rneg].sort((a, b) => a - b)) {
-    const at = priceList(p.fp, p.fn, reject, run.reject_ratio);
+    const at = pricesAt(p.fp, p.fn, reject);
     for (const m of methods) {
-      const cost = matrixCost(matrixAt(m, at), at);
+      // Everywhere by the same rule, also at the prices of the run: one point by another rule would look like a cliff.
+      const cost = matrixCost(operatingMatrix(m.entries, m.moves, at, trained), at);
       rows.push({ title: m.title, dash: m.reference ? "dashed" : "solid", x: at.rneg, y: cost });
     }
   }
@@ -217,12 +235,13 @@ function showCurveTable(p) {
 function shapeChart(shape, i) {
   const rows = [], cuts = shape.cuts, span = cuts.length > 1 ? cuts[cuts.length - 1] - cuts[0] : 1;
   const edges = cuts.length ? [cuts[0] - 0.08 * span, ...cuts, cuts[cuts.length - 1] + 0.08 * span] : [0, 1];
-  for (let k = 0; k < shape.h.length; k++) {
-    for (const x of [edges[k], edges[k + 1]]) rows.push({ x, y: shape.h[k], part: "class score" }, { x, y: shape.r[k], part: "acceptance score" });
+  const parts = summary.why.own_acceptance ? { "class score": shape.h, "acceptance score": shape.r } : { "class score": shape.h };
+  for (const [part, values] of Object.entries(parts)) {
+    values.forEach((y, k) => { for (const x of [edges[k], edges[k + 1]]) rows.push({ x, y, part }); });
   }
   return draw(`shape-${i}`, { height: 150, data: { values: rows }, mark: { type: "line", strokeWidth: 2 },
     encoding: { x: axisX("x", null, { scale: { zero: false } }), y: { field: "y", type: "quantitative", title: null, axis: { tickCount: 4 } },
-      color: { field: "part", type: "nominal", scale: { domain: ["class score", "acceptance score"], range: ["var(--c0)", "var(--c1)"] }, legend: { title: null, orient: "bottom" } } } });
+      color: { field: "part", type: "nominal", scale: { domain: Object.keys(parts), range: ["var(--c0)", "var(--c1)"] }, legend: { title: null, orient: "bottom" } } } });
 }
 
 // Tables ------------------------------------------------------------------------------------------------------------

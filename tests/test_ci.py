@@ -1,0 +1,65 @@
+"""The script of continuous integration, with stand-ins for what it starts."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / ".ci" / "run"
+
+
+@pytest.fixture
+def tools(tmp_path):
+    """A search path with what the script needs and nothing else: no browser."""
+    if not SCRIPT.is_file() or shutil.which("bash") is None:
+        pytest.skip("no script, or no shell to run it")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("bash", "env", "dirname", "cat", "sh"):
+        (folder / name).symlink_to(shutil.which(name))
+    return folder
+
+
+def stand_in(tools, name, code=0):
+    """A command that notes how it was called."""
+    log = tools.parent / "calls"
+    path = tools / name
+    path.write_text(f'#!/bin/sh\necho "{name} $*" >> "{log}"\nexit {code}\n')
+    path.chmod(0o755)
+
+
+def run(tools):
+    environment = {key: value for key, value in os.environ.items() if key != "RECUSE_DATA"} | {"PATH": str(tools)}
+    done = subprocess.run([str(SCRIPT)], capture_output=True, text=True, timeout=60, env=environment)
+    return done, (tools.parent / "calls").read_text().splitlines()
+
+
+def test_a_missing_browser_is_installed_before_the_tests(tools):
+    stand_in(tools, "make")
+    stand_in(tools, "apt-get")
+    done, calls = run(tools)
+    assert done.returncode == 0
+    assert calls == ["apt-get update -qq", "apt-get install -y -qq chromium", "make test"]
+
+
+def test_a_browser_that_is_there_is_left_alone(tools):
+    for name in ("make", "apt-get", "chromium"):
+        stand_in(tools, name)
+    assert run(tools)[1] == ["make test"]
+
+
+def test_without_a_browser_and_without_a_way_to_get_one_the_tests_still_run(tools):
+    stand_in(tools, "make")
+    stand_in(tools, "apt-get", code=100)
+    done, calls = run(tools)
+    assert done.returncode == 0
+    assert calls == ["apt-get update -qq", "make test"]
+    assert "chromium could not be installed: browser tests are skipped" in done.stdout
+
+
+def test_failing_tests_fail_the_script(tools):
+    stand_in(tools, "make", code=2)
+    stand_in(tools, "chromium")
+    assert run(tools)[0].returncode == 2
