@@ -1,0 +1,116 @@
+"""Successive convex programs: the DC algorithm for the double ramp loss.
+
+At the current point both one-sided choices of slopes give a convex majoriser that touches the objective J there. The
+minimum of a majoriser is at most J; if it is less, its minimiser is a better point, and the next one. Where neither
+majoriser can be lowered by more than `tol` the point is critical, and the lower bounds from the duals of the two
+programs are the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..solution import Solution
+from .ramps import RampLoss, Turned
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class RampPoint:
+    """A score on the training cases, and its reject band.
+
+    Attributes
+    ----------
+    beta : ndarray of shape (n,)
+        Signed coefficients: ``f = K beta + intercept``.
+    f : ndarray of shape (n,)
+        Scores of the training cases.
+    intercept, rho : float
+    penalty : float
+        Penalty term of the objective, lam included.
+    """
+
+    beta: Vector
+    f: Vector
+    intercept: float
+    rho: float
+    penalty: float
+
+    def objective(self, loss: RampLoss) -> float:
+        """J: penalty plus mean loss."""
+        return self.penalty + loss.value(self.f, self.rho)
+
+
+class Program(Protocol):
+    """A convex program: the penalty plus a majoriser."""
+
+    loss: RampLoss
+
+    def minimise(self, turned: Turned) -> tuple[RampPoint, float]:
+        """A minimiser and a proven lower bound of the minimum."""
+
+
+def constant_point(loss: RampLoss, intercept: float, rho: float) -> RampPoint:
+    """A constant score."""
+    n = len(loss.y)
+    return RampPoint(np.zeros(n), np.full(n, intercept), intercept, rho, 0.0)
+
+
+def descend(program: Program, start: Turned | RampPoint, *, tol: float, max_iter: int) -> Solution:
+    """Go down from a point, or from the minimiser of a majoriser, to a critical point.
+
+    The residual of the solution is J minus the lower of the two majorisers' lower bounds at the point; its history
+    holds J along the way.
+    """
+    loss, n_iter = program.loss, 0
+    if isinstance(start, Turned):
+        start, _ = program.minimise(start)
+        n_iter = 1
+    point, J = start, start.objective(loss)
+    history, residual = [J], np.inf
+    while n_iter < max_iter:
+        residual, better = 0.0, None
+        first = None
+        for side in (1, -1):
+            turned = loss.turned(point.f, point.rho, side)
+            if first is not None and turned.same(first):
+                continue
+            first = turned
+            candidate, bound = program.minimise(turned)
+            n_iter += 1
+            residual = max(residual, J - bound)
+            if J - bound > tol and candidate.objective(loss) < J:
+                better = candidate
+                break
+        if better is None:
+            break
+        point, J = better, better.objective(loss)
+        history.append(J)
+        residual = np.inf  # not known at the new point
+    return Solution(point, J, float(residual), n_iter, bool(residual <= tol), history)
+
+
+def best_of(
+    program: Program, starts: Iterable[Turned | RampPoint], *, tol: float, max_iter: int
+) -> tuple[Solution, bool]:
+    """The best critical point over several starts, and whether it is one below a constant score.
+
+    When a constant score is better than every end point, the descent begins there once more: a solution is never
+    worse than rejecting every case, or than one answer for all.
+    """
+    found = [descend(program, start, tol=tol, max_iter=max_iter) for start in starts]
+    n_iter = sum(solution.n_iter for solution in found)
+    best = min(found, key=lambda solution: solution.objective)
+    constants = [constant_point(program.loss, *each) for each in program.loss.constants()]
+    simplest = min(constants, key=lambda point: point.objective(program.loss))
+    below = simplest.objective(program.loss) < best.objective - tol
+    if below:
+        best = descend(program, simplest, tol=tol, max_iter=max_iter)
+        n_iter += best.n_iter
+    return replace(best, n_iter=n_iter), below
