@@ -15,6 +15,7 @@ the majoriser of a DC step, convex in the margin and in rho.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,6 +92,12 @@ class RampLoss:
     def none_turned(self) -> Turned:
         """The convex start: the second hinges left out."""
         return Turned(np.zeros(len(self.y)), np.zeros(len(self.y)))
+
+    def random_turned(self, rng: Any) -> Turned:
+        """A random start: up to half of the cases, at random, are taken for lost."""
+        outer = rng.uniform(size=len(self.y)) < rng.uniform(0.0, 0.5)
+        inner = outer & (rng.uniform(size=len(self.y)) < 0.5)
+        return Turned(outer.astype(np.float64), inner.astype(np.float64))
 
     def constants(self) -> list[tuple[float, float]]:
         """Intercept and rho of the constant scores: reject all, all positive, all negative."""
