@@ -31,8 +31,8 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
 
         lam * penalty(f) + sum_i w_i L(y_i f(x_i), rho) / sum_i w_i,      rho >= mu (1 + mu) / 2.
 
-    The penalty is the sum of the coefficients, each of the sign of its case's label ("l1", SDR-SVM), or half the squared
-    norm of the expansion ("l2", DR-SVM). The loss L, bounded, falls in two ramps: from c (1 + mu) for an error of
+    The penalty is the sum of the coefficients, each of the sign of its case's label ("l1", SDR-SVM), or half the
+    squared norm of the expansion ("l2", DR-SVM). The loss L, bounded, falls in two ramps: from c (1 + mu) for an error of
     price c to r (1 + mu) for a rejection of price r to 0. Yes where ``f > rho``, no where ``f < -rho``, reject
     in between.
 
@@ -67,7 +67,8 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     n_init : int, default=1
         Number of starts: the convex one, and random ones. The best end counts.
     cache_size : float, default=200
-        Memory for the kernel matrix, in megabytes; what is larger is computed again when it is needed (l1 only).
+        Memory for the kernel matrix, in megabytes; what is larger is computed again when it is needed ("l2" holds
+        it whole in any case).
     class_weight : dict or "balanced", optional
         Factor for the weights of each class. The prices say what errors cost; use this for a sample whose class shares
         differ from those the model will meet.
@@ -227,10 +228,12 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         """The convex program of a step, for the penalty."""
         # Here, not above: prediction needs neither the compiler nor the solver of linear programs.
         from .programs import SparseProgram
-        from .solvers import kernel_source
+        from .quadratic import NormProgram
+        from .solvers import gram_rows
 
-        rows = kernel_source(X, self._kernel, cache_bytes=int(self.cache_size * 2**20), tol=0.0)
-        return SparseProgram(loss, rows, float(self.lam))
+        if self.penalty == "l2":
+            return NormProgram(loss, gram_rows(X, self._kernel, np.inf), float(self.lam), self.tol)
+        return SparseProgram(loss, gram_rows(X, self._kernel, self.cache_size * 2**20), float(self.lam))
 
     def _starts(self, loss: RampLoss) -> Iterator[Turned]:
         """The convex start, then random ones."""
