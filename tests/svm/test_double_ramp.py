@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recuse import DoubleRampSVC
+from recuse import Costs, DoubleRampSVC
+from recuse.svm import double_ramp_path
 
 from .ramp_reference import global_minimum, majoriser_minimum, random_ramp_case
 
@@ -78,3 +79,40 @@ def test_tiny_problems_end_near_the_global_optimum(record_property):
     print(f"within 5 % of the global optimum: {share:.0%} of 20; largest excess {max(excess):.2%}")
     assert min(excess) >= -1e-4  # nothing is better than the optimum
     assert share > 0.5
+
+
+# Paths ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_every_point_of_a_path_is_critical(penalty):
+    case = random_ramp_case(6, n=40)  # rbf, weights
+    lams, prices = np.array([0.03, 0.001, 0.01]), [0.1, 0.3, Costs(fp=1, fn=3, reject=0.3)]
+    path = double_ramp_path(
+        case.X, case.y, lams, prices, mu=case.mu, gamma=0.5, penalty=penalty, sample_weight=case.weights
+    )
+    assert path.converged.all()
+    assert path.scores(case.X).shape == (3, 3, 40)
+    for a, costs in enumerate(path.costs):
+        for b, lam in enumerate(lams):
+            case.costs, case.lam = costs, lam
+            f, rho, coef = path.scores(case.X)[a, b], path.rho[a, b], path.dual_coef[a, b]
+            norm = np.abs(coef).sum() if penalty == "l1" else 0.5 * coef @ case.gram @ coef
+            J = lam * norm + case.loss(f, rho)
+            assert path.objective[a, b] == pytest.approx(J, rel=1e-9)
+            assert path.n_support[a, b] == np.count_nonzero(coef)
+            for tie in (1e-7 * max(1, rho), -1e-7 * max(1, rho)):
+                assert J - majoriser_minimum(case, penalty, f, rho, tie) <= 1e-6
+
+
+def test_a_path_takes_fewer_programs_than_separate_fits_and_ends_no_higher_on_average():
+    rng = np.random.default_rng(0)
+    y = rng.choice([-1, 1], 150)
+    X = rng.normal(size=(150, 3)) + 0.5 * y[:, None]
+    lams = np.geomspace(1e-4, 1e-2, 8)
+    path = double_ramp_path(X, y, lams, 0.2, gamma=0.3)
+    fits = [DoubleRampSVC(0.2, lam=lam, gamma=0.3).fit(X, y) for lam in lams]
+    assert path.n_iter.sum() < sum(fit.n_iter_ for fit in fits)
+    assert path.objective.mean() <= 1.01 * np.mean([fit.objective_ for fit in fits])
+    one = double_ramp_path(X, y, [lams[3]], 0.2, gamma=0.3)
+    assert one.objective[0, 0] == pytest.approx(fits[3].objective_)

@@ -32,9 +32,9 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         lam * penalty(f) + sum_i w_i L(y_i f(x_i), rho) / sum_i w_i,      rho >= mu (1 + mu) / 2.
 
     The penalty is the sum of the coefficients, each of the sign of its case's label ("l1", SDR-SVM), or half the
-    squared norm of the expansion ("l2", DR-SVM). The loss L, bounded, falls in two ramps: from c (1 + mu) for an error of
-    price c to r (1 + mu) for a rejection of price r to 0. Yes where ``f > rho``, no where ``f < -rho``, reject
-    in between.
+    squared norm of the expansion ("l2", DR-SVM). The loss L, bounded, falls in two ramps: from c (1 + mu) for an
+    error of price c to r (1 + mu) for a rejection of price r to 0. Yes where ``f > rho``, no where ``f < -rho``,
+    reject in between.
 
     Bounded means not convex: the fit goes down through convex programs to a critical point, with a proof that it is
     one (`residual_`), but another start may end lower (`n_init`).
@@ -229,11 +229,12 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         # Here, not above: prediction needs neither the compiler nor the solver of linear programs.
         from .programs import SparseProgram
         from .quadratic import NormProgram
-        from .solvers import gram_rows
+        from .solvers import exact_rows, whole_rows
 
         if self.penalty == "l2":
-            return NormProgram(loss, gram_rows(X, self._kernel, np.inf), float(self.lam), self.tol)
-        return SparseProgram(loss, gram_rows(X, self._kernel, self.cache_size * 2**20), float(self.lam))
+            return NormProgram(loss, whole_rows(X, self._kernel), float(self.lam), self.tol)
+        rows = exact_rows(X, self._kernel, cache_bytes=self.cache_size * 2**20)
+        return SparseProgram(loss, rows, float(self.lam))
 
     def _starts(self, loss: RampLoss) -> Iterator[Turned]:
         """The convex start, then random ones."""

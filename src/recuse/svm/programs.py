@@ -16,6 +16,7 @@ from it. Few alpha are positive, so that few of the rows matter: they are added 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,10 @@ class SparseProgram:
         self._bound = lam * loss.mu * self._unit
         for place in range(len(self._ids)):
             self._highs.changeRowBounds(_FIXED_ROWS + place, -np.inf, self._bound)
+
+    def moved(self, point: RampPoint) -> RampPoint:
+        """A point of another program, with its penalty in this one."""
+        return replace(point, penalty=self.lam * float(np.abs(point.beta).sum()))
 
     def minimise(self, turned: Turned) -> tuple[RampPoint, float]:
         """A minimiser and a proven lower bound of the minimum."""

@@ -55,6 +55,10 @@ class NormProgram:
         positive = loss.y > 0
         self._group = np.concatenate([np.where(positive, 0, 1), np.where(positive, 1, 0)])
 
+    def moved(self, point: RampPoint) -> RampPoint:
+        """A point of another program, with its penalty in this one."""
+        return self._point(point.beta, point.f - point.intercept, point.intercept, point.rho)
+
     def minimise(self, turned: Turned) -> tuple[RampPoint, float]:
         """A minimiser and a proven lower bound of the minimum."""
         point, bound = self._with_free_rho(turned)

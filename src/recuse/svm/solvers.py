@@ -32,7 +32,7 @@ def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> Ma
     """Choose how kernel rows are had: small matrices whole and in double precision, rows of large ones on demand."""
     n = X.shape[0]
     if kernel.name == "precomputed" or n <= _WHOLE:
-        return gram_rows(X, kernel, np.inf)
+        return whole_rows(X, kernel)
     single = tol >= _FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
     rows = VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=np.float32 if single else np.float64)
     if single and rows.error() > _SINGLE_ERROR:
@@ -40,13 +40,18 @@ def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> Ma
     return rows
 
 
-def gram_rows(X: Any, kernel: Kernel, whole_bytes: float) -> MatrixRows | VectorRows:
-    """Kernel rows in double precision: the whole matrix where it fits, else computed when they are needed."""
-    if kernel.name != "precomputed" and 8 * X.shape[0] ** 2 > whole_bytes:
-        return VectorRows(X, kernel, budget=0, dtype=np.float64)
+def whole_rows(X: Any, kernel: Kernel) -> MatrixRows:
+    """The whole kernel matrix, in double precision."""
     if kernel.name == "precomputed":
         return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
     return MatrixRows(finite(_whole_matrix(X, kernel), kernel))
+
+
+def exact_rows(X: Any, kernel: Kernel, *, cache_bytes: float) -> MatrixRows | VectorRows:
+    """Kernel rows in double precision: the whole matrix where it fits, else computed when they are needed."""
+    if kernel.name == "precomputed" or 8 * X.shape[0] ** 2 <= cache_bytes:
+        return whole_rows(X, kernel)
+    return VectorRows(X, kernel, budget=0, dtype=np.float64)
 
 
 def solve_smo(

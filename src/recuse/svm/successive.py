@@ -52,6 +52,12 @@ class Program(Protocol):
 
     loss: RampLoss
 
+    def reset(self, loss: RampLoss, lam: float) -> None:
+        """Go over to another lam or other prices, keeping what can serve again."""
+
+    def moved(self, point: RampPoint) -> RampPoint:
+        """A point of another program, with its penalty in this one."""
+
     def minimise(self, turned: Turned) -> tuple[RampPoint, float]:
         """A minimiser and a proven lower bound of the minimum."""
 
