@@ -6,7 +6,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from recuse import AbstentionBoostingClassifier, DoubleHingeSVC, DoubleRampSVC, ThresholdRejectClassifier
-from recuse.baselines import ChowBoostingClassifier, TwoStepBoostingClassifier
+from recuse.baselines import ChowBoostingClassifier, EmbeddedRejectSVC, TwoStepBoostingClassifier
 
 QUICK = {"n_rounds": 10, "random_state": 0}
 FIXED = {"beta": 0.01, "threshold": "calibrated", **QUICK}
@@ -18,6 +18,8 @@ NEVER_REJECT = [
     DoubleHingeSVC(costs=0.4999, kernel="linear"),
     DoubleRampSVC(on_reject="never"),
     DoubleRampSVC(costs=0.4999, kernel="linear", on_reject="never"),
+    DoubleRampSVC(penalty="l2", on_reject="never"),
+    EmbeddedRejectSVC(on_reject="never"),
     ThresholdRejectClassifier(LogisticRegression(), on_reject="never"),
     ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="tuned"),
     ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="symmetric"),

@@ -1,12 +1,22 @@
 """DoubleRampSVC: critical points proved from outside, descent, the optimum of tiny problems, input and errors."""
 
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics.pairwise import rbf_kernel
 
-from recuse import Costs, DoubleRampSVC
+import recuse
+from recuse import Costs, DoubleHingeSVC, DoubleRampSVC
+from recuse.metrics import expected_cost
 from recuse.svm import double_ramp_path
+from recuse.svm.ramps import ramp_loss
 
 from .ramp_reference import global_minimum, majoriser_minimum, random_ramp_case
 
@@ -116,3 +126,184 @@ def test_a_path_takes_fewer_programs_than_separate_fits_and_ends_no_higher_on_av
     assert path.objective.mean() <= 1.01 * np.mean([fit.objective_ for fit in fits])
     one = double_ramp_path(X, y, [lams[3]], 0.2, gamma=0.3)
     assert one.objective[0, 0] == pytest.approx(fits[3].objective_)
+
+
+# Invariances and limits -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_weights_stand_for_repeated_and_absent_cases(overlapping, penalty):
+    X, y = overlapping[0][:80], overlapping[1][:80]
+    weights = np.random.default_rng(0).choice([0, 1, 2], 80)
+    model = DoubleRampSVC(lam=0.01, gamma=0.5, penalty=penalty)
+    weighted = model.fit(X, y, sample_weight=weights).objective_
+    assert not np.isin(model.support_, np.flatnonzero(weights == 0)).any()
+    rows = np.repeat(np.arange(80), weights)
+    repeated = DoubleRampSVC(lam=0.01, gamma=0.5, penalty=penalty).fit(X[rows], y[rows])
+    assert weighted == pytest.approx(repeated.objective_, rel=0.02)  # critical points both, not always the same one
+    point = _objective(model, X[rows], np.where(y[rows] == 1, 1.0, -1.0))
+    assert point == pytest.approx(weighted, rel=1e-9)
+
+
+def _objective(model, X, y):
+    """The objective of a fitted machine on cases of weight 1, from what it publishes."""
+    f = model.decision_function(X)
+    loss = ramp_loss(Costs(reject=0.2), y, np.ones(len(y)), 1.0).value(f, model.rho_)
+    if model.penalty == "l1":
+        return model.lam * np.abs(model.dual_coef_).sum() + loss
+    K = rbf_kernel(model.support_vectors_, gamma=0.5)
+    return model.lam * 0.5 * model.dual_coef_ @ K @ model.dual_coef_ + loss
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_loss_is_the_one_of_equation_4(seed):
+    """Plateau, slopes and bounds of section 3: d (1 + mu) inside, (1 + mu) far on the wrong side, 0 beyond rho + mu."""
+    case = random_ramp_case(seed)
+    loss = ramp_loss(case.costs, case.y, case.weights, case.mu)
+    rho = loss.rho_min * 2.5
+    f = np.random.default_rng(seed).normal(size=len(case.y)) * 2 * rho
+    assert loss.value(f, rho) == pytest.approx(case.loss(f, rho))
+    outer, inner = case.heights
+    top = 1 + case.mu
+    assert loss.value(case.y * (rho + case.mu), rho) == pytest.approx(0)
+    assert loss.value(np.zeros(len(case.y)), rho) == pytest.approx(top * outer.sum())
+    assert loss.value(-case.y * (rho + 2), rho) == pytest.approx(top * (outer + inner).sum())
+
+
+def test_a_large_lam_leaves_no_support_and_says_so(overlapping):
+    X, _ = overlapping
+    with pytest.warns(UserWarning, match="the same answer for every case at lam=5"):
+        model = DoubleRampSVC(0.4, lam=5.0).fit(X[:50], (np.arange(50) < 5).astype(int))
+    assert len(model.support_) == 0
+    assert model.objective_ == pytest.approx(2 * 5 / 50)  # all negative, five of fifty wrong, times 1 + mu
+    assert not model.predict(X).astype(bool).any()
+
+
+def test_sparser_than_the_double_hinge_on_the_same_cases(overlapping):
+    X, y = overlapping
+    model = DoubleRampSVC(0.2).fit(X, y)
+    assert model.n_support_.sum() == len(model.support_) < 0.5 * len(DoubleHingeSVC(0.2).fit(X, y).support_)
+    assert (np.sign(model.dual_coef_) == np.where(y[model.support_] == 1, 1, -1)).all()
+
+
+def test_prediction_touches_support_vectors_only(overlapping):
+    X, y = overlapping
+    seen = []
+
+    def kernel(A, B):
+        seen.append(len(B))
+        return rbf_kernel(A, B, gamma=0.5)
+
+    model = DoubleRampSVC(kernel=kernel).fit(X, y)
+    seen.clear()
+    model.predict(X)
+    assert set(seen) == {len(model.support_)}
+
+
+def test_forms_of_input_agree(overlapping):
+    X, y = overlapping
+    model = DoubleRampSVC(gamma=0.5).fit(X, y)
+    for other, form in (
+        (DoubleRampSVC(kernel="precomputed"), rbf_kernel(X, gamma=0.5)),
+        (DoubleRampSVC(gamma=0.5), sparse.csr_matrix(X)),
+        (DoubleRampSVC(gamma=0.5, cache_size=0.01), X),  # rows computed when they are needed
+    ):
+        other.fit(form, y)
+        assert other.objective_ == pytest.approx(model.objective_, rel=1e-6)
+        np.testing.assert_allclose(other.decision_function(form), model.decision_function(X), atol=1e-6)
+
+
+def test_more_starts_end_no_higher(overlapping):
+    X, y = overlapping
+    one = DoubleRampSVC(lam=3e-3).fit(X, y)
+    several = DoubleRampSVC(lam=3e-3, n_init=5, random_state=1).fit(X, y)
+    assert several.objective_ <= one.objective_
+    assert several.n_iter_ > one.n_iter_
+    again = DoubleRampSVC(lam=3e-3, n_init=5, random_state=1).fit(X, y)
+    np.testing.assert_array_equal(again.dual_coef_, several.dual_coef_)
+
+
+def test_prices_by_class_move_the_band(overlapping):
+    X, y = overlapping
+    misses = Costs(fp=1, fn=10, reject=0.4)
+    dear = DoubleRampSVC(misses, lam=3e-3, n_init=3, random_state=0).fit(X, y)
+    even = DoubleRampSVC(0.4, lam=3e-3, n_init=3, random_state=0).fit(X, y)
+    assert expected_cost(y, dear.decide(X), costs=misses) < expected_cost(y, even.decide(X), costs=misses)
+    turned = DoubleRampSVC(misses.swapped(), lam=3e-3, n_init=3, random_state=0, pos_label=0).fit(X, y)
+    np.testing.assert_array_equal(turned.predict(X), dear.predict(X))
+
+
+# What it says, keeps and refuses --------------------------------------------------------------------------------------
+
+
+def test_reasons_name_score_and_thresholds(overlapping):
+    X, y = overlapping
+    decisions = DoubleRampSVC().fit(X, y).decide(X[:20])
+    assert all("thresholds" in reason for reason in decisions.reason)
+
+
+def test_a_stop_at_the_limit_is_reported(overlapping):
+    with pytest.warns(ConvergenceWarning, match="stopped after 2 programs with residual_"):
+        DoubleRampSVC(max_iter=2).fit(*overlapping)
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_models_come_back_from_files(tmp_path, overlapping, penalty):
+    X, y = overlapping
+    model = DoubleRampSVC(penalty=penalty).fit(X, y)
+    recuse.save(model, tmp_path / "model.recuse")
+    for copy in (recuse.load(tmp_path / "model.recuse"), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(copy.predict(X), model.predict(X))
+
+
+def test_prediction_loads_neither_compiler_nor_solver(tmp_path, overlapping):
+    X, y = overlapping
+    (tmp_path / "model.pickle").write_bytes(pickle.dumps(DoubleRampSVC().fit(X, y)))
+    code = f"""
+import pickle, sys
+import numpy as np
+model = pickle.loads(open({str(tmp_path / "model.pickle")!r}, "rb").read())
+model.decide(np.zeros((2, {X.shape[1]})))
+print(sorted({{"numba", "highspy"}} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"costs": 0.5}, ValueError, "reject"),
+        ({"costs": 0.7}, ValueError, "reject"),
+        ({"costs": 0.0}, ValueError, "greater than 0"),
+        ({"costs": -0.1}, ValueError, "greater than 0"),
+        ({"costs": Costs(fp=1, fn=5, reject_negative=0.9, reject_positive=4.0)}, ValueError, "reject"),
+        ({"mu": 0}, ValueError, r"mu must be a number in \(0, 1\]; got 0"),
+        ({"mu": 1.5}, ValueError, r"mu must be a number in \(0, 1\]; got 1.5"),
+        ({"lam": 0}, ValueError, "lam must be a finite number greater than 0; got 0"),
+        ({"lam": -1.0}, ValueError, "lam must be a finite number greater than 0"),
+        ({"lam": np.nan}, ValueError, "lam must be a finite number greater than 0"),
+        ({"tol": 0}, ValueError, "tol must be"),
+        ({"penalty": "l0"}, ValueError, "penalty must be one of 'l1', 'l2'; got 'l0'"),
+        ({"kernel": "nothing"}, ValueError, "kernel must be one of"),
+        ({"gamma": -1}, ValueError, "gamma must be"),
+        ({"n_init": 0}, ValueError, "n_init must be 1 or more"),
+        ({"max_iter": 1.5}, TypeError, "max_iter must be an integer"),
+    ],
+)
+def test_bad_parameters_are_named(overlapping, parameters, error, message):
+    with pytest.raises(error, match=message):
+        DoubleRampSVC(**parameters).fit(*overlapping)
+
+
+def test_bad_paths_are_named(overlapping):
+    X, y = overlapping
+    for lams in ([], [0.0], [-1.0], 3.0):
+        with pytest.raises(ValueError, match="lams must be a list of finite numbers greater than 0"):
+            double_ramp_path(X, y, lams)
+    with pytest.raises(ValueError, match="at least one price list"):
+        double_ramp_path(X, y, [0.1], [])
+    with pytest.raises(ValueError, match="must have 4 columns"):
+        double_ramp_path(X, y, [0.1]).scores(X[:, :2])
+    with pytest.warns(ConvergenceWarning, match="double_ramp_path stopped 1 of 1 fits"):
+        double_ramp_path(X, y, [1e-3], max_iter=2)

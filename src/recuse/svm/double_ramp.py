@@ -121,8 +121,8 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     few never matter.
 
     The start is the convex program without the concave parts. Starting at f = 0 would end there: rejecting every case
-    is a critical point. Should one answer for all cases be better than what was found, the descent begins there again,
-    with a warning.
+    is a critical point. Should one answer for all cases be better than what was found, the descent begins there again.
+    A machine that ends with the same answer for every case gives a warning.
 
     References
     ----------
@@ -207,9 +207,9 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         self._kernel = self._settle_kernel(cases, weights[used])
         loss = ramp_loss(costs, signs[used], weights[used], float(self.mu))
         program = self._program(loss, cases)
-        solution, constant = best_of(program, self._starts(loss), tol=self.tol, max_iter=self.max_iter)
+        solution = best_of(program, self._starts(loss), tol=self.tol, max_iter=self.max_iter)
         self._store(solution, cases, used, signs)
-        self._warn(solution, constant)
+        self._warn(solution)
         return self
 
     def _check_parameters(self) -> None:
@@ -257,7 +257,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         self.history_ = np.array(solution.history)
         self.n_iter_ = solution.n_iter
 
-    def _warn(self, solution: Solution, constant: bool) -> None:
+    def _warn(self, solution: Solution) -> None:
         if not solution.converged:
             warnings.warn(
                 f"{type(self).__name__} stopped after {solution.n_iter} programs with residual_="
@@ -265,7 +265,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if constant and not len(self.support_):
+        if not len(self.support_):
             warnings.warn(
                 f"{type(self).__name__} found nothing better than the same answer for every case at lam={self.lam:g}. "
                 "Lower lam, raise n_init, or try another kernel or gamma.",

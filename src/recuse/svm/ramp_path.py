@@ -171,7 +171,7 @@ def _solve_all(like: DoubleRampSVC, losses: list[Any], lams: NDArray[np.float64]
             program.reset(loss, lams[position])
             if before is not None:
                 starts.append(program.moved(before.model))
-            solutions[a, position], _ = best_of(program, starts, tol=like.tol, max_iter=like.max_iter)
+            solutions[a, position] = best_of(program, starts, tol=like.tol, max_iter=like.max_iter)
             before, starts = solutions[a, position], []
     return solutions
 

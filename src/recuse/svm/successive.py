@@ -102,10 +102,8 @@ def descend(program: Program, start: Turned | RampPoint, *, tol: float, max_iter
     return Solution(point, J, float(residual), n_iter, bool(residual <= tol), history)
 
 
-def best_of(
-    program: Program, starts: Iterable[Turned | RampPoint], *, tol: float, max_iter: int
-) -> tuple[Solution, bool]:
-    """The best critical point over several starts, and whether it is one below a constant score.
+def best_of(program: Program, starts: Iterable[Turned | RampPoint], *, tol: float, max_iter: int) -> Solution:
+    """The best critical point over several starts.
 
     When a constant score is better than every end point, the descent begins there once more: a solution is never
     worse than rejecting every case, or than one answer for all.
@@ -115,8 +113,7 @@ def best_of(
     best = min(found, key=lambda solution: solution.objective)
     constants = [constant_point(program.loss, *each) for each in program.loss.constants()]
     simplest = min(constants, key=lambda point: point.objective(program.loss))
-    below = simplest.objective(program.loss) < best.objective - tol
-    if below:
+    if simplest.objective(program.loss) < best.objective - tol:
         best = descend(program, simplest, tol=tol, max_iter=max_iter)
         n_iter += best.n_iter
-    return replace(best, n_iter=n_iter), below
+    return replace(best, n_iter=n_iter)
