@@ -2,9 +2,10 @@
 
 Two overlapping classes, 5 features, Gaussian kernel with gamma = 0.2, reject price 0.2, mu = 1, lam = 1e-3 and 3e-4.
 Ours is `DoubleRampSVC.fit` as a user calls it, kernel matrix included. Each peer gets the programs of that fit, one
-after the other, as the paper prints them (alpha, b, rho and two slacks a case), and solves each from scratch; its minima
-must agree with ours. CVXOPT, the paper's solver, runs once at each size, and not at n = 1,000. One thread each. The last
-rows are limits, not peers: time and peak memory of one fit, kernel matrix included, each in a process of its own.
+after the other, as the paper prints them (alpha, b, rho and two slacks a case), and solves each from scratch; its
+minima must agree with ours. CVXOPT, the paper's solver, runs once at each size, and not at n = 1,000. One thread each.
+The last rows are limits, not peers: time and peak memory of one fit, kernel matrix included, each in a process of its
+own.
 """
 
 import json

@@ -44,7 +44,7 @@ Labels = NDArray[Any]
 DATA = ("parkinsons", "heart_statlog", "ionosphere", "ilpd", "pima")
 PRICES = tuple(round(0.05 * k, 2) for k in range(1, 10))
 WIDTHS = (0.25, 1.0, 4.0)  # gamma, in units of 1 / (number of features)
-LAMS = (1e-3, 3e-3, 1e-2)
+LAMS = (2e-4, 1e-3, 5e-3)
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
 FILE = "reproduce_double_ramp"
 
