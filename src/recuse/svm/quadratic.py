@@ -149,7 +149,7 @@ class NormProgram:
 
     def _point(self, beta: Vector, g: Vector, b: float, rho: float) -> RampPoint:
         square = float(beta @ g)
-        if square < -1e-8 * float(np.abs(beta) @ np.abs(g)):
+        if square < -1e-10 * float(np.abs(beta).sum()) ** 2 * float(np.abs(self._rows.diagonal).max()):
             raise ValueError(
                 f"penalty='l2' found a score of squared norm {square:.3g}: the kernel is not positive semidefinite on "
                 "these cases. Use penalty='l1', which needs no norm, or another kernel."
