@@ -71,8 +71,7 @@ class SparseProgram:
             s, multipliers = self._run()
             slopes = self._slopes(s)
             if not self._add_violated(slopes):
-                break
-        return self._point(multipliers), self._lower_bound(turned, slopes)
+                return self._point(multipliers), self._lower_bound(turned, s, slopes)
 
     def _build(self) -> Any:
         """An empty program: the boxes closed, the two rows that are always there."""
@@ -127,7 +126,6 @@ class SparseProgram:
     def _slopes(self, s: Vector) -> Vector:
         """Left sides of all rows: what each alpha_j would gain."""
         n, y = len(self.loss.y), self.loss.y
-        self._values = s
         both = y * (s[:n] + s[n:])
         used = np.flatnonzero(both)
         return y * self._rows.product(np.arange(n), used, both[used])
@@ -164,10 +162,10 @@ class SparseProgram:
         f = b + (y[self._ids][used] * alpha[used]) @ self._stack[used]
         return RampPoint(beta, f, b, rho, self.lam * float(alpha.sum()))
 
-    def _lower_bound(self, turned: Turned, slopes: Vector) -> float:
-        """Value of the dual at the solution, shrunk until it meets every row: a bound whatever the tolerances."""
+    def _lower_bound(self, turned: Turned, s: Vector, slopes: Vector) -> float:
+        """Value of the dual at its solution, shrunk until it meets every row: the boxes hold 0, so it stays in them."""
         n, mu, rho_min = len(self.loss.y), self.loss.mu, self.loss.rho_min
-        u, v = self._values[:n], self._values[n:]
+        u, v = s[:n], s[n:]
         shrink = min(1.0, self._bound / max(float(slopes.max()), 1e-300))
         dual = (mu + rho_min) * u.sum() + (mu - rho_min) * v.sum()
         return shrink * float(dual) / (self._unit * mu) + self.loss.constant(turned)

@@ -81,25 +81,32 @@ def descend(program: Program, start: Turned | RampPoint, *, tol: float, max_iter
     point, J = start, start.objective(loss)
     history, residual = [J], np.inf
     while n_iter < max_iter:
-        residual, better = 0.0, None
-        first = None
-        for side in (1, -1):
-            turned = loss.turned(point.f, point.rho, side)
-            if first is not None and turned.same(first):
-                continue
-            first = turned
-            candidate, bound = program.minimise(turned)
-            n_iter += 1
-            residual = max(residual, J - bound)
-            if J - bound > tol and candidate.objective(loss) < J:
-                better = candidate
-                break
+        better, residual, solved = _improve(program, point, J, tol)
+        n_iter += solved
         if better is None:
             break
         point, J = better, better.objective(loss)
         history.append(J)
-        residual = np.inf  # not known at the new point
-    return Solution(point, J, float(residual), n_iter, bool(residual <= tol), history)
+    return Solution(point, J, residual, n_iter, residual <= tol, history)
+
+
+def _improve(program: Program, point: RampPoint, J: float, tol: float) -> tuple[RampPoint | None, float, int]:
+    """A better point, if a majoriser that touches J at this one has it; the residual; the number of programs solved.
+
+    The residual of a better point is not known yet: infinite.
+    """
+    residual = 0.0
+    tried: list[Turned] = []
+    for side in (1, -1):
+        turned = program.loss.turned(point.f, point.rho, side)
+        if any(turned.same(other) for other in tried):
+            continue
+        tried.append(turned)
+        candidate, bound = program.minimise(turned)
+        if J - bound > tol and candidate.objective(program.loss) < J:
+            return candidate, np.inf, len(tried)
+        residual = max(residual, J - bound)
+    return None, residual, len(tried)
 
 
 def best_of(program: Program, starts: Iterable[Turned | RampPoint], *, tol: float, max_iter: int) -> Solution:
