@@ -19,6 +19,7 @@ from ..base import Evaluation
 from ..checks import check_count, is_number
 from ..costs import Costs
 from ..solution import Solution
+from ..svm.inputs import INPUT_FORM, check_kernel_parameters, check_positive
 from ..svm.machine import KernelMachineMixin
 
 Vector = NDArray[np.float64]
@@ -149,9 +150,7 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
         """
         X, signs, weights = self._check_input(X, y, sample_weight)
         costs = self._fit_costs()
-        used = np.flatnonzero(weights)
-        cases = self._present(X, used)
-        self._kernel = self._settle_kernel(cases, weights[used])
+        used, cases = self._settle(X, weights)
         steps = _steps(costs, signs[used], self.C * weights[used], self.margin_cost, self.kappa)
         solution = _solve(steps, self._kernel(cases, cases), tol=self.tol, max_iter=self.max_iter)
         self._store(solution, cases, used)
@@ -165,16 +164,13 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        for name in ("C", "tol"):
-            value = getattr(self, name)
-            if not is_number(value) or not (np.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a finite number greater than 0; got {value!r}.")
+        check_positive(self, "C", "tol")
         if not is_number(self.margin_cost) or not 0 <= self.margin_cost < 1:
             raise ValueError(f"margin_cost must be a number in [0, 1); got {self.margin_cost!r}.")
         if not is_number(self.kappa) or not (np.isfinite(self.kappa) and self.kappa >= 0):
             raise ValueError(f"kappa must be a finite number, not negative; got {self.kappa!r}.")
         check_count("max_iter", self.max_iter)
-        self._check_kernel()
+        check_kernel_parameters(self)
 
     def _store(self, solution: Solution, X: Any, used: NDArray[np.intp]) -> None:
         beta, self.intercept_, self.epsilon_ = solution.model
@@ -184,7 +180,7 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "support_")
-        X = validate_data(self, X, reset=False, **self._input_form())
+        X = validate_data(self, X, reset=False, **INPUT_FORM)
         f = self._score(X)
         return Evaluation(f, np.abs(f) - self.epsilon_, detail=f)
 

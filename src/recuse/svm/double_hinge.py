@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -14,9 +13,17 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base import Evaluation
-from ..checks import is_number
 from ..costs import Costs
 from ..solution import Solution
+from .inputs import (
+    INPUT_FORM,
+    check_choice,
+    check_kernel_parameters,
+    check_limit,
+    check_positive,
+    settle_kernel,
+    some_cases,
+)
 from .losses import bartlett_wegkamp_threshold, break_even_score, double_hinge, score_thresholds
 from .machine import KernelMachineMixin
 from .qp import KinkedQP, from_hinges
@@ -192,8 +199,8 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         costs = self._fit_costs()
         self._fit_thresholds(costs)
         used = np.flatnonzero(weights)
-        cases = self._present(X, used)
-        self._kernel = self._settle_kernel(cases, weights[used])
+        cases = X if len(used) == X.shape[0] else some_cases(X, used, self.kernel)
+        self._kernel = settle_kernel(self, cases, weights[used])
         problem = from_hinges(double_hinge(costs), signs[used], self.C * weights[used])
         solution = self._solve(problem, cases)
         self._store(solution, cases, used)
@@ -201,17 +208,11 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        for name in ("C", "tol", "cache_size"):
-            value = getattr(self, name)
-            if not is_number(value) or not (np.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a finite number greater than 0; got {value!r}.")
-        for name, choices in (("solver", SOLVERS), ("rule", RULES)):
-            value = getattr(self, name)
-            if not (isinstance(value, str) and value in choices):
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}; got {value!r}.")
-        if not _is_limit(self.max_iter):
-            raise ValueError(f"max_iter must be -1, for no limit, or a positive integer; got {self.max_iter!r}.")
-        self._check_kernel()
+        check_positive(self, "C", "tol", "cache_size")
+        check_choice(self, "solver", SOLVERS)
+        check_choice(self, "rule", RULES)
+        check_limit(self)
+        check_kernel_parameters(self)
 
     def _fit_thresholds(self, costs: Costs) -> None:
         self.break_even_ = break_even_score(costs)
@@ -241,7 +242,15 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
     def _store(self, solution: Solution, X: Any, used: NDArray[np.intp]) -> None:
         """Publish the support vectors and the certificate."""
-        self._store_support(solution.model.beta, X, used)
+        beta = solution.model.beta
+        support = np.flatnonzero(beta)
+        self.support_ = used[support]
+        self.dual_coef_ = beta[support]
+        self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
+        if self.kernel == "linear":
+            self.coef_ = np.asarray(self.support_vectors_.T @ self.dual_coef_).ravel()
+        elif hasattr(self, "coef_"):
+            del self.coef_  # of an earlier fit
         self.intercept_ = solution.model.intercept
         self.objective_ = solution.objective
         self.dual_gap_ = solution.model.gap
@@ -260,12 +269,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "support_")
-        X = validate_data(self, X, reset=False, **self._input_form())
+        X = validate_data(self, X, reset=False, **INPUT_FORM)
         f = self._score(X)
         low, high = self.thresholds_
         return Evaluation(f - self.break_even_, np.maximum(f - high, low - f), detail=f)
-
-
-def _is_limit(value: Any) -> bool:
-    """Whether a value is a number of steps, or -1 for no limit."""
-    return is_number(value) and isinstance(value, numbers.Integral) and (int(value) == -1 or int(value) >= 1)

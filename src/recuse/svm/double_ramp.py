@@ -14,9 +14,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base import Evaluation
-from ..checks import check_count, check_share, is_number
+from ..checks import check_count, check_share
 from ..costs import Costs
 from ..solution import Solution
+from .inputs import INPUT_FORM, check_choice, check_kernel_parameters, check_positive
 from .machine import KernelMachineMixin
 from .ramps import RampLoss, Turned, ramp_loss
 
@@ -205,9 +206,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
 
         X, signs, weights = self._check_input(X, y, sample_weight)
         costs = self._fit_costs()
-        used = np.flatnonzero(weights)
-        cases = self._present(X, used)
-        self._kernel = self._settle_kernel(cases, weights[used])
+        used, cases = self._settle(X, weights)
         loss = ramp_loss(costs, signs[used], weights[used], float(self.mu))
         program = self._program(loss, cases)
         solution = best_of(program, self._starts(loss), tol=self.tol, max_iter=self.max_iter)
@@ -216,27 +215,25 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         return self
 
     def _check_parameters(self) -> None:
-        for name in ("lam", "tol", "cache_size"):
-            value = getattr(self, name)
-            if not is_number(value) or not (np.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a finite number greater than 0; got {value!r}.")
+        check_positive(self, "lam", "tol", "cache_size")
         check_share("mu", self.mu, or_one=True)
         for name in ("max_iter", "n_init"):
             check_count(name, getattr(self, name))
-        if not (isinstance(self.penalty, str) and self.penalty in PENALTIES):
-            raise ValueError(f"penalty must be one of {', '.join(map(repr, PENALTIES))}; got {self.penalty!r}.")
-        self._check_kernel()
+        check_choice(self, "penalty", PENALTIES)
+        check_kernel_parameters(self)
 
     def _program(self, loss: RampLoss, X: Any) -> Any:
         """The convex program of a step, for the penalty."""
         # Here, not above: prediction needs neither the compiler nor the solver of linear programs.
         from .programs import SparseProgram
         from .quadratic import NormProgram
-        from .solvers import exact_rows, whole_rows
+        from .solvers import kernel_source
 
+        fits = X.shape[0] if self.penalty == "l2" else int(np.sqrt(self.cache_size * 2**20 / 8))
+        # In double precision (tol 0), and what does not fit as a whole is not kept.
+        rows = kernel_source(X, self._kernel, cache_bytes=0, tol=0.0, whole=fits)
         if self.penalty == "l2":
-            return NormProgram(loss, whole_rows(X, self._kernel), float(self.lam), self.tol)
-        rows = exact_rows(X, self._kernel, cache_bytes=self.cache_size * 2**20)
+            return NormProgram(loss, rows, float(self.lam), self.tol)
         return SparseProgram(loss, rows, float(self.lam))
 
     def _starts(self, loss: RampLoss) -> Iterator[Turned]:
@@ -278,6 +275,6 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "support_")
-        X = validate_data(self, X, reset=False, **self._input_form())
+        X = validate_data(self, X, reset=False, **INPUT_FORM)
         f = self._score(X)
         return Evaluation(f, np.abs(f) - self.rho_, detail=f)

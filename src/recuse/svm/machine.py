@@ -1,4 +1,4 @@
-"""What the kernel machines share: checked input, weights, the kernel, support vectors, reasons."""
+"""What the kernel machines that minimise a loss share: their input, class weights, the expansion, reasons."""
 
 from __future__ import annotations
 
@@ -7,15 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from ..base import Evaluation, RejectOptionMixin
-from ..checks import check_finite, check_weights, is_number
+from ..checks import check_weights, is_number
 from ..labels import plain
-from .gram import KERNELS, Kernel
-
-_CHECKED_SPECTRUM = 500  # precomputed kernels up to this size are checked for negative eigenvalues
+from .gram import Kernel
+from .inputs import INPUT_FORM, check_both_classes_weigh, check_kernel_matrix, settle_kernel, some_cases
 
 
 class KernelMachineMixin(RejectOptionMixin):
@@ -26,11 +24,12 @@ class KernelMachineMixin(RejectOptionMixin):
     """
 
     kernel: str | Callable[..., Any]
-    gamma: str | float
-    degree: float
-    coef0: float
     class_weight: Any
     thresholds_: tuple[float, float]
+    support_: NDArray[np.intp]
+    support_vectors_: Any
+    dual_coef_: NDArray[np.float64]
+    coef_: NDArray[np.float64]
     intercept_: float
     _kernel: Kernel
 
@@ -40,32 +39,14 @@ class KernelMachineMixin(RejectOptionMixin):
     def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
         """Return the cases, their labels as -1 and +1, and their weights."""
         self._check_parameters()
-        X, y = validate_data(self, X, y, **self._input_form())
+        X, y = validate_data(self, X, y, **INPUT_FORM)
         codes = self._fit_labels(y)
         self._require_two_classes()
         weights = self._weights(sample_weight, codes)
-        if len(np.unique(codes[weights > 0])) < 2:
-            raise ValueError(
-                "sample_weight leaves one class only: a classifier needs cases of two classes with weights above 0."
-            )
+        check_both_classes_weigh(codes, weights)
         if self.kernel == "precomputed":
-            _check_kernel_matrix(X)
+            check_kernel_matrix(X)
         return X, np.where(codes == 1, 1.0, -1.0), weights
-
-    def _check_kernel(self) -> None:
-        if not (self.kernel in KERNELS if isinstance(self.kernel, str) else callable(self.kernel)):
-            known = ", ".join(map(repr, KERNELS))
-            raise ValueError(f"kernel must be one of {known} or a function; got {self.kernel!r}.")
-        if not is_number(self.degree) or not (np.isfinite(self.degree) and self.degree >= 0):
-            raise ValueError(f"degree must be a finite number, not negative; got {self.degree!r}.")
-        check_finite("coef0", self.coef0)
-        named = isinstance(self.gamma, str) and self.gamma in ("scale", "auto")
-        if not named and not (is_number(self.gamma) and np.isfinite(self.gamma) and float(self.gamma) > 0):
-            raise ValueError(f"gamma must be 'scale', 'auto' or a number greater than 0; got {self.gamma!r}.")
-
-    def _input_form(self) -> dict[str, Any]:
-        """How X is validated."""
-        return {"accept_sparse": "csr", "dtype": np.float64, "accept_large_sparse": False}
 
     def _weights(self, sample_weight: Any, codes: NDArray[np.intp]) -> NDArray[np.float64]:
         """Weight of each case: its own times that of its class."""
@@ -87,20 +68,12 @@ class KernelMachineMixin(RejectOptionMixin):
         factors = np.array(given, dtype=np.float64)
         return weights * factors[codes]
 
-    def _present(self, X: Any, used: NDArray[np.intp]) -> Any:
-        """The cases of positive weight; of a kernel matrix, rows and columns."""
-        if len(used) == X.shape[0]:
-            return X
-        return X[used][:, used] if self.kernel == "precomputed" else X[used]
-
-    def _settle_kernel(self, X: Any, weights: NDArray[np.float64]) -> Kernel:
-        gamma = self.gamma
-        if gamma == "auto":
-            gamma = 1.0 / X.shape[1]
-        elif gamma == "scale":
-            spread = _variance(X, weights) if self.kernel in ("rbf", "poly", "sigmoid") else 1.0
-            gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
-        return Kernel(self.kernel, float(gamma), float(self.degree), float(self.coef0))
+    def _settle(self, X: Any, weights: NDArray[np.float64]) -> tuple[NDArray[np.intp], Any]:
+        """Positions of the cases of positive weight, and these cases; settles the kernel on them."""
+        used = np.flatnonzero(weights)
+        cases = X if len(used) == X.shape[0] else some_cases(X, used, self.kernel)
+        self._kernel = settle_kernel(self, cases, weights[used])
+        return used, cases
 
     def _store_support(self, beta: NDArray[np.float64], X: Any, used: NDArray[np.intp]) -> None:
         """Publish the cases with coefficients; `used` are the positions of the rows of X among the training cases."""
@@ -145,31 +118,3 @@ def _reason(f: float, low: float, high: float, names: list[Any]) -> str:
         return f"score {f:.4g} is {low - f:.4g} below the lower of the {thresholds}: {names[0]!r}"
     nearer = names[1] if high - f < f - low else names[0]
     return f"score {f:.4g} lies between the {thresholds}, {min(high - f, f - low):.4g} from {nearer!r}"
-
-
-def _variance(X: Any, weights: NDArray[np.float64]) -> float:
-    """Variance of all entries of X, each row with its weight: a case of weight 2 counts as two."""
-    total = weights.sum() * X.shape[1]
-    if sparse.issparse(X):
-        mean = float((X.T @ weights).sum()) / total
-        return float((X.multiply(X).T @ weights).sum()) / total - mean**2
-    centre = float((weights @ X).sum()) / total
-    return float((weights @ (X - centre) ** 2).sum()) / total
-
-
-def _check_kernel_matrix(K: Any) -> None:
-    """Refuse what cannot be a matrix of kernel values."""
-    if K.shape[0] != K.shape[1]:
-        raise ValueError(
-            f"Precomputed matrix must be a square matrix of kernel values between the training cases; got {K.shape}."
-        )
-    size = abs(K).max()
-    if abs(K - K.T).max() > 1e-8 * size:
-        raise ValueError("A precomputed kernel matrix must be symmetric; use (K + K.T) / 2 if it is so but for noise.")
-    if K.shape[0] <= _CHECKED_SPECTRUM:
-        values = np.linalg.eigvalsh(K.toarray() if sparse.issparse(K) else K)
-        if values[0] < -1e-8 * max(abs(values[-1]), abs(values[0])):
-            raise ValueError(
-                f"A precomputed kernel matrix must be positive semidefinite; its smallest eigenvalue is "
-                f"{values[0]:.3g}, its largest {values[-1]:.3g}. The dual problem would not be convex."
-            )

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from . import kernels
 from .qp import KinkedQP, best_shift, feasible
 from .ramps import RampLoss, Turned
-from .rows import MatrixRows
+from .rows import MatrixRows, VectorRows
 from .solvers import solve_smo
 from .successive import RampPoint
 
@@ -44,7 +44,9 @@ class NormProgram:
         Of the descent: programs are solved to a small share of it.
     """
 
-    def __init__(self, loss: RampLoss, rows: MatrixRows, lam: float, tol: float) -> None:
+    def __init__(self, loss: RampLoss, rows: MatrixRows | VectorRows, lam: float, tol: float) -> None:
+        if not isinstance(rows, MatrixRows):
+            raise TypeError("NormProgram needs the whole kernel matrix.")
         self._rows, self._gap = rows, _GAP_SHARE * tol
         self._x = np.zeros(2 * len(loss.y))
         self.reset(loss, lam)

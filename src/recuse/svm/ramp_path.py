@@ -15,7 +15,7 @@ from ..costs import Costs
 from ..solution import Solution
 from .double_ramp import DoubleRampSVC
 from .gram import Kernel
-from .path import check_values, path_scores, price_lists
+from .path import _check_values, _price_lists, path_scores
 from .ramps import ramp_loss
 
 
@@ -128,10 +128,8 @@ def double_ramp_path(
         cache_size=cache_size,
     )
     X, signs, weights = like._check_input(X, y, sample_weight)
-    values, lists = check_values("lams", lams), price_lists(costs)
-    used = np.flatnonzero(weights)
-    cases = like._present(X, used)
-    like._kernel = like._settle_kernel(cases, weights[used])
+    values, lists = _check_values(lams, "lams"), _price_lists(costs)
+    used, cases = like._settle(X, weights)
     losses = [ramp_loss(prices, signs[used], weights[used], float(mu)) for prices in lists]
     solutions = _solve_all(like, losses, values, cases)
 
