@@ -5,8 +5,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from recuse import AbstentionBoostingClassifier, DoubleHingeSVC, ThresholdRejectClassifier
-from recuse.baselines import ChowBoostingClassifier, TwoStepBoostingClassifier
+from recuse import AbstentionBoostingClassifier, DoubleHingeSVC, DoubleRampSVC, ThresholdRejectClassifier
+from recuse.baselines import ChowBoostingClassifier, EmbeddedRejectSVC, TwoStepBoostingClassifier
 
 QUICK = {"n_rounds": 10, "random_state": 0}
 FIXED = {"beta": 0.01, "threshold": "calibrated", **QUICK}
@@ -16,6 +16,10 @@ NEVER_REJECT = [
     DoubleHingeSVC(costs=0.4999),
     DoubleHingeSVC(costs=0.4999, solver="active_set"),
     DoubleHingeSVC(costs=0.4999, kernel="linear"),
+    DoubleRampSVC(on_reject="never"),
+    DoubleRampSVC(costs=0.4999, kernel="linear", on_reject="never"),
+    DoubleRampSVC(penalty="l2", on_reject="never"),
+    EmbeddedRejectSVC(on_reject="never"),
     ThresholdRejectClassifier(LogisticRegression(), on_reject="never"),
     ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="tuned"),
     ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="symmetric"),
@@ -29,6 +33,7 @@ NEVER_REJECT = [
 # Cases are rejected: the one check that wants a class for each of them fails, as it should.
 REJECT = [
     DoubleHingeSVC(costs=0.2),
+    DoubleRampSVC(costs=0.2),
     ThresholdRejectClassifier(LogisticRegression(), costs=0.2),
     ThresholdRejectClassifier(LinearSVC(), costs=0.2, rule="tuned"),
     AbstentionBoostingClassifier(family="coupled", costs=0.2, **FIXED),

@@ -10,6 +10,7 @@ __all__ = [
     "Costs",
     "Decisions",
     "DoubleHingeSVC",
+    "DoubleRampSVC",
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
     "compare",
@@ -26,6 +27,7 @@ _HOMES = {
     "Costs": "costs",
     "Decisions": "decisions",
     "DoubleHingeSVC": "svm",
+    "DoubleRampSVC": "svm",
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
     "compare": "comparison",
@@ -55,7 +57,7 @@ if TYPE_CHECKING:  # the same names for type checkers and documentation, which d
     from .costs import Costs
     from .decisions import Decisions, cross_val_decide, decide, is_rejected
     from .persistence import load, save
-    from .svm import DoubleHingeSVC
+    from .svm import DoubleHingeSVC, DoubleRampSVC
     from .thresholds import ThresholdRejectClassifier
 
 

@@ -275,6 +275,9 @@ METHODS: tuple[Method, ...] = (
     _own_method(
         "double-hinge", "Double hinge SVM", "DoubleHingeSVC", {"C": [0.1, 1.0, 10.0]}, TUNED, 5_000, scaled=True
     ),
+    _own_method(
+        "double-ramp", "Double ramp SVM", "DoubleRampSVC", {"lam": [1e-3, 3e-3, 1e-2]}, TUNED, 2_000, scaled=True
+    ),
 )
 
 # The other reference: nothing is fitted for it.

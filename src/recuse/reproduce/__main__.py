@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from importlib import import_module
+from inspect import signature
 from pathlib import Path
 
 from . import PROTOCOLS
@@ -16,9 +17,15 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true", help="two splits and a small grid: does it run at all?")
     parser.add_argument("--minutes", type=float, default=60.0, help="stop before a part that would begin after this")
     parser.add_argument("--out", type=Path, default=None, help="folder for NAME.json and NAME.md (default: only print)")
+    parser.add_argument(
+        "--repetitions", type=int, default=None, help="repetitions of the cross-validation (double-ramp)"
+    )
     options = parser.parse_args(arguments)
     module = import_module(f".{PROTOCOLS[options.name]}", __package__)
-    module.run(quick=options.quick, minutes=options.minutes, out=options.out)
+    asked = {} if options.repetitions is None else {"repetitions": options.repetitions}
+    if asked and "repetitions" not in signature(module.run).parameters:
+        parser.error(f"{options.name} has a fixed number of repetitions: leave out --repetitions")
+    module.run(quick=options.quick, minutes=options.minutes, out=options.out, **asked)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,15 @@
 """Support vector machines with a reject option."""
 
 from .double_hinge import DoubleHingeSVC
+from .double_ramp import DoubleRampSVC
 from .path import DoubleHingePath, double_hinge_path
+from .ramp_path import DoubleRampPath, double_ramp_path
 
-__all__ = ["DoubleHingePath", "DoubleHingeSVC", "double_hinge_path"]
+__all__ = [
+    "DoubleHingePath",
+    "DoubleHingeSVC",
+    "DoubleRampPath",
+    "DoubleRampSVC",
+    "double_hinge_path",
+    "double_ramp_path",
+]

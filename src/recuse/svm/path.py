@@ -17,6 +17,7 @@ from ..costs import Costs, as_costs
 from ..labels import plain
 from .double_hinge import DoubleHingeSVC
 from .gram import Kernel
+from .inputs import settle_kernel, some_cases
 from .losses import double_hinge
 from .qp import from_hinges
 
@@ -60,19 +61,24 @@ class DoubleHingePath:
         ----------
         X : array-like of shape (n_cases, n_features), or (n_cases, n_samples) if precomputed
         """
-        X = check_array(X, accept_sparse="csr", dtype=np.float64)
-        width = self.training_cases.shape[1]
-        if X.shape[1] != width:
-            raise ValueError(f"X must have {width} columns, as in training; got {X.shape[1]}.")
-        flat = self.dual_coef.reshape(-1, self.dual_coef.shape[-1])
-        used = np.flatnonzero(flat.any(axis=0))
-        coef = np.ascontiguousarray(flat[:, used].T)
-        if self.kernel.name == "precomputed":
-            f = np.asarray(X[:, used] @ coef)
-        else:
-            f = self.kernel.expansion(X, self.training_cases[used], coef)
-        shape = (*self.dual_coef.shape[:2], -1)
-        return f.T.reshape(shape) + self.intercept[:, :, None]
+        return path_scores(self, X)
+
+
+def path_scores(path: Any, X: Any) -> NDArray[np.float64]:
+    """Score f of each case under every solution of a path: all expansions in one sweep over the kernel values."""
+    X = check_array(X, accept_sparse="csr", dtype=np.float64)
+    width = path.training_cases.shape[1]
+    if X.shape[1] != width:
+        raise ValueError(f"X must have {width} columns, as in training; got {X.shape[1]}.")
+    flat = path.dual_coef.reshape(-1, path.dual_coef.shape[-1])
+    used = np.flatnonzero(flat.any(axis=0))
+    coef = np.ascontiguousarray(flat[:, used].T)
+    if path.kernel.name == "precomputed":
+        f = np.asarray(X[:, used] @ coef)
+    else:
+        f = path.kernel.expansion(X, path.training_cases[used], coef)
+    scores: NDArray[np.float64] = f.T.reshape((*path.dual_coef.shape[:2], -1)) + path.intercept[:, :, None]
+    return scores
 
 
 def double_hinge_path(
@@ -144,8 +150,8 @@ def double_hinge_path(
     )
     X, signs, weights = like._check_input(X, y, sample_weight)
     used = np.flatnonzero(weights)
-    cases = like._present(X, used)
-    settled = like._settle_kernel(cases, weights[used])
+    cases = X if len(used) == X.shape[0] else some_cases(X, used, like.kernel)
+    settled = settle_kernel(like, cases, weights[used])
     values, lists = _check_values(Cs), _price_lists(costs)
     oriented = [like.set_params(costs=prices)._fit_costs() for prices in lists]
     units = [from_hinges(double_hinge(prices), signs[used], weights[used]) for prices in oriented]
@@ -219,8 +225,8 @@ def _start(
     return beta[a - 1, upwards[0]] if a > 0 else None
 
 
-def _check_values(Cs: Any) -> NDArray[np.float64]:
-    values = list(Cs) if isinstance(Cs, Sequence | np.ndarray) and np.ndim(Cs) == 1 else []
-    if not values or not all(is_number(C) and np.isfinite(C) and C > 0 for C in values):
-        raise ValueError(f"Cs must be a list of finite numbers greater than 0; got {Cs!r}.")
+def _check_values(given: Any, name: str = "Cs") -> NDArray[np.float64]:
+    values = list(given) if isinstance(given, Sequence | np.ndarray) and np.ndim(given) == 1 else []
+    if not values or not all(is_number(value) and np.isfinite(value) and value > 0 for value in values):
+        raise ValueError(f"{name} must be a list of finite numbers greater than 0; got {given!r}.")
     return np.array(values, dtype=np.float64)

@@ -36,19 +36,21 @@ _PAIRS = (10_000, 200)
 _MORE_PAIRS = 800
 _NEWTON_STEPS = 100
 _FACTORS_HELD = 4  # copies of the factor the interior point method has at a time
-_FINEST_SINGLE_TOL = 1e-5
+FINEST_SINGLE_TOL = 1e-5
 _LARGEST_SINGLE = 1e10  # features beyond this overflow in single precision once they are multiplied
 _SINGLE_ERROR = 1e-5  # rounding of single-precision kernel values that recomputed scores make up for
 
 
-def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
-    """Choose how kernel rows are had: small matrices whole and in double precision, rows of large ones on demand."""
+def kernel_source(
+    X: Any, kernel: Kernel, *, cache_bytes: int, tol: float, whole: int = _WHOLE
+) -> MatrixRows | VectorRows:
+    """Choose how kernel rows are had: up to `whole` cases all at once and in double precision, else on demand."""
     n = X.shape[0]
     if kernel.name == "precomputed":
         return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
-    if n <= _WHOLE:
+    if n <= whole:
         return MatrixRows(finite(_whole_matrix(X, kernel), kernel))
-    single = tol >= _FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
+    single = tol >= FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
     rows = VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=np.float32 if single else np.float64)
     if single and rows.error() > _SINGLE_ERROR:
         rows.refine()
@@ -114,7 +116,7 @@ def _solve(method: Method, problem: KinkedQP, rows: Any, beta: Vector, g: Vector
             return solution
         # The gap is about proportional to the violation; the objective falls a little as well.
         aim = max(0.3 * aim * tol * solution.objective / solution.model.gap, finest)
-        if aim < _FINEST_SINGLE_TOL:
+        if aim < FINEST_SINGLE_TOL:
             rows.refine()
 
 

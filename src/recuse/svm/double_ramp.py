@@ -1,0 +1,280 @@
+"""DoubleRampSVC: a reject-option classifier of few support vectors, by successive convex programs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..base import Evaluation
+from ..checks import check_count, check_share
+from ..costs import Costs
+from ..solution import Solution
+from .inputs import INPUT_FORM, check_choice, check_kernel_parameters, check_positive
+from .machine import KernelMachineMixin
+from .ramps import RampLoss, Turned, ramp_loss
+
+PENALTIES = ("l1", "l2")
+
+
+class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
+    """Sparse kernel machine whose score and reject band are learned together, with the double ramp loss.
+
+    The score f, an expansion over the training cases with an intercept, and the half-width rho of the band minimise
+    eq. (5) of the paper,
+
+        lam * penalty(f) + sum_i w_i L(y_i f(x_i), rho) / sum_i w_i,      rho >= mu (1 + mu) / 2.
+
+    The penalty is the sum of the coefficients, each of the sign of its case's label ("l1", SDR-SVM), or half the
+    squared norm of the expansion ("l2", DR-SVM). The loss L, bounded, falls in two ramps: from c (1 + mu) for an
+    error of price c to r (1 + mu) for a rejection of price r to 0. Yes where ``f > rho``, no where ``f < -rho``,
+    reject in between.
+
+    Bounded means not convex: the fit goes down through convex programs to a critical point, with a proof that it is
+    one (`residual_`), but another start may end lower (`n_init`).
+
+    Parameters
+    ----------
+    costs : Costs or float, default=0.2
+        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. Prices that differ by class, an extension of the paper,
+        give each class ramps of its own.
+    lam : float, default=1e-3
+        Weight of the penalty against the mean loss. For "l1" and an rbf kernel no case is left from ``max_price / mu``
+        on. For "l2" it stands for ``C = 1 / (lam n)``.
+    mu : float, default=1.0
+        In (0, 1]: the ramps are ``mu + mu^2`` wide.
+    kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of rbf, poly and sigmoid: ``1 / (n_features * X.var())``, ``1 / n_features``, or a number.
+    degree : float, default=3
+        Degree of poly.
+    coef0 : float, default=0.0
+        Constant of poly and sigmoid.
+    penalty : {"l1", "l2"}, default="l1"
+        "l1" for few support vectors, by linear programs; "l2" by quadratic ones.
+    tol : float, default=1e-6
+        Largest criticality: how much a convex majoriser that touches the objective could still be lowered, in units of
+        the mean price.
+    max_iter : int, default=200
+        Most convex programs for each start.
+    n_init : int, default=1
+        Number of starts: the convex one, and random ones. The best end counts.
+    cache_size : float, default=200
+        Memory for the kernel matrix, in megabytes; what is larger is computed again when it is needed ("l2" holds
+        it whole in any case).
+    class_weight : dict or "balanced", optional
+        Factor for the weights of each class. The prices say what errors cost; use this for a sample whose class shares
+        differ from those the model will meet.
+    random_state : int or RandomState, optional
+        Draws the random starts.
+    pos_label : label, optional
+        The positive class of the prices; ``classes_[1]`` by default.
+    reject_label : label, default="auto"
+        What `predict` gives for a rejected case: -1, 0 or "[abstain]", whichever fits the classes, or your own.
+    on_reject : {"label", "raise", "never"}, default="label"
+        `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
+
+    Attributes
+    ----------
+    rho_ : float
+        Half-width of the reject band.
+    thresholds_ : tuple of float
+        ``(-rho_, rho_)``: the scores between which a case is rejected.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors among the training cases; prediction uses no others.
+    n_support_ : ndarray of shape (2,)
+        Number of support vectors of each class.
+    support_vectors_ : ndarray or CSR matrix of shape (n_support, n_features)
+        The support vectors; empty for a precomputed kernel.
+    dual_coef_ : ndarray of shape (n_support,)
+        Their coefficients, ``y_i alpha_i`` for "l1": f is ``sum_j dual_coef_[j] k(x, support_vectors_[j]) +
+        intercept_``.
+    coef_ : ndarray of shape (n_features,)
+        The weights of the features; linear kernel only.
+    intercept_ : float
+        The intercept of f.
+    objective_ : float
+        The objective at the solution.
+    residual_ : float
+        Criticality, what `tol` is compared with: the objective minus proven lower bounds of the two convex majorisers
+        that touch it there (two, since a margin on a kink may be counted on either side).
+    dual_gap_ : float
+        The same number: it is the duality gap of these programs at the solution.
+    history_ : ndarray
+        The objective after each program that lowered it.
+    n_iter_ : int
+        Convex programs solved, over all starts.
+    classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
+        As in every reject-option classifier.
+
+    Notes
+    -----
+    The linear programs are solved by their duals with the dual simplex of HiGHS. From one to the next only bounds
+    change, so that each goes on from the last basis; constraints are generated when they are violated, since all but a
+    few never matter.
+
+    The start is the convex program without the concave parts. Starting at f = 0 would end there: rejecting every case
+    is a critical point. Should one answer for all cases be better than what was found, the descent begins there again.
+    A machine that ends with the same answer for every case gives a warning.
+
+    "l1" takes any kernel function; "l2", and what it proves, needs a positive semidefinite one, which sigmoid is not in
+    general. A precomputed matrix must be one in either case.
+
+    References
+    ----------
+    K. Shah, N. Manwani, "Sparse reject option classifier using successive linear programming", AAAI 2019.
+    N. Manwani, K. Desai, S. Sasidharan, R. Sundararajan, "Double ramp loss based reject option classifier", PAKDD 2015.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from recuse import DoubleRampSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = DoubleRampSVC(costs=0.2).fit(X[:400], y[:400])
+    >>> len(model.support_) < 50, model.residual_ <= 1e-6
+    (True, True)
+    >>> model.score(X[400:], y[400:]) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        costs: Costs | float = 0.2,
+        *,
+        lam: float = 1e-3,
+        mu: float = 1.0,
+        kernel: str | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        penalty: str = "l1",
+        tol: float = 1e-6,
+        max_iter: int = 200,
+        n_init: int = 1,
+        cache_size: float = 200,
+        class_weight: Any = None,
+        random_state: Any = None,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        on_reject: str = "label",
+    ) -> None:
+        self.costs = costs
+        self.lam = lam
+        self.mu = mu
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.penalty = penalty
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.cache_size = cache_size
+        self.class_weight = class_weight
+        self.random_state = random_state
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.on_reject = on_reject
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DoubleRampSVC:
+        """Fit the machine.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
+            Training cases, or the kernel values between them.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case's loss.
+
+        Returns
+        -------
+        self
+        """
+        from .successive import best_of
+
+        X, signs, weights = self._check_input(X, y, sample_weight)
+        costs = self._fit_costs()
+        used, cases = self._settle(X, weights)
+        loss = ramp_loss(costs, signs[used], weights[used], float(self.mu))
+        program = self._program(loss, cases)
+        solution = best_of(program, self._starts(loss), tol=self.tol, max_iter=self.max_iter)
+        self._store(solution, cases, used, signs)
+        self._warn(solution)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_positive(self, "lam", "tol", "cache_size")
+        check_share("mu", self.mu, or_one=True)
+        for name in ("max_iter", "n_init"):
+            check_count(name, getattr(self, name))
+        check_choice(self, "penalty", PENALTIES)
+        check_kernel_parameters(self)
+
+    def _program(self, loss: RampLoss, X: Any) -> Any:
+        """The convex program of a step, for the penalty."""
+        # Here, not above: prediction needs neither the compiler nor the solver of linear programs.
+        from .programs import SparseProgram
+        from .quadratic import NormProgram
+        from .solvers import kernel_source
+
+        fits = X.shape[0] if self.penalty == "l2" else int(np.sqrt(self.cache_size * 2**20 / 8))
+        # In double precision (tol 0), and what does not fit as a whole is not kept.
+        rows = kernel_source(X, self._kernel, cache_bytes=0, tol=0.0, whole=fits)
+        if self.penalty == "l2":
+            return NormProgram(loss, rows, float(self.lam), self.tol)
+        return SparseProgram(loss, rows, float(self.lam))
+
+    def _starts(self, loss: RampLoss) -> Iterator[Turned]:
+        """The convex start, then random ones."""
+        yield loss.none_turned()
+        rng = check_random_state(self.random_state)
+        for _ in range(self.n_init - 1):
+            yield loss.random_turned(rng)
+
+    def _store(self, solution: Solution, X: Any, used: NDArray[np.intp], signs: NDArray[np.float64]) -> None:
+        """Publish the expansion, the band and the certificate."""
+        point = solution.model
+        self._store_support(point.beta, X, used)
+        positive = int((signs[self.support_] > 0).sum())
+        self.n_support_ = np.array([len(self.support_) - positive, positive])
+        self.intercept_ = float(point.intercept)
+        self.rho_ = float(point.rho)
+        self.thresholds_ = (-self.rho_, self.rho_)
+        self.objective_ = solution.objective
+        self.residual_ = self.dual_gap_ = solution.residual
+        self.history_ = np.array(solution.history)
+        self.n_iter_ = solution.n_iter
+
+    def _warn(self, solution: Solution) -> None:
+        if not solution.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {solution.n_iter} programs with residual_="
+                f"{solution.residual:.3g} > tol={self.tol:g}. Raise max_iter or tol, or standardise the features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if not len(self.support_):
+            warnings.warn(
+                f"{type(self).__name__} found nothing better than the same answer for every case at lam={self.lam:g}. "
+                "Lower lam, raise n_init, or try another kernel or gamma.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _evaluate(self, X: Any) -> Evaluation:
+        check_is_fitted(self, "support_")
+        X = validate_data(self, X, reset=False, **INPUT_FORM)
+        f = self._score(X)
+        return Evaluation(f, np.abs(f) - self.rho_, detail=f)
