@@ -60,18 +60,18 @@ class MatrixRows:
         return False
 
     def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
-        """``K[rows][:, columns] @ coef`` in double precision."""
+        """``K[rows][:, columns] @ coef`` in double precision; `coef` may have several columns."""
         if len(rows) == self.n:
             return self.K[:, columns] @ coef if 2 * len(columns) < self.n else self.K @ spread(coef, columns, self.n)
-        out = np.empty(len(rows))
+        out = np.empty((len(rows), *coef.shape[1:]))
         for part in stretches(len(rows), len(columns)):
             out[part] = self.K[np.ix_(rows[part], columns)].astype(np.float64, copy=False) @ coef
         return out
 
 
 def spread(values: Vector, at: Index, n: int) -> Vector:
-    """A vector of n zeros but for some values."""
-    full = np.zeros(n)
+    """A vector of n zeros but for some values; or several, one a column."""
+    full = np.zeros((n, *values.shape[1:]))
     full[at] = values
     return full
 

@@ -1,0 +1,288 @@
+"""How the coupled program is minimised: by pairs inside three groups, in blocks where there are many cases.
+
+A round takes the cases whose variables violate the optimality conditions most, solves the program in them alone with
+the compiled inner solver, and adds the kernel rows of those that moved to ``T = K alpha`` and ``D = K (coefficients of
+w+ - w-)``; every score and margin follows from these two. Cases all of whose variables are settled drop out of play
+(shrinking) and are examined again before the end. The solver stops on the duality gap, which is evaluated in the end
+at scores recomputed in double precision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..solution import Solution
+from . import coupled_kernels as kernels
+from .coupled_qp import CoupledModel, CoupledQP, DualPoint, Settled, Vector, certify, slackness, start_point
+from .rows import MatrixRows, VectorRows
+
+_BLOCK = 1024
+_WHOLE = 2048  # up to this size the whole problem is one block
+_MOST_PASSES = 60
+_MOST_SETBACKS = 3
+
+
+def solve_coupled(
+    problem: CoupledQP,
+    rows: MatrixRows | VectorRows,
+    *,
+    tol: float,
+    max_iter: int,
+    start: DualPoint | None = None,
+) -> Solution:
+    """Minimise the program to a duality gap of `tol` times Q.
+
+    Parameters
+    ----------
+    problem : CoupledQP
+    rows : MatrixRows or VectorRows
+        Source of the kernel matrix.
+    tol : float
+        Largest gap between primal and dual, as a share of Q.
+    max_iter : int
+        Most steps by pairs; -1 for no limit.
+    start : DualPoint, optional
+        Feasible point to start from.
+
+    Returns
+    -------
+    Solution
+        Its model is a `CoupledModel`, its residual the relative gap.
+    """
+    limit = max_iter if max_iter >= 0 else np.iinfo(np.int64).max
+    point = start_point(problem) if start is None else start.copy()
+    if isinstance(rows, MatrixRows) and len(problem) <= _WHOLE:
+        n_iter = _whole(problem, rows, point, tol, limit)
+    else:
+        run = _Run(problem, rows, point)
+        n_iter = run.to_the_end(tol, limit)
+        point = run.point
+    return finish(problem, rows, point, n_iter, tol)
+
+
+def finish(problem: CoupledQP, rows: Any, point: DualPoint, n_iter: int, tol: float) -> Solution:
+    """Thresholds and both objectives at scores computed afresh."""
+    facts = certify(problem, point, *exact_scores(problem, rows, point), float(rows.diagonal.mean()))
+    gap = facts.relative_gap
+    return Solution(CoupledModel(point, facts), facts.primal, gap, int(n_iter), gap <= tol)
+
+
+def exact_sums(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Vector, Vector]:
+    """``K alpha`` and ``K difference`` in double precision."""
+    difference = point.difference(problem.y)
+    support = np.flatnonzero((point.alpha != 0) | (difference != 0))
+    both = np.column_stack([point.alpha, difference])[support]
+    sums = rows.product(np.arange(len(problem)), support, both)
+    return np.ascontiguousarray(sums[:, 0]), np.ascontiguousarray(sums[:, 1])
+
+
+def scores(y: Vector, total: Vector, difference: Vector) -> tuple[Vector, Vector]:
+    """F, each case's score in the machine of its class, and its margin m."""
+    m = y * difference
+    return (total + m) / 2.0, m
+
+
+def exact_scores(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Vector, Vector]:
+    """F and m from the variables, in double precision."""
+    return scores(problem.y, *exact_sums(problem, rows, point))
+
+
+def _whole(problem: CoupledQP, rows: MatrixRows, point: DualPoint, tol: float, limit: int) -> int:
+    """All cases as one block, with a finer bar for the violations until the gap is small enough."""
+    diagonal = float(rows.diagonal.mean())
+    bar, n_iter = np.inf, 0
+    for _ in range(_MOST_PASSES):
+        F, m = exact_scores(problem, rows, point)
+        facts = certify(problem, point, F, m, diagonal)
+        if facts.relative_gap <= tol or n_iter >= limit:
+            break
+        bar = finer(bar, facts.unit, facts.relative_gap, tol)
+        steps, _ = kernels.coupled_smo(
+            rows.K, problem.n_pos, *problem.caps(), *point.values(), F, m, bar, limit - n_iter
+        )
+        n_iter += steps
+        if steps == 0 and bar <= 1e-15 * facts.unit:
+            break
+    return n_iter
+
+
+def finer(bar: float, unit: float, gap: float, tol: float) -> float:
+    """Largest violation to leave next: as much smaller as the gap must become."""
+    if np.isinf(bar):
+        return unit * min(10.0 * tol, 0.1)
+    return bar * float(np.clip(0.5 * tol / gap, 0.02, 0.5))
+
+
+class _Run:
+    """State of a decomposition: the active cases with their sums T and D, and where the rest was left."""
+
+    def __init__(self, problem: CoupledQP, rows: Any, point: DualPoint) -> None:
+        self.problem, self.rows, self.point = problem, rows, point
+        self.n_iter = 0
+        self.fresh = False  # whether the sums are recomputed since the last step
+        self.stuck = False  # whether more steps are of no use
+        self._diagonal = float(rows.diagonal.mean())
+        self._random = np.random.default_rng(0)
+        self._setbacks = 0
+        self._last_gap = np.inf
+        self._first_patience = 2 + 3 * len(problem) // _BLOCK
+        self.refresh()
+
+    def to_the_end(self, tol: float, limit: int) -> int:
+        """Rounds until the gap is at most `tol`; returns the number of steps."""
+        while True:
+            violation, gap = self.survey()
+            # A little less than tol while the sums are inexact, so that the recomputed ones need not be improved.
+            if gap <= (tol if self.fresh else 0.9 * tol) or self.n_iter >= limit or self.stuck:
+                if self.shrunk:
+                    self.restore()
+                elif not self.fresh:
+                    self.recompute(tol)
+                else:
+                    return self.n_iter
+            elif not self.shrink() and self.improve(0.1 * violation, limit) == 0:
+                self.refine()  # no pair can move: values that overflow in single precision
+                self.refresh()
+
+    @property
+    def shrunk(self) -> bool:
+        """Whether some cases are out of play."""
+        return len(self._part) < len(self.problem)
+
+    def survey(self) -> tuple[float, float]:
+        """The largest violation among the active cases, and their share of the gap."""
+        part, mine = self._part, self._mine
+        self._F, self._m = scores(part.y, self._T, self._D)
+        self._moves = np.empty((4, len(part)))
+        violation = kernels.violations(part.n_pos, *part.caps(), *mine.values(), self._F, self._m, *self._moves)
+        gap = slackness(part, mine, self._F, self._m, self._settled) / self._unit
+        return violation, gap
+
+    def improve(self, target: float, limit: int) -> int:
+        """Solve the program in one block and carry the moves over to the sums; returns the number of steps."""
+        block = self._select()
+        part, before = self._part.take(block), self._mine.take(block)
+        after = before.copy()
+        F, m = self._F[block], self._m[block]
+        most = min(limit - self.n_iter, 100 * len(block))
+        steps, _ = kernels.coupled_smo(
+            self.rows.square(block), part.n_pos, *part.caps(), *after.values(), F, m, target, most
+        )
+        self.n_iter += steps
+        self.fresh = False
+        self._mine.put(block, after)
+        for change, sums in (
+            (after.alpha - before.alpha, self._T),
+            (after.difference(part.y) - before.difference(part.y), self._D),
+        ):
+            moved = np.flatnonzero(change)
+            self.rows.add(block[moved], change[moved], sums)
+        return int(steps)
+
+    def shrink(self) -> bool:
+        """Now and then, take the settled cases out of play; say whether any were."""
+        self._patience -= 1
+        if self._patience > 0:
+            return False
+        self._patience = max(self._first_patience // 2, 5)
+        kept = np.flatnonzero((self._moves >= 0).any(axis=0))
+        if len(kept) > 0.7 * len(self._part):
+            return False
+        self._store()
+        if not self.shrunk:
+            self._left, self._left_sums = self.point.copy(), (self._T.copy(), self._D.copy())
+        self.rows.keep(kept)
+        self._T, self._D = self._T[kept], self._D[kept]
+        self._play(self.rows.active)
+        return True
+
+    def restore(self) -> None:
+        """Bring every case back into play, with the sums brought up to date."""
+        self._store()
+        y, n, active = self.problem.y, len(self.problem), self.rows.active
+        others = np.setdiff1d(np.arange(n), active, assume_unique=True)
+        change = np.column_stack(
+            [self.point.alpha - self._left.alpha, self.point.difference(y) - self._left.difference(y)]
+        )
+        moved = np.flatnonzero(change.any(axis=1))
+        total, difference = self._left_sums
+        total[active], difference[active] = self._T, self._D
+        late = self.rows.product(others, moved, change[moved])
+        total[others] += late[:, 0]
+        difference[others] += late[:, 1]
+        self._T, self._D = total, difference
+        self.rows.reset()
+        self._play_all()
+
+    def recompute(self, tol: float) -> None:
+        """Refresh the sums; finer rows where the gap has not become much smaller since the last time."""
+        self.refresh()
+        _, gap = self.survey()
+        stalled = gap > max(tol, 0.5 * self._last_gap)
+        self._last_gap = gap
+        if stalled:
+            self.refine()
+
+    def refresh(self) -> None:
+        """Sums from the variables in double precision, with every case in play."""
+        if hasattr(self, "_part"):
+            self._store()
+        self._T, self._D = exact_sums(self.problem, self.rows, self.point)
+        self._play_all()
+        self.fresh = True
+
+    def refine(self) -> None:
+        """Rows in double precision from here on; where they are so already, give up after a few times."""
+        if self.shrunk:
+            self.restore()
+        if self.rows.refine():
+            self._last_gap = np.inf
+        else:
+            self._setbacks += 1
+            self.stuck = self._setbacks >= _MOST_SETBACKS
+
+    def _select(self) -> NDArray[np.intp]:
+        """A block of cases, in ascending order: the most violating of each group and direction, and some others."""
+        up_a, down_a, up_m, down_m = self._moves
+        positive, every = self._part.y > 0, np.ones(len(self._part), dtype=bool)
+        lists = [(moves, of) for of in (positive, ~positive) for moves in (up_a, down_a)]
+        lists += [(up_m, every), (down_m, every)]
+        quota = _BLOCK // (2 * len(lists))
+        chosen = []
+        for moves, of in lists:
+            violating = np.flatnonzero(of & (moves > 0))
+            chosen += [_largest(moves, violating, quota), self._some(violating, quota)]
+        return np.unique(np.concatenate(chosen))
+
+    def _some(self, cases: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+        """Cases chosen at random: the most violating alone are too much alike, and blocks of them overshoot."""
+        return cases if len(cases) <= count else self._random.choice(cases, count, replace=False)
+
+    def _play_all(self) -> None:
+        self._patience = self._first_patience
+        self._play(np.arange(len(self.problem)))
+        F, m = scores(self.problem.y, self._T, self._D)
+        self._unit = certify(self.problem, self._mine, F, m, self._diagonal).unit
+
+    def _play(self, active: NDArray[np.intp]) -> None:
+        """Work with these cases from here on."""
+        self._part, self._mine = self.problem.take(active), self.point.take(active)
+        first, out = self.problem.n_pos, np.ones(len(self.problem), dtype=bool)
+        out[active] = False
+        alpha = np.where(out, self.point.alpha, 0.0)
+        margin = float((self.point.gamma - self.point.mu)[out].sum())
+        self._settled = Settled(float(alpha[first:].sum()), float(alpha[:first].sum()), margin)
+
+    def _store(self) -> None:
+        """Write the active variables back into the full point."""
+        self.point.put(self.rows.active, self._mine)
+
+
+def _largest(values: Vector, among: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """Those of some positions with the largest values, at most `count`."""
+    if len(among) <= count:
+        return among
+    return among[np.argpartition(values[among], len(among) - count)[len(among) - count :]]
