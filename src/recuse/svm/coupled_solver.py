@@ -16,13 +16,27 @@ from numpy.typing import NDArray
 
 from ..solution import Solution
 from . import coupled_kernels as kernels
+from .coupled_free import free_steps
 from .coupled_qp import CoupledModel, CoupledQP, DualPoint, Settled, Vector, certify, slackness, start_point
+from .gram import Kernel
 from .rows import MatrixRows, VectorRows
+from .solvers import FINEST_SINGLE_TOL, kernel_source
 
 _BLOCK = 1024
+_LARGEST_BLOCK = 4096
 _WHOLE = 2048  # up to this size the whole problem is one block
-_MOST_PASSES = 60
+_SMALL = 500  # up to this size it is computed whole in any case
+_STEPS = (500, 5)  # most pairs before all free variables are moved: so many, and so many a case
+_MOST_TURNS = 20
 _MOST_SETBACKS = 3
+_ROUNDING = 1e-13
+_FINEST = 1e-14  # violations below this share of the kernel's diagonal are rounding
+
+
+def coupled_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
+    """How kernel rows are had: only few of them are needed, so that the whole matrix pays for small problems only."""
+    coarse = tol >= FINEST_SINGLE_TOL
+    return kernel_source(X, kernel, cache_bytes=cache_bytes, tol=tol, whole=_SMALL if coarse else _WHOLE)
 
 
 def solve_coupled(
@@ -91,21 +105,42 @@ def exact_scores(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Vecto
 
 
 def _whole(problem: CoupledQP, rows: MatrixRows, point: DualPoint, tol: float, limit: int) -> int:
-    """All cases as one block, with a finer bar for the violations until the gap is small enough."""
+    """All cases as one block, with a finer bar for the violations until the gap is small enough.
+
+    Where neither gap nor Q has become smaller a few times, rounding is all that is left to work on.
+    """
     diagonal = float(rows.diagonal.mean())
-    bar, n_iter = np.inf, 0
-    for _ in range(_MOST_PASSES):
+    bar, n_iter, setbacks, least, lowest = np.inf, 0, 0, np.inf, np.inf
+    best = point.copy()
+    while True:
         F, m = exact_scores(problem, rows, point)
         facts = certify(problem, point, F, m, diagonal)
-        if facts.relative_gap <= tol or n_iter >= limit:
-            break
-        bar = finer(bar, facts.unit, facts.relative_gap, tol)
-        steps, _ = kernels.coupled_smo(
-            rows.K, problem.n_pos, *problem.caps(), *point.values(), F, m, bar, limit - n_iter
-        )
+        gap = facts.relative_gap
+        progress = gap <= 0.9 * least or -facts.dual < lowest - _ROUNDING * facts.unit
+        setbacks = 0 if progress else setbacks + 1
+        lowest = min(lowest, -facts.dual)
+        if gap < least:
+            least = gap
+            best.put(slice(None), point)
+        if least <= tol or n_iter >= limit or setbacks > _MOST_SETBACKS:
+            point.put(slice(None), best)
+            return n_iter
+        bar = max(finer(bar, facts.unit, gap, tol), _FINEST * diagonal)
+        n_iter += _solve_square(problem, rows.K, point, F, m, bar, limit - n_iter)
+
+
+def _solve_square(
+    problem: CoupledQP, K: NDArray[Any], point: DualPoint, F: Vector, m: Vector, bar: float, limit: int
+) -> int:
+    """Pairs on a square kernel matrix, with steps in all free variables where they take long; the number of steps."""
+    n_iter = 0
+    for _ in range(_MOST_TURNS):
+        most = min(limit - n_iter, _STEPS[0] + _STEPS[1] * len(problem))
+        steps, violation = kernels.coupled_smo(K, problem.n_pos, *problem.caps(), *point.values(), F, m, bar, most)
         n_iter += steps
-        if steps == 0 and bar <= 1e-15 * facts.unit:
+        if violation <= bar or n_iter >= limit or steps < most:
             break
+        n_iter += free_steps(problem, K, point, F, m)
     return n_iter
 
 
@@ -167,10 +202,7 @@ class _Run:
         part, before = self._part.take(block), self._mine.take(block)
         after = before.copy()
         F, m = self._F[block], self._m[block]
-        most = min(limit - self.n_iter, 100 * len(block))
-        steps, _ = kernels.coupled_smo(
-            self.rows.square(block), part.n_pos, *part.caps(), *after.values(), F, m, target, most
-        )
+        steps = _solve_square(part, self.rows.square(block), after, F, m, target, limit - self.n_iter)
         self.n_iter += steps
         self.fresh = False
         self._mine.put(block, after)
@@ -180,7 +212,7 @@ class _Run:
         ):
             moved = np.flatnonzero(change)
             self.rows.add(block[moved], change[moved], sums)
-        return int(steps)
+        return steps
 
     def shrink(self) -> bool:
         """Now and then, take the settled cases out of play; say whether any were."""
@@ -250,12 +282,19 @@ class _Run:
         positive, every = self._part.y > 0, np.ones(len(self._part), dtype=bool)
         lists = [(moves, of) for of in (positive, ~positive) for moves in (up_a, down_a)]
         lists += [(up_m, every), (down_m, every)]
-        quota = _BLOCK // (2 * len(lists))
+        # Room for every free case, or blocks would undo each other's work.
+        size = min(max(_BLOCK, 2 * self._n_free()), _LARGEST_BLOCK)
+        quota = size // (2 * len(lists)) + 1
         chosen = []
         for moves, of in lists:
             violating = np.flatnonzero(of & (moves > 0))
             chosen += [_largest(moves, violating, quota), self._some(violating, quota)]
         return np.unique(np.concatenate(chosen))
+
+    def _n_free(self) -> int:
+        """Number of active cases with a variable inside its box."""
+        pairs = zip(self._mine.values(), self._part.caps(), strict=True)
+        return int(np.count_nonzero(np.any([(value > 0) & (value < cap) for value, cap in pairs], axis=0)))
 
     def _some(self, cases: NDArray[np.intp], count: int) -> NDArray[np.intp]:
         """Cases chosen at random: the most violating alone are too much alike, and blocks of them overshoot."""

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-import numbers
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..base import Evaluation, RejectOptionMixin
-from ..checks import check_finite, check_weights, is_number
+from ..checks import check_weights, is_number
 from ..costs import Costs
 from ..labels import plain
 from ..solution import Solution
-from .gram import KERNELS, Kernel
+from .gram import Kernel
+from .inputs import (
+    INPUT_FORM,
+    check_both_classes_weigh,
+    check_choice,
+    check_kernel_matrix,
+    check_kernel_parameters,
+    check_limit,
+    check_positive,
+    settle_kernel,
+    some_cases,
+)
 from .losses import bartlett_wegkamp_threshold, break_even_score, double_hinge, score_thresholds
 from .qp import KinkedQP, from_hinges
 
@@ -29,7 +38,6 @@ SOLVERS = ("smo", "active_set")
 # From this many cases on, a linear kernel with at most _NARROW features goes to the solver in feature space.
 _MANY = 2000
 _NARROW = 1000
-_CHECKED_SPECTRUM = 500  # precomputed kernels up to this size are checked for negative eigenvalues
 
 
 class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
@@ -195,8 +203,8 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         costs = self._fit_costs()
         self._fit_thresholds(costs)
         used = np.flatnonzero(weights)
-        cases = self._present(X, used)
-        self._kernel = self._settle_kernel(cases, weights[used])
+        cases = X if len(used) == X.shape[0] else some_cases(X, used, self.kernel)
+        self._kernel = settle_kernel(self, cases, weights[used])
         problem = from_hinges(double_hinge(costs), signs[used], self.C * weights[used])
         solution = self._solve(problem, cases)
         self._store(solution, cases, used)
@@ -206,40 +214,21 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
     def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
         """Return the cases, their labels as -1 and +1, and their weights."""
         self._check_parameters()
-        X, y = validate_data(self, X, y, **self._input_form())
+        X, y = validate_data(self, X, y, **INPUT_FORM)
         codes = self._fit_labels(y)
         self._require_two_classes()
         weights = self._weights(sample_weight, codes)
-        if len(np.unique(codes[weights > 0])) < 2:
-            raise ValueError(
-                "sample_weight leaves one class only: a classifier needs cases of two classes with weights above 0."
-            )
+        check_both_classes_weigh(codes, weights)
         if self.kernel == "precomputed":
-            _check_kernel_matrix(X)
+            check_kernel_matrix(X)
         return X, np.where(codes == 1, 1.0, -1.0), weights
 
     def _check_parameters(self) -> None:
-        for name in ("C", "tol", "cache_size"):
-            value = getattr(self, name)
-            if not is_number(value) or not (np.isfinite(value) and value > 0):
-                raise ValueError(f"{name} must be a finite number greater than 0; got {value!r}.")
-        for name, choices in (("solver", SOLVERS), ("rule", RULES), ("kernel", KERNELS)):
-            value = getattr(self, name)
-            if not (value in choices if isinstance(value, str) else name == "kernel" and callable(value)):
-                orelse = " or a function" if name == "kernel" else ""
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}{orelse}; got {value!r}.")
-        if not _is_limit(self.max_iter):
-            raise ValueError(f"max_iter must be -1, for no limit, or a positive integer; got {self.max_iter!r}.")
-        if not is_number(self.degree) or not (np.isfinite(self.degree) and self.degree >= 0):
-            raise ValueError(f"degree must be a finite number, not negative; got {self.degree!r}.")
-        check_finite("coef0", self.coef0)
-        named = isinstance(self.gamma, str) and self.gamma in ("scale", "auto")
-        if not named and not (is_number(self.gamma) and np.isfinite(self.gamma) and float(self.gamma) > 0):
-            raise ValueError(f"gamma must be 'scale', 'auto' or a number greater than 0; got {self.gamma!r}.")
-
-    def _input_form(self) -> dict[str, Any]:
-        """How X is validated."""
-        return {"accept_sparse": "csr", "dtype": np.float64, "accept_large_sparse": False}
+        check_positive(self, "C", "tol", "cache_size")
+        check_choice(self, "solver", SOLVERS)
+        check_choice(self, "rule", RULES)
+        check_limit(self)
+        check_kernel_parameters(self)
 
     def _fit_thresholds(self, costs: Costs) -> None:
         self.break_even_ = break_even_score(costs)
@@ -268,21 +257,6 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
             raise ValueError(f"class_weight must hold finite numbers greater than 0; got {self.class_weight!r}.")
         factors = np.array(given, dtype=np.float64)
         return weights * factors[codes]
-
-    def _present(self, X: Any, used: NDArray[np.intp]) -> Any:
-        """The cases of positive weight; of a kernel matrix, rows and columns."""
-        if len(used) == X.shape[0]:
-            return X
-        return X[used][:, used] if self.kernel == "precomputed" else X[used]
-
-    def _settle_kernel(self, X: Any, weights: NDArray[np.float64]) -> Kernel:
-        gamma = self.gamma
-        if gamma == "auto":
-            gamma = 1.0 / X.shape[1]
-        elif gamma == "scale":
-            spread = _variance(X, weights) if self.kernel in ("rbf", "poly", "sigmoid") else 1.0
-            gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
-        return Kernel(self.kernel, float(gamma), float(self.degree), float(self.coef0))
 
     def _solve(self, problem: KinkedQP, X: Any) -> Solution:
         # Here, not above: the solvers load the compiler, which prediction does not need.
@@ -331,7 +305,7 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "support_")
-        X = validate_data(self, X, reset=False, **self._input_form())
+        X = validate_data(self, X, reset=False, **INPUT_FORM)
         f = self._score(X)
         low, high = self.thresholds_
         return Evaluation(f - self.break_even_, np.maximum(f - high, low - f), detail=f)
@@ -359,11 +333,6 @@ class DoubleHingeSVC(RejectOptionMixin, BaseEstimator):
         return tags
 
 
-def _is_limit(value: Any) -> bool:
-    """Whether a value is a number of steps, or -1 for no limit."""
-    return is_number(value) and isinstance(value, numbers.Integral) and (int(value) == -1 or int(value) >= 1)
-
-
 def _reason(f: float, low: float, high: float, names: list[Any]) -> str:
     """One sentence: the score, both thresholds, and how far the nearer one is."""
     thresholds = f"thresholds {low:.4g} and {high:.4g}"
@@ -373,31 +342,3 @@ def _reason(f: float, low: float, high: float, names: list[Any]) -> str:
         return f"score {f:.4g} is {low - f:.4g} below the lower of the {thresholds}: {names[0]!r}"
     nearer = names[1] if high - f < f - low else names[0]
     return f"score {f:.4g} lies between the {thresholds}, {min(high - f, f - low):.4g} from {nearer!r}"
-
-
-def _variance(X: Any, weights: NDArray[np.float64]) -> float:
-    """Variance of all entries of X, each row with its weight: a case of weight 2 counts as two."""
-    total = weights.sum() * X.shape[1]
-    if sparse.issparse(X):
-        mean = float((X.T @ weights).sum()) / total
-        return float((X.multiply(X).T @ weights).sum()) / total - mean**2
-    centre = float((weights @ X).sum()) / total
-    return float((weights @ (X - centre) ** 2).sum()) / total
-
-
-def _check_kernel_matrix(K: Any) -> None:
-    """Refuse what cannot be a matrix of kernel values."""
-    if K.shape[0] != K.shape[1]:
-        raise ValueError(
-            f"Precomputed matrix must be a square matrix of kernel values between the training cases; got {K.shape}."
-        )
-    size = abs(K).max()
-    if abs(K - K.T).max() > 1e-8 * size:
-        raise ValueError("A precomputed kernel matrix must be symmetric; use (K + K.T) / 2 if it is so but for noise.")
-    if K.shape[0] <= _CHECKED_SPECTRUM:
-        values = np.linalg.eigvalsh(K.toarray() if sparse.issparse(K) else K)
-        if values[0] < -1e-8 * max(abs(values[-1]), abs(values[0])):
-            raise ValueError(
-                f"A precomputed kernel matrix must be positive semidefinite; its smallest eigenvalue is "
-                f"{values[0]:.3g}, its largest {values[-1]:.3g}. The dual problem would not be convex."
-            )

@@ -17,6 +17,7 @@ from ..costs import Costs, as_costs
 from ..labels import plain
 from .double_hinge import DoubleHingeSVC
 from .gram import Kernel
+from .inputs import settle_kernel, some_cases
 from .losses import double_hinge
 from .qp import from_hinges
 
@@ -140,8 +141,8 @@ def double_hinge_path(
     )
     X, signs, weights = like._check_input(X, y, sample_weight)
     used = np.flatnonzero(weights)
-    cases = like._present(X, used)
-    settled = like._settle_kernel(cases, weights[used])
+    cases = X if len(used) == X.shape[0] else some_cases(X, used, like.kernel)
+    settled = settle_kernel(like, cases, weights[used])
     values, lists = _check_values(Cs), _price_lists(costs)
     units = [from_hinges(double_hinge(prices), signs[used], weights[used]) for prices in lists]
     cache_bytes = int(cache_size * 2**20)

@@ -23,19 +23,21 @@ _WHOLE = 2048  # up to this size the whole problem is one block
 _POLISHED = 1000
 _MOST_PASSES = 5
 _PAIRS = (10_000, 200)  # with no limit given, most steps by pairs: so many, and so many a case
-_FINEST_SINGLE_TOL = 1e-5
+FINEST_SINGLE_TOL = 1e-5
 _LARGEST_SINGLE = 1e10  # features beyond this overflow in single precision once they are multiplied
 _SINGLE_ERROR = 1e-5  # rounding of single-precision kernel values that recomputed scores make up for
 
 
-def kernel_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
-    """Choose how kernel rows are had: small matrices whole and in double precision, rows of large ones on demand."""
+def kernel_source(
+    X: Any, kernel: Kernel, *, cache_bytes: int, tol: float, whole: int = _WHOLE
+) -> MatrixRows | VectorRows:
+    """Choose how kernel rows are had: up to `whole` cases all at once and in double precision, else on demand."""
     n = X.shape[0]
     if kernel.name == "precomputed":
         return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
-    if n <= _WHOLE:
+    if n <= whole:
         return MatrixRows(finite(_whole_matrix(X, kernel), kernel))
-    single = tol >= _FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
+    single = tol >= FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
     rows = VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=np.float32 if single else np.float64)
     if single and rows.error() > _SINGLE_ERROR:
         rows.refine()
