@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import OneClassSVM
 
-from recuse import CoupledOneClassSVC, Costs
+from recuse import Costs, CoupledOneClassSVC
 from recuse.svm.coupled_qp import coupled_qp, start_point
 from recuse.svm.coupled_solver import solve_coupled
 from recuse.svm.gram import Kernel
@@ -15,7 +15,7 @@ from recuse.svm.rows import MatrixRows, VectorRows
 from .coupled_conic import conic_solution, primal, random_case
 
 SEEDS = range(150)
-# With a linear kernel w = 0 may be optimal, where the conic solver leaves about 1e-12: the unit is then the kernel values.
+# With a linear kernel w = 0 may be optimal, and the conic solver is 1e-12 off: the unit is then the kernel's diagonal.
 LEAST = 1e-4
 
 

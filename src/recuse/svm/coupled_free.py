@@ -1,7 +1,7 @@
 """Steps in all free variables of the coupled program at once, for where pairs would crawl.
 
-The variables strictly inside their boxes are moved together to the minimum of Q over them, with the three sums kept: one
-linear system. A variable that reaches an end on the way stays there, and the others go on without it.
+The variables strictly inside their boxes are moved together to the minimum of Q over them, with the three sums kept:
+one linear system. A variable that reaches an end on the way stays there, and the others go on without it.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from ..checks import check_weights, is_number
 from ..costs import Costs
 from ..labels import plain
 from ..solution import Solution
-from .gram import Kernel
 from .inputs import (
     INPUT_FORM,
     check_both_classes_weigh,

@@ -75,8 +75,9 @@ class Kernel:
         return self.finish(norms.copy(), norms, norms)
 
     def closeness(self, X: Any, Z: Any) -> Matrix:
-        """Minus the squared distance between the rows of X and those of Z in the kernel's space, but for a constant a
-        row of X; in the space of the cases for rbf, which has the same order and does not vanish far away.
+        """Minus the squared distance between rows of X and Z in the kernel's space, but for a constant a row of X.
+
+        For rbf in the space of the cases, where the order is the same and nothing vanishes far away.
         """
         if self.name == "rbf":
             return 2.0 * inner(X, Z) - squared_norms(Z)
