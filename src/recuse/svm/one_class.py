@@ -68,8 +68,8 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
     coef0 : float, default=0.0
         Constant of poly and sigmoid.
     rejection : {"both", "ambiguity", "none"}, default="both"
-        The scenarios of the paper. "ambiguity": cases inside both regions are rejected, all others have the class with
-        the higher score ``<w, phi>``. "none": every case has. May be changed after `fit`.
+        The scenarios of the paper. "ambiguity": only cases inside both regions are rejected, and those inside neither
+        have the class with the higher score ``<w, phi>``. "none": every case has. May be changed after `fit`.
     tol : float, default=1e-4
         Largest gap between the primal and the dual objective, as a share of the dual one.
     max_iter : int, default=-1
@@ -111,9 +111,10 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
 
     Notes
     -----
-    `decision_function` is ``f+ - f-`` (towards ``classes_[1]``), so the class of an accepted case and of a forced
-    answer; with `rejection` "ambiguity" or "none" it is the difference of the scores without thresholds, as in
-    the paper. `score_samples` is positive exactly where one region, and one only, contains the case.
+    `decision_function` is ``f+ - f-`` (towards ``classes_[1]``), whose sign is the class of an accepted case and of a
+    forced answer; where `rejection` gives a class to cases outside both regions, or to all, it is the difference of
+    their scores without thresholds, as in the paper. `score_samples` is positive exactly where one region, and one
+    only, contains the case; with "ambiguity", where not both do.
 
     The kernel matrix is held whole, in double precision, up to 2048 cases for a tolerance below 1e-5 and up to 500
     otherwise; beyond, its rows are computed when they are needed. `objective_`, `dual_gap_` and `residual_` are always

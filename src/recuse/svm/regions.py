@@ -32,8 +32,8 @@ def evaluate_regions(F: Floats, rho: Sequence[float], rejection: str, X: Any = N
     rho : sequence of two floats
         Thresholds of the two regions.
     rejection : {"both", "ambiguity", "none"}
-        Which rejections there are. Where a case outside both regions must have a class, it is the one with the higher
-        score F, as in the paper.
+        Which rejections there are. With "ambiguity" a case outside both regions has the class with the higher score F,
+        with "none" every case has, as in the paper.
     X : array-like, optional
         The cases, for the reasons.
     """
@@ -43,8 +43,10 @@ def evaluate_regions(F: Floats, rho: Sequence[float], rejection: str, X: Any = N
         # The least number keeps f = 0 outside, as in (12).
         return Evaluation(f[:, 1] - f[:, 0], np.minimum(high, _LEAST - low), novel=high <= 0, detail=(f, X))
     h = F[:, 1] - F[:, 0]
-    r = _LEAST - low if rejection == "ambiguity" else np.abs(h) + _LEAST
-    return Evaluation(h, r, detail=(f, X))
+    if rejection == "none":
+        return Evaluation(h, np.abs(h) + _LEAST, detail=(f, X))
+    inside_one = (high > 0) & (low <= 0)
+    return Evaluation(np.where(inside_one, f[:, 1] - f[:, 0], h), _LEAST - low, detail=(f, X))
 
 
 def region_reasons(evaluation: Evaluation, names: Sequence[Any], nearest: Nearest) -> list[str]:
