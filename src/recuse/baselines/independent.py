@@ -69,6 +69,8 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         For ``classes_[0]`` and ``classes_[1]``.
     rho_positive_, rho_negative_ : float
         Thresholds of the two regions.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors of both machines among the training cases.
     classes_, reject_label_, costs_, pos_label_, n_iter_, n_features_in_, feature_names_in_
         As in every reject-option classifier.
 
@@ -178,7 +180,18 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         self._rho = np.array([float(machine.offset_[0]) for machine in self.machines_]) / self._totals
         own = 0 if positive_first else 1
         self.rho_positive_, self.rho_negative_ = float(self._rho[own]), float(self._rho[1 - own])
+        self._store_support(X, codes)
         self.n_iter_ = int(sum(machine.n_iter_ for machine in self.machines_))
+
+    def _store_support(self, X: Any, codes: NDArray[np.intp]) -> None:
+        """Support vectors of both machines, for the reasons."""
+        pairs = zip(self.machines_, self._cases, strict=True)
+        self.support_ = np.concatenate([cases[machine.support_] for machine, cases in pairs])
+        self._support_codes = codes[self.support_]
+        if self.kernel == "precomputed":
+            self._support_diagonal = self._kernel.diagonal(X)[self.support_]
+        else:
+            self._support_vectors = X[self.support_]
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "machines_")
@@ -195,17 +208,18 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         _, X = evaluation.detail
         names = [plain(label) for label in self.classes_]
-        support = [cases[machine.support_] for machine, cases in zip(self.machines_, self._cases, strict=True)]
-        labels = [name for name, rows in zip(names, support, strict=True) for _ in rows]
+        labels = [names[code] for code in self._support_codes]
 
         def nearest(rows: NDArray[np.intp]) -> list[str]:
-            if self._kernel.name == "precomputed":
-                alike = [dense(X[rows][:, own]) for own in support]
-            else:
-                alike = [self._kernel.closeness(X[rows], machine.support_vectors_) for machine in self.machines_]
-            return closest(np.hstack(alike), np.concatenate(support), labels)
+            return closest(self._closeness(X[rows]), self.support_, labels)
 
         return region_reasons(evaluation, names, nearest)
+
+    def _closeness(self, X: Any) -> NDArray[np.float64]:
+        """How close cases are to the support vectors: the closer, the greater."""
+        if self._kernel.name == "precomputed":
+            return 2.0 * dense(X[:, self.support_]) - self._support_diagonal
+        return self._kernel.closeness(X, self._support_vectors)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

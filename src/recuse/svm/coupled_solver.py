@@ -30,6 +30,7 @@ _STEPS = (500, 5)  # most pairs before all free variables are moved: so many, an
 _MOST_TURNS = 20
 _MOST_SETBACKS = 3
 _ROUNDING = 1e-13
+_POLISHED = 1e-12
 _FINEST = 1e-14  # violations below this share of the kernel's diagonal are rounding
 
 
@@ -69,7 +70,9 @@ def solve_coupled(
     limit = max_iter if max_iter >= 0 else np.iinfo(np.int64).max
     point = start_point(problem) if start is None else start.copy()
     if isinstance(rows, MatrixRows) and len(problem) <= _WHOLE:
-        n_iter = _whole(problem, rows, point, tol, limit)
+        # Small problems are finished to the last digits: steps in all free variables make it cheap.
+        target = min(tol, _POLISHED) if len(problem) <= _SMALL else tol
+        n_iter = _whole(problem, rows, point, target, limit)
     else:
         run = _Run(problem, rows, point)
         n_iter = run.to_the_end(tol, limit)

@@ -20,6 +20,7 @@ Nearest = Callable[[NDArray[np.intp]], Sequence[str]]
 # The three scenarios of the paper's experiments.
 REJECTIONS = ("both", "ambiguity", "none")
 _LEAST = np.nextafter(0.0, 1.0)
+_ROUNDING = 1e-9
 
 
 def evaluate_regions(F: Floats, rho: Sequence[float], rejection: str, X: Any = None) -> Evaluation:
@@ -37,16 +38,23 @@ def evaluate_regions(F: Floats, rho: Sequence[float], rejection: str, X: Any = N
     X : array-like, optional
         The cases, for the reasons.
     """
-    f = F - np.asarray(rho)
+    # Support vectors lie on the edges, up to rounding, which must not decide about them.
+    edge = _ROUNDING * float(np.abs(rho).max())
+    f = _without_dust(F - np.asarray(rho), edge)
     low, high = f.min(axis=1), f.max(axis=1)
     if rejection == "both":
         # The least number keeps f = 0 outside, as in (12).
         return Evaluation(f[:, 1] - f[:, 0], np.minimum(high, _LEAST - low), novel=high <= 0, detail=(f, X))
-    h = F[:, 1] - F[:, 0]
+    h = _without_dust(F[:, 1] - F[:, 0], edge)
     if rejection == "none":
         return Evaluation(h, np.abs(h) + _LEAST, detail=(f, X))
     inside_one = (high > 0) & (low <= 0)
     return Evaluation(np.where(inside_one, f[:, 1] - f[:, 0], h), _LEAST - low, detail=(f, X))
+
+
+def _without_dust(values: Floats, edge: float) -> Floats:
+    """The values, those within `edge` of 0 being 0."""
+    return np.where(np.abs(values) <= edge, 0.0, values)
 
 
 def region_reasons(evaluation: Evaluation, names: Sequence[Any], nearest: Nearest) -> list[str]:
