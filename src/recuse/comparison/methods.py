@@ -262,6 +262,15 @@ METHODS: tuple[Method, ...] = (
     _own_method(
         "double-hinge", "Double hinge SVM", "DoubleHingeSVC", {"C": [0.1, 1.0, 10.0]}, TUNED, 5_000, scaled=True
     ),
+    _own_method(
+        "coupled-one-class",
+        "Coupled one-class SVMs",
+        "CoupledOneClassSVC",
+        {"C": [1.0, 10.0], "gamma": ["scale", 0.005, 0.001]},
+        PAIR,
+        5_000,
+        scaled=True,
+    ),
 )
 
 # The other reference: nothing is fitted for it.

@@ -109,7 +109,7 @@ class RejectRegionDisplay:
         cases = truth = None
         if y is not None:
             rows = np.unique(np.linspace(0, len(values) - 1, max_cases).astype(np.intp))
-            cases = values[np.ix_(rows, chosen)]
+            cases = values[rows][:, chosen]
             truth = _class_numbers(locate(estimator)[0].classes_, np.asarray(y)[rows])
         shape = (resolution, resolution)
         shown = [plain(label) for label in decisions.classes]
@@ -187,7 +187,7 @@ class RejectRegionDisplay:
         self.ax_.legend(handles=entries, fontsize="small", loc="best", framealpha=0.9)
 
 
-def _mark(code: int) -> dict[str, str]:
+def _mark(code: int) -> dict[str, Any]:
     """Marker and colour of the cases of a class."""
     return {"marker": _MARKERS[code % len(_MARKERS)], "color": _CLASSES[code % len(_CLASSES)]}
 

@@ -22,7 +22,7 @@ from .gram import Kernel
 from .rows import MatrixRows, VectorRows
 from .solvers import FINEST_SINGLE_TOL, kernel_source
 
-_BLOCK = 1024
+_BLOCK = 512
 _LARGEST_BLOCK = 4096
 _WHOLE = 2048  # up to this size the whole problem is one block
 _SMALL = 500  # up to this size it is computed whole in any case
@@ -73,16 +73,12 @@ def solve_coupled(
         # Small problems are finished to the last digits: steps in all free variables make it cheap.
         target = min(tol, _POLISHED) if len(problem) <= _SMALL else tol
         n_iter = _whole(problem, rows, point, target, limit)
+        F, m = exact_scores(problem, rows, point)
     else:
         run = _Run(problem, rows, point)
         n_iter = run.to_the_end(tol, limit)
-        point = run.point
-    return finish(problem, rows, point, n_iter, tol)
-
-
-def finish(problem: CoupledQP, rows: Any, point: DualPoint, n_iter: int, tol: float) -> Solution:
-    """Thresholds and both objectives at scores computed afresh."""
-    facts = certify(problem, point, *exact_scores(problem, rows, point), float(rows.diagonal.mean()))
+        F, m = run.scores()
+    facts = certify(problem, point, F, m, float(rows.diagonal.mean()))
     gap = facts.relative_gap
     return Solution(CoupledModel(point, facts), facts.primal, gap, int(n_iter), gap <= tol)
 
@@ -166,24 +162,30 @@ class _Run:
         self._random = np.random.default_rng(0)
         self._setbacks = 0
         self._last_gap = np.inf
+        self._unit: float
+        self._patience: int
         self._first_patience = 2 + 3 * len(problem) // _BLOCK
-        self.refresh()
+        self._T, self._D = np.zeros(len(problem)), np.zeros(len(problem))
+        # Rows that are needed to start with are needed again when their cases move.
+        self._add(np.arange(len(problem)), point.alpha, point.difference(problem.y))
+        self._play_all()
 
     def to_the_end(self, tol: float, limit: int) -> int:
-        """Rounds until the gap is at most `tol`; returns the number of steps."""
+        """Rounds until the gap is at most `tol`; returns the number of steps. The sums are then fresh."""
         while True:
             violation, gap = self.survey()
             # A little less than tol while the sums are inexact, so that the recomputed ones need not be improved.
             if gap <= (tol if self.fresh else 0.9 * tol) or self.n_iter >= limit or self.stuck:
-                if self.shrunk:
-                    self.restore()
-                elif not self.fresh:
-                    self.recompute(tol)
-                else:
+                if self.fresh:
                     return self.n_iter
+                self.recompute(tol)
             elif not self.shrink() and self.improve(0.1 * violation, limit) == 0:
                 self.refine()  # no pair can move: values that overflow in single precision
                 self.refresh()
+
+    def scores(self) -> tuple[Vector, Vector]:
+        """F and m of the active cases."""
+        return scores(self._part.y, self._T, self._D)
 
     @property
     def shrunk(self) -> bool:
@@ -193,9 +195,11 @@ class _Run:
     def survey(self) -> tuple[float, float]:
         """The largest violation among the active cases, and their share of the gap."""
         part, mine = self._part, self._mine
-        self._F, self._m = scores(part.y, self._T, self._D)
+        self._F, self._m = self.scores()
         self._moves = np.empty((4, len(part)))
         violation = kernels.violations(part.n_pos, *part.caps(), *mine.values(), self._F, self._m, *self._moves)
+        if violation > self._unit and not self.fresh:
+            return violation, np.inf  # far from the end: no need to know how far
         gap = slackness(part, mine, self._F, self._m, self._settled) / self._unit
         return violation, gap
 
@@ -209,13 +213,14 @@ class _Run:
         self.n_iter += steps
         self.fresh = False
         self._mine.put(block, after)
-        for change, sums in (
-            (after.alpha - before.alpha, self._T),
-            (after.difference(part.y) - before.difference(part.y), self._D),
-        ):
-            moved = np.flatnonzero(change)
-            self.rows.add(block[moved], change[moved], sums)
+        self._add(block, after.alpha - before.alpha, after.difference(part.y) - before.difference(part.y))
         return steps
+
+    def _add(self, cases: NDArray[np.intp], total: Vector, difference: Vector) -> None:
+        """Carry changes of the coefficients of some active cases over to the sums."""
+        for change, sums in ((total, self._T), (difference, self._D)):
+            moved = np.flatnonzero(change)
+            self.rows.add(cases[moved], change[moved], sums)
 
     def shrink(self) -> bool:
         """Now and then, take the settled cases out of play; say whether any were."""
@@ -227,30 +232,10 @@ class _Run:
         if len(kept) > 0.7 * len(self._part):
             return False
         self._store()
-        if not self.shrunk:
-            self._left, self._left_sums = self.point.copy(), (self._T.copy(), self._D.copy())
         self.rows.keep(kept)
         self._T, self._D = self._T[kept], self._D[kept]
         self._play(self.rows.active)
         return True
-
-    def restore(self) -> None:
-        """Bring every case back into play, with the sums brought up to date."""
-        self._store()
-        y, n, active = self.problem.y, len(self.problem), self.rows.active
-        others = np.setdiff1d(np.arange(n), active, assume_unique=True)
-        change = np.column_stack(
-            [self.point.alpha - self._left.alpha, self.point.difference(y) - self._left.difference(y)]
-        )
-        moved = np.flatnonzero(change.any(axis=1))
-        total, difference = self._left_sums
-        total[active], difference[active] = self._T, self._D
-        late = self.rows.product(others, moved, change[moved])
-        total[others] += late[:, 0]
-        difference[others] += late[:, 1]
-        self._T, self._D = total, difference
-        self.rows.reset()
-        self._play_all()
 
     def recompute(self, tol: float) -> None:
         """Refresh the sums; finer rows where the gap has not become much smaller since the last time."""
@@ -263,8 +248,8 @@ class _Run:
 
     def refresh(self) -> None:
         """Sums from the variables in double precision, with every case in play."""
-        if hasattr(self, "_part"):
-            self._store()
+        self._store()
+        self.rows.reset()
         self._T, self._D = exact_sums(self.problem, self.rows, self.point)
         self._play_all()
         self.fresh = True
@@ -272,7 +257,7 @@ class _Run:
     def refine(self) -> None:
         """Rows in double precision from here on; where they are so already, give up after a few times."""
         if self.shrunk:
-            self.restore()
+            self.refresh()
         if self.rows.refine():
             self._last_gap = np.inf
         else:
@@ -306,8 +291,7 @@ class _Run:
     def _play_all(self) -> None:
         self._patience = self._first_patience
         self._play(np.arange(len(self.problem)))
-        F, m = scores(self.problem.y, self._T, self._D)
-        self._unit = certify(self.problem, self._mine, F, m, self._diagonal).unit
+        self._unit = certify(self.problem, self._mine, *self.scores(), self._diagonal).unit
 
     def _play(self, active: NDArray[np.intp]) -> None:
         """Work with these cases from here on."""

@@ -23,7 +23,7 @@ _LEAST = np.nextafter(0.0, 1.0)
 _ROUNDING = 1e-9
 
 
-def evaluate_regions(F: Floats, rho: Sequence[float], rejection: str, X: Any = None) -> Evaluation:
+def evaluate_regions(F: Floats, rho: Sequence[float] | Floats, rejection: str, X: Any = None) -> Evaluation:
     """Class score, acceptance score and kind of a batch.
 
     Parameters
