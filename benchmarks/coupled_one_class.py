@@ -1,8 +1,8 @@
 """The coupled one-class machines against two one-class SVMs of scikit-learn (LIBSVM), one a class.
 
 Two Gaussian classes of 10 features, separation 2.5, Gaussian kernel with gamma = 1 / (features x variance), nu = 0.05,
-one thread each. Ours stops at a relative duality gap of 1e-4, LIBSVM at its tol = 1e-3 on the scaled scores; the coupled
-problem has two more variables a case. The goal is 3 times the peer's time at C = 1.
+one thread each. Ours stops at a relative duality gap of 1e-4, LIBSVM at its tol = 1e-3 on the scaled scores; the
+coupled problem has two more variables a case. The goal is 3 times the peer's time at C = 1.
 """
 
 from sklearn.svm import OneClassSVM
