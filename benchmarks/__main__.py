@@ -9,7 +9,15 @@ from importlib import import_module
 from .runner import report
 
 # Modules of this folder with a function `run(quick)` that yields rows.
-BENCHMARKS = ("metrics", "thresholds", "double_hinge", "double_ramp", "abstention_boosting", "compare")
+BENCHMARKS = (
+    "metrics",
+    "thresholds",
+    "double_hinge",
+    "double_ramp",
+    "coupled_one_class",
+    "abstention_boosting",
+    "compare",
+)
 
 
 def main():

@@ -40,6 +40,7 @@ def test_names_of_the_contract():
     assert {
         "AbstentionBoostingClassifier",
         "Costs",
+        "CoupledOneClassSVC",
         "Decisions",
         "DoubleHingeSVC",
         "DoubleRampSVC",

@@ -8,6 +8,7 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "AbstentionBoostingClassifier",
     "Costs",
+    "CoupledOneClassSVC",
     "Decisions",
     "DoubleHingeSVC",
     "DoubleRampSVC",
@@ -25,6 +26,7 @@ __all__ = [
 _HOMES = {
     "AbstentionBoostingClassifier": "boosting",
     "Costs": "costs",
+    "CoupledOneClassSVC": "svm",
     "Decisions": "decisions",
     "DoubleHingeSVC": "svm",
     "DoubleRampSVC": "svm",
@@ -57,7 +59,7 @@ if TYPE_CHECKING:  # the same names for type checkers and documentation, which d
     from .costs import Costs
     from .decisions import Decisions, cross_val_decide, decide, is_rejected
     from .persistence import load, save
-    from .svm import DoubleHingeSVC, DoubleRampSVC
+    from .svm import CoupledOneClassSVC, DoubleHingeSVC, DoubleRampSVC
     from .thresholds import ThresholdRejectClassifier
 
 

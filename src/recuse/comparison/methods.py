@@ -278,6 +278,15 @@ METHODS: tuple[Method, ...] = (
     _own_method(
         "double-ramp", "Double ramp SVM", "DoubleRampSVC", {"lam": [1e-3, 3e-3, 1e-2]}, TUNED, 2_000, scaled=True
     ),
+    _own_method(
+        "coupled-one-class",
+        "Coupled one-class SVMs",
+        "CoupledOneClassSVC",
+        {"C": [1.0, 10.0], "gamma": ["scale", 0.005, 0.001]},
+        PAIR,
+        5_000,
+        scaled=True,
+    ),
 )
 
 # The other reference: nothing is fitted for it.

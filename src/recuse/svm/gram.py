@@ -74,6 +74,15 @@ class Kernel:
             return np.ones(X.shape[0])
         return self.finish(norms.copy(), norms, norms)
 
+    def closeness(self, X: Any, Z: Any) -> Matrix:
+        """Minus the squared distance between rows of X and Z in the kernel's space, but for a constant a row of X.
+
+        For rbf in the space of the cases, where the order is the same and nothing vanishes far away.
+        """
+        if self.name == "rbf":
+            return 2.0 * inner(X, Z) - squared_norms(Z)
+        return 2.0 * self(X, Z) - self.diagonal(Z)
+
     def expansion(self, X: Any, basis: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
         """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time.
 

@@ -63,14 +63,23 @@ class MatrixRows:
     def scores(self, beta: Vector) -> Vector:
         """``K @ beta`` in double precision."""
         support = np.flatnonzero(beta)
-        return self.K[:, support] @ beta[support] if 2 * len(support) < self.n else self.K @ beta
+        return self._product_of_all(support, beta[support])
 
     def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
-        """``K[rows][:, columns] @ coef`` in double precision."""
-        out = np.empty(len(rows))
+        """``K[rows][:, columns] @ coef`` in double precision; `coef` may have several columns."""
+        if len(rows) == self.n:
+            return self._product_of_all(columns, coef)
+        out = np.empty((len(rows), *coef.shape[1:]))
         for part in stretches(len(rows), len(columns)):
             out[part] = self.K[np.ix_(rows[part], columns)].astype(np.float64, copy=False) @ coef
         return out
+
+    def _product_of_all(self, columns: Index, coef: Vector) -> Vector:
+        if 2 * len(columns) < self.n:
+            return self.K[:, columns] @ coef
+        full = np.zeros((self.n, *coef.shape[1:]))  # cheaper than a copy of most of the matrix
+        full[columns] = coef
+        return self.K @ full
 
 
 class VectorRows:

@@ -1,0 +1,233 @@
+"""Display of where a reject-option classifier answers what, over two features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..decisions import decide, locate
+from ..labels import plain
+
+# Okabe and Ito's colours, told apart by colour-blind readers too; rejections are grey, and hatched.
+_CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+_MARKERS = ("o", "^", "s", "D", "v", "P", "X")
+_AMBIGUITY, _NOVELTY = "#555555", "#E5E5E5"
+
+
+class RejectRegionDisplay:
+    """The regions of a classifier over two features: one a class, ambiguity (dark, hatched), novelty (light, dotted).
+
+    Parameters
+    ----------
+    x, y : ndarray of shape (n_columns,), (n_rows,)
+        Values of the two features on the grid.
+    regions : ndarray of int of shape (n_rows, n_columns)
+        The answer at each point: a class number, then ambiguity, then novelty.
+    classes : sequence
+        The classes, as shown.
+    names : sequence of two str
+        Names of the two features.
+    cases : ndarray of shape (n_cases, 2), optional
+        Training cases to show, of known classes `truth` (class numbers; others are shown as crosses).
+    truth : ndarray of int of shape (n_cases,), optional
+
+    Attributes
+    ----------
+    ax_, figure_
+        What `plot` drew on.
+
+    Examples
+    --------
+    >>> from recuse import CoupledOneClassSVC
+    >>> from recuse.datasets import make_gaussian_classes
+    >>> from recuse.plot import RejectRegionDisplay
+    >>> X, y = make_gaussian_classes(200, 2, separation=3, random_state=0)
+    >>> model = CoupledOneClassSVC().fit(X, y)
+    >>> display = RejectRegionDisplay.from_estimator(model, X, y)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        x: NDArray[np.float64],
+        y: NDArray[np.float64],
+        regions: NDArray[np.intp],
+        classes: Sequence[Any],
+        names: Sequence[str],
+        cases: NDArray[np.float64] | None = None,
+        truth: NDArray[np.intp] | None = None,
+    ) -> None:
+        self.x, self.y, self.regions = x, y, regions
+        self.classes, self.names = classes, names
+        self.cases, self.truth = cases, truth
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: Any = None,
+        *,
+        features: Sequence[int | str] = (0, 1),
+        resolution: int = 200,
+        margin: float = 0.25,
+        ax: Any = None,
+        max_cases: int = 500,
+    ) -> Self:
+        """Ask a fitted classifier at every point of a grid, and draw its answers.
+
+        Parameters
+        ----------
+        estimator : fitted reject-option classifier, or a Pipeline or search that ends in one
+            Whose regions are shown.
+        X : array-like of shape (n_samples, n_features)
+            Cases that set the range of the grid, as the estimator was given them. Features that are not shown are held
+            at their medians.
+        y : array-like of shape (n_samples,), optional
+            Their classes; with them the cases are drawn.
+        features : pair of int or str, default=(0, 1)
+            Which two features, by position or name.
+        resolution : int, default=200
+            Points of the grid a side.
+        margin : float, default=0.25
+            How far the grid reaches beyond the cases on each side, as a share of their range.
+        ax : matplotlib axes, optional
+            Where to draw.
+        max_cases : int, default=500
+            Most cases drawn, evenly chosen.
+        """
+        values = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
+        chosen, names = _two_features(X, values, features)
+        x, z = (_reach(values[:, column], margin, resolution) for column in chosen)
+        points = np.tile(np.nanmedian(values, axis=0), (resolution**2, 1))
+        points[:, chosen[0]], points[:, chosen[1]] = (axis.ravel() for axis in np.meshgrid(x, z))
+        decisions = decide(estimator, _like(X, points), reasons=False)
+        codes = np.searchsorted(decisions.classes, decisions.forced)
+        answers = np.where(decisions.accepted, codes, len(decisions.classes) + (decisions.kind == "novelty"))
+        cases = truth = None
+        if y is not None:
+            rows = np.unique(np.linspace(0, len(values) - 1, max_cases).astype(np.intp))
+            cases = values[rows][:, chosen]
+            truth = _class_numbers(locate(estimator)[0].classes_, np.asarray(y)[rows])
+        shape = (resolution, resolution)
+        shown = [plain(label) for label in decisions.classes]
+        return cls(x, z, answers.reshape(shape), shown, names, cases, truth).plot(ax)
+
+    def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
+        """Draw the regions and the cases."""
+        try:
+            from matplotlib import pyplot as plt
+            from matplotlib.colors import ListedColormap
+        except ImportError:
+            raise ImportError("Drawing needs matplotlib: pip install 'recuse[plot]'.") from None
+        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
+        self.figure_ = self.ax_.figure
+        n = len(self.classes)
+        colours = [*(_CLASSES[i % len(_CLASSES)] for i in range(n)), _AMBIGUITY, _NOVELTY]
+        levels = np.arange(n + 3) - 0.5
+        extent = (self.x[0], self.x[-1], self.y[0], self.y[-1])
+        tints = [*(_tint(colour) for colour in colours[:n]), *colours[n:]]
+        self.ax_.imshow(
+            self.regions,
+            origin="lower",
+            extent=extent,
+            aspect="auto",
+            interpolation="nearest",
+            cmap=ListedColormap(tints),
+            vmin=levels[0],
+            vmax=levels[-1],
+        )
+        for code, hatch, colour in ((n, "///", "white"), (n + 1, "..", "#999999")):
+            self._hatch(code, hatch, colour)
+        self._draw_cases()
+        self.ax_.set(xlabel=self.names[0], ylabel=self.names[1], xlim=extent[:2], ylim=extent[2:])
+        if legend:
+            self._legend(tints)
+        return self
+
+    def _hatch(self, code: int, hatch: str, colour: str) -> None:
+        """Hatch one region, so that it is told apart in print too."""
+        inside = (self.regions == code).astype(float)
+        if not inside.any():
+            return
+        drawn = self.ax_.contourf(self.x, self.y, inside, levels=[0.5, 1.5], colors="none", hatches=[hatch])
+        drawn.set_edgecolor(colour)
+        drawn.set_linewidth(0.0)
+
+    def _draw_cases(self) -> None:
+        if self.cases is None or self.truth is None:
+            return
+        for code in np.unique(self.truth).tolist():
+            of, known = self.truth == code, code < len(self.classes)
+            self.ax_.scatter(
+                *self.cases[of].T,
+                s=18,
+                **(_mark(code) if known else {"marker": "x", "color": "black"}),
+                edgecolors="white" if known else None,
+                linewidths=0.5 if known else 1.0,
+            )
+
+    def _legend(self, tints: list[str]) -> None:
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        names = [*(str(label) for label in self.classes), "ambiguity", "novelty"]
+        hatches = [*[None] * len(self.classes), "////", "..."]
+        edges = [*["none"] * len(self.classes), "white", "#999999"]
+        entries: list[Any] = [
+            Patch(facecolor=tint, hatch=hatch, edgecolor=edge, label=name)
+            for code, (tint, hatch, edge, name) in enumerate(zip(tints, hatches, edges, names, strict=True))
+            if (self.regions == code).any()
+        ]
+        if self.truth is not None and self.cases is not None:
+            marks = [code for code in np.unique(self.truth).tolist() if code < len(self.classes)]
+            entries += [Line2D([], [], linestyle="", **_mark(code), label=f"case of {names[code]}") for code in marks]
+        self.ax_.legend(handles=entries, fontsize="small", loc="best", framealpha=0.9)
+
+
+def _mark(code: int) -> dict[str, Any]:
+    """Marker and colour of the cases of a class."""
+    return {"marker": _MARKERS[code % len(_MARKERS)], "color": _CLASSES[code % len(_CLASSES)]}
+
+
+def _two_features(X: Any, values: NDArray[np.float64], features: Sequence[int | str]) -> tuple[list[int], list[str]]:
+    """Positions and names of the two features."""
+    known = [str(name) for name in X.columns] if hasattr(X, "columns") else [f"x{i}" for i in range(values.shape[1])]
+    if len(features) != 2:
+        raise ValueError(f"features must name two features; got {features!r}.")
+    chosen = []
+    for feature in features:
+        if isinstance(feature, str) and feature in known:
+            chosen.append(known.index(feature))
+        elif not isinstance(feature, str) and 0 <= feature < len(known):
+            chosen.append(int(feature))
+        else:
+            raise ValueError(f"features: {feature!r} is none of the {len(known)} features {', '.join(known[:10])}.")
+    return chosen, [known[column] for column in chosen]
+
+
+def _reach(values: NDArray[np.float64], margin: float, count: int) -> NDArray[np.float64]:
+    low, high = float(np.nanmin(values)), float(np.nanmax(values))
+    pad = margin * (high - low) or 1.0
+    return np.linspace(low - pad, high + pad, count)
+
+
+def _like(X: Any, points: NDArray[np.float64]) -> Any:
+    """The points as a table of the same kind, for estimators that know feature names."""
+    if not hasattr(X, "columns"):
+        return points
+    return type(X)({name: points[:, column] for column, name in enumerate(X.columns)})
+
+
+def _class_numbers(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
+    """Position of each label among the classes; their number, for labels that are none."""
+    known = {plain(label): code for code, label in enumerate(classes)}
+    return np.array([known.get(plain(label), len(classes)) for label in y], dtype=np.intp)
+
+
+def _tint(colour: str, share: float = 0.45) -> str:
+    """A colour mixed with white, for a region behind markers of that colour."""
+    parts = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)

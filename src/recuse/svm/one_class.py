@@ -1,0 +1,309 @@
+"""CoupledOneClassSVC: one region for each class, learned together; rejected is what lies in both, or in neither."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..base import Evaluation, RejectOptionMixin
+from ..checks import check_share, check_weights, is_number
+from ..costs import Costs
+from ..labels import plain
+from ..solution import Solution
+from .coupled_qp import CoupledQP, coupled_qp
+from .gram import dense
+from .inputs import (
+    INPUT_FORM,
+    check_both_classes_weigh,
+    check_choice,
+    check_kernel_matrix,
+    check_kernel_parameters,
+    check_limit,
+    check_positive,
+    settle_kernel,
+    some_cases,
+)
+from .regions import REJECTIONS, closest, evaluate_regions, region_reasons
+
+
+class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
+    """Two one-class support vector machines, coupled: CONSUM.
+
+    Each class has a region, ``f+(x) = <w+, phi(x)> - rho+ > 0`` and ``f-(x) = <w-, phi(x)> - rho- > 0``. A case inside
+    one of them has that class, inside both it is ambiguous, inside neither it is a novelty: eq. (12). The machines
+    minimise eq. (2) of the paper,
+
+        1/2 |w+|^2 - rho+ + 1/(nu+ N+) sum_{y=+1} (rho+ - <w+, phi_i>)_+
+      + 1/2 |w-|^2 - rho- + 1/(nu- N-) sum_{y=-1} (rho- - <w-, phi_i>)_+
+      + C/N sum_i C_r (rho - m_i)_+ + C_e (-rho - m_i)_+ ,       m_i = y_i <w+ - w-, phi_i>.
+
+    The first two lines are two one-class machines; the third makes them agree on who belongs where, with a band
+    ``|m| < rho`` whose width is learned and in which a case costs as much as a rejection.
+
+    Parameters
+    ----------
+    costs : Costs or float, default=0.25
+        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. ``C_r`` is the reject price and ``C_e`` what an error
+        costs more, as shares of the larger error price; where the prices differ by class, so do they. The default is
+        the paper's: an error costs four times as much as a rejection.
+    C : float, default=1.0
+        Weight of the coupling. 0: two independent one-class machines. Beyond about 10 little changes any more.
+    nu_positive, nu_negative : float in (0, 1], default=0.05
+        Largest share of the training cases of the positive and of the negative class outside their region, but for
+        rounding.
+    kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
+        As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values. Regions
+        around cases need a kernel that falls with the distance: rbf.
+    gamma : {"scale", "auto"} or float, default="scale"
+        Coefficient of rbf, poly and sigmoid: ``1 / (n_features * X.var())``, ``1 / n_features``, or a number.
+    degree : float, default=3
+        Degree of poly.
+    coef0 : float, default=0.0
+        Constant of poly and sigmoid.
+    rejection : {"both", "ambiguity", "none"}, default="both"
+        The scenarios of the paper. "ambiguity": only cases inside both regions are rejected, and those inside neither
+        have the class with the higher score ``<w, phi>``. "none": every case has. May be changed after `fit`.
+    tol : float, default=1e-4
+        Largest gap between the primal and the dual objective, as a share of the dual one.
+    max_iter : int, default=-1
+        Most steps of the solver; -1 for no limit.
+    cache_size : float, default=200
+        Memory for kernel values, in megabytes, where there are more cases than one block of the solver holds.
+    pos_label : label, optional
+        The positive class of the prices and of `nu_positive`; ``classes_[1]`` by default.
+    reject_label : label, default="auto"
+        What `predict` gives for a rejected case: -1, 0 or "[abstain]", whichever fits the classes, or your own.
+    on_reject : {"label", "raise", "never"}, default="label"
+        `predict` gives the label, raises `RejectedSamplesError`, or gives the class whose region is nearer.
+
+    Attributes
+    ----------
+    rho_positive_, rho_negative_ : float
+        Thresholds of the two regions; the middle, where several are best.
+    rho_ : float
+        Half-width of the band. No decision uses it. It is not negative where each error costs at least twice the
+        rejection of its class; at symmetric prices others are refused, since rejecting never pays there.
+    support_ : ndarray of shape (n_support,)
+        Positions of the support vectors among the training cases.
+    support_vectors_ : ndarray or CSR matrix of shape (n_support, n_features)
+        The support vectors; empty for a precomputed kernel.
+    dual_coef_ : ndarray of shape (2, n_support)
+        Their coefficients in the machines of ``classes_[0]`` and ``classes_[1]``.
+    intercept_ : ndarray of shape (2,)
+        Minus the thresholds of these two machines.
+    objective_ : float
+        The objective (2) at the solution; negative.
+    dual_gap_ : float
+        Primal minus dual objective: `objective_` is at most this far above its minimum.
+    residual_ : float
+        `dual_gap_` as a share of the dual objective; what `tol` is compared with.
+    n_iter_ : int
+        Steps done.
+    classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
+        As in every reject-option classifier.
+
+    Notes
+    -----
+    `decision_function` is ``f+ - f-`` (towards ``classes_[1]``), whose sign is the class of an accepted case and of a
+    forced answer; where `rejection` gives a class to cases outside both regions, or to all, it is the difference of
+    their scores without thresholds, as in the paper. `score_samples` is positive exactly where one region, and one
+    only, contains the case; with "ambiguity", where not both do.
+
+    The kernel matrix is held whole, in double precision, up to 2048 cases for a tolerance below 1e-5 and up to 500
+    otherwise; beyond, its rows are computed when they are needed. `objective_`, `dual_gap_` and `residual_` are always
+    those of scores recomputed in double precision.
+
+    References
+    ----------
+    B. Hanczar, M. Sebag, "Combination of One-Class Support Vector Machines for Classification with Reject Option",
+    2014.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from recuse import CoupledOneClassSVC
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X = StandardScaler().fit_transform(X)
+    >>> model = CoupledOneClassSVC(gamma=0.005).fit(X[:400], y[:400])
+    >>> model.dual_gap_ < 1e-4 * -model.objective_
+    True
+    >>> far = model.decide(X[400:401] + 20)
+    >>> far.kind[0], far.reason[0].split(":")[0]
+    ('novelty', 'outside both class regions')
+    """
+
+    def __init__(
+        self,
+        costs: Costs | float = 0.25,
+        *,
+        C: float = 1.0,
+        nu_positive: float = 0.05,
+        nu_negative: float = 0.05,
+        kernel: str | Callable[..., Any] = "rbf",
+        gamma: str | float = "scale",
+        degree: float = 3,
+        coef0: float = 0.0,
+        rejection: str = "both",
+        tol: float = 1e-4,
+        max_iter: int = -1,
+        cache_size: float = 200,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        on_reject: str = "label",
+    ) -> None:
+        self.costs = costs
+        self.C = C
+        self.nu_positive = nu_positive
+        self.nu_negative = nu_negative
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.rejection = rejection
+        self.tol = tol
+        self.max_iter = max_iter
+        self.cache_size = cache_size
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.on_reject = on_reject
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CoupledOneClassSVC:
+        """Fit both machines.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
+            Training cases, or the kernel values between them.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case: 2 counts as two cases, 0 as none.
+
+        Returns
+        -------
+        self
+        """
+        X, codes, weights = self._check_input(X, y, sample_weight)
+        costs = self._fit_costs()
+        used = _positive_first(codes, weights)
+        cases = some_cases(X, used, self.kernel)
+        self._kernel = settle_kernel(self, cases, weights[used])
+        signs = np.where(codes[used] == 1, 1.0, -1.0)
+        problem = coupled_qp(signs, weights[used], nu=self._nu(), C=float(self.C), costs=costs)
+        solution = self._solve(problem, cases)
+        self._store(solution, problem, cases, used)
+        self._warn_if_unfinished(solution)
+        return self
+
+    def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
+        """Return the cases, their class numbers and their weights."""
+        self._check_parameters()
+        X, y = validate_data(self, X, y, **INPUT_FORM)
+        codes = self._fit_labels(y)
+        self._require_two_classes()
+        weights = check_weights(sample_weight, len(codes))
+        check_both_classes_weigh(codes, weights)
+        if self.kernel == "precomputed":
+            check_kernel_matrix(X)
+        return X, codes, weights
+
+    def _check_parameters(self) -> None:
+        if not is_number(self.C) or not (np.isfinite(self.C) and self.C >= 0):
+            raise ValueError(
+                f"C must be a finite number, not negative; got {self.C!r}. 0 gives two independent one-class machines."
+            )
+        check_share("nu_positive", self.nu_positive, or_one=True)
+        check_share("nu_negative", self.nu_negative, or_one=True)
+        check_positive(self, "tol", "cache_size")
+        check_choice(self, "rejection", REJECTIONS)
+        check_limit(self)
+        check_kernel_parameters(self)
+
+    def _nu(self) -> tuple[float, float]:
+        """The shares of ``classes_[0]`` and ``classes_[1]``."""
+        nu = float(self.nu_negative), float(self.nu_positive)
+        return nu if self.pos_label_ == self.classes_[1] else nu[::-1]
+
+    def _solve(self, problem: CoupledQP, X: Any) -> Solution:
+        # Here, not above: the solvers load the compiler, which prediction does not need.
+        from .coupled_solver import coupled_source, solve_coupled
+
+        rows = coupled_source(X, self._kernel, cache_bytes=int(self.cache_size * 2**20), tol=self.tol)
+        return solve_coupled(problem, rows, tol=self.tol, max_iter=self.max_iter)
+
+    def _store(self, solution: Solution, problem: CoupledQP, X: Any, used: NDArray[np.intp]) -> None:
+        """Publish the support vectors, in the order of the training cases, and the certificate."""
+        coef, facts = solution.model.point.coefficients(problem.y), solution.model.certificate
+        support = np.flatnonzero(coef.any(axis=0))
+        support = support[np.argsort(used[support])]
+        self.support_ = used[support]
+        self.dual_coef_ = coef[:, support]
+        self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
+        if self.kernel == "precomputed":
+            self._support_diagonal = self._kernel.diagonal(X)[support]
+        self._support_codes = (problem.y[support] > 0).astype(np.intp)
+        self.intercept_ = -np.array([facts.rho_negative, facts.rho_positive])
+        own = 1 if self.pos_label_ == self.classes_[1] else 0
+        self.rho_positive_, self.rho_negative_ = -float(self.intercept_[own]), -float(self.intercept_[1 - own])
+        self.rho_ = facts.rho
+        self.objective_ = solution.objective
+        self.dual_gap_ = facts.gap
+        self.residual_ = solution.residual
+        self.n_iter_ = solution.n_iter
+
+    def _warn_if_unfinished(self, solution: Solution) -> None:
+        if not solution.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after {solution.n_iter} steps with residual_="
+                f"{solution.residual:.3g} > tol={self.tol:g} (dual_gap_={self.dual_gap_:.3g}). "
+                "Raise max_iter or tol, lower C, or standardise the features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _evaluate(self, X: Any) -> Evaluation:
+        check_is_fitted(self, "support_")
+        check_choice(self, "rejection", REJECTIONS)
+        X = validate_data(self, X, reset=False, **INPUT_FORM)
+        return evaluate_regions(self._scores(X), -self.intercept_, self.rejection, X)
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """Scores ``<w, phi>`` in both machines, one column a class."""
+        if self._kernel.name == "precomputed":
+            return np.asarray(X[:, self.support_] @ self.dual_coef_.T)
+        return self._kernel.expansion(X, self.support_vectors_, self.dual_coef_.T)
+
+    def _reasons(self, evaluation: Evaluation) -> list[str]:
+        _, X = evaluation.detail
+        labels = [plain(self.classes_[code]) for code in self._support_codes]
+
+        def nearest(rows: NDArray[np.intp]) -> list[str]:
+            return closest(self._closeness(X[rows]), self.support_, labels)
+
+        return region_reasons(evaluation, [plain(label) for label in self.classes_], nearest)
+
+    def _closeness(self, X: Any) -> NDArray[np.float64]:
+        """How close cases are to the support vectors: the closer, the greater."""
+        if self._kernel.name == "precomputed":
+            return 2.0 * dense(X[:, self.support_]) - self._support_diagonal
+        return self._kernel.closeness(X, self.support_vectors_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        return tags
+
+
+def _positive_first(codes: NDArray[np.intp], weights: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Positions of the cases with a weight: those of the second class, then those of the first."""
+    used = np.flatnonzero(weights)
+    return used[np.argsort(-codes[used], kind="stable")]
