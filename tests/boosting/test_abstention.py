@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score
 
 import recuse
 from recuse import AbstentionBoostingClassifier, Costs
-from recuse.boosting import fitting
+from recuse.boosting import fitting, state, stumps
 from recuse.boosting.abstention import FAMILIES
 from recuse.boosting.rounds import boost
 from recuse.boosting.tuning import Prices, Recorder
@@ -187,8 +187,10 @@ def test_weights_are_repetitions_and_zero_is_absence(data):
     np.testing.assert_allclose(one.score_samples(present), other.score_samples(present), atol=1e-8)
 
 
-def test_bins_and_threads(data):
+def test_bins_and_threads(data, monkeypatch):
     X, y = data
+    monkeypatch.setattr(stumps, "_WORTH_THREADS", 0)  # so few cases would not wake them
+    monkeypatch.setattr(state, "_WORTH_A_THREAD", 0)
     exact = AbstentionBoostingClassifier(max_bins=None, **FIXED).fit(X, y)
     coarse = AbstentionBoostingClassifier(max_bins=16, **FIXED).fit(X, y)
     threaded = AbstentionBoostingClassifier(max_bins=None, n_jobs=2, **FIXED).fit(X, y)
