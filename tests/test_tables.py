@@ -54,7 +54,11 @@ def test_chunks_number_the_rows_through(tmp_path, frame, name):
         ("t.csv", b"", "t.csv cannot be read as csv: No columns to parse from file"),
         ("t.csv", b"a,b\n", "t.csv holds no rows"),
         ("t.csv", b"a,b\n1,2,3\n1,2\n1,2,3,4,5\n", "t.csv cannot be read as csv: Error tokenizing data"),
-        ("t.csv", b"a,b\n\xff\xfe\x00,1\n", "t.csv cannot be read as csv: it is not written in UTF-8; save it as UTF-8"),
+        (
+            "t.csv",
+            b"a,b\n\xff\xfe\x00,1\n",
+            "t.csv cannot be read as csv: it is not written in UTF-8; save it as UTF-8",
+        ),
         ("t.csv.gz", b"not gzip", "t.csv.gz cannot be read as csv: Not a gzipped file"),
         ("t.csv", b"a,b,a\n1,2,3\n", "two columns have the name 'a'"),
         ("t.parquet", b"not parquet", "t.parquet cannot be read as parquet"),
