@@ -63,6 +63,17 @@ def test_a_damaged_file_is_as_good_as_none(tmp_path):
     assert checkpoints.load("m", 0) is None
 
 
+def test_a_file_from_before_a_fact_was_noted_is_as_good_as_none(tmp_path, monkeypatch):
+    checkpoints = Checkpoints(tmp_path, "f" * 64)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(
+            "recuse.comparison.checkpoints._FACTS", ("fit_seconds", "predict_seconds", "params", "warnings")
+        )
+        checkpoints.store("m", 0, one_result())
+        assert checkpoints.load("m", 0) is not None
+    assert checkpoints.load("m", 0) is None
+
+
 @pytest.fixture
 def checkpoints_only(monkeypatch):
     """Nothing but the folds is written: the report takes longer than they do."""

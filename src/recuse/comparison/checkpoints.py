@@ -77,7 +77,8 @@ class Checkpoints:
         try:
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in _ARRAYS}
-                facts = json.loads(stored["facts"].tobytes())
+                stored_facts = json.loads(stored["facts"].tobytes())
+                facts = {name: stored_facts[name] for name in _FACTS}  # one from before a fact was noted is no use
                 reason = json.loads(stored["reason"].tobytes())
         except Exception:  # whatever is wrong with it, the fold can be computed again
             return None
