@@ -42,6 +42,7 @@ def test_names_of_the_contract():
         "Costs",
         "Decisions",
         "DoubleHingeSVC",
+        "ExactBoostClassifier",
         "RejectedSamplesError",
         "ThresholdRejectClassifier",
         "compare",

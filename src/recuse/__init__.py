@@ -10,6 +10,7 @@ __all__ = [
     "Costs",
     "Decisions",
     "DoubleHingeSVC",
+    "ExactBoostClassifier",
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
     "compare",
@@ -26,6 +27,7 @@ _HOMES = {
     "Costs": "costs",
     "Decisions": "decisions",
     "DoubleHingeSVC": "svm",
+    "ExactBoostClassifier": "boosting",
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
     "compare": "comparison",
@@ -50,7 +52,7 @@ _SUBMODULES = (
 
 if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
     from .base import RejectedSamplesError
-    from .boosting import AbstentionBoostingClassifier
+    from .boosting import AbstentionBoostingClassifier, ExactBoostClassifier
     from .comparison import compare
     from .costs import Costs
     from .decisions import Decisions, cross_val_decide, decide, is_rejected

@@ -69,17 +69,16 @@ def ks_loss(pos, neg, n):
 
 
 @njit(cache=True, nogil=True)
-def precision_loss(pos, neg, n, k):
-    """1 - precision at k; where the k-th score is shared, negatives are taken first."""
+def hits_at(pos, neg, n, k):
+    """Positives among the k highest scores; where the k-th is shared, negatives are taken first."""
     above, hits = 0.0, 0.0
     for s in range(n - 1, -1, -1):
         here = pos[s] + neg[s]
         if above + here >= k:
-            hits += min(max(k - above - neg[s], 0.0), pos[s])
-            return 1.0 - hits / k
+            return hits + min(max(k - above - neg[s], 0.0), pos[s])
         above += here
         hits += pos[s]
-    return 1.0 - hits / k
+    return hits
 
 
 @njit(cache=True, nogil=True)
@@ -105,7 +104,7 @@ def loss_of(metric, pos, neg, n, prices):
     if metric == KS:
         return ks_loss(pos, neg, n)
     if metric == PRECISION:
-        return precision_loss(pos, neg, n, prices[4])
+        return 1.0 - hits_at(pos, neg, n, prices[4]) / prices[4]
     return reject_loss(pos, neg, n, prices)
 
 
@@ -165,7 +164,7 @@ def _add_times(to, part, w):
 
 
 @njit(cache=True, nogil=True)
-def auc_sweep(value, unit, equal, starts, rows, n_bins, with_missing, missing_left, D, hist, work, floor, found):
+def auc_sweep(value, unit, equal, starts, rows, n_bins, with_missing, missing_left, D, hist, size, work, floor, found):
     """Pairs won by the best stump over all cuts and all shifts |d| <= D, beyond those won without it.
 
     rl[D + x] and lr[D + x] hold the pairs (positive right, negative left) and (positive left, negative right) whose
@@ -173,7 +172,6 @@ def auc_sweep(value, unit, equal, starts, rows, n_bins, with_missing, missing_le
     -d <= x < 0 of the second; a shift to the left the other way round. A case that crosses the cut changes both by a
     contiguous slice of the counts of the other class.
     """
-    size = hist.shape[1]
     right_neg, left_neg, right_pos, left_pos = work[0, :size], work[1, :size], work[2, :size], work[3, :size]
     for s in range(size):
         right_neg[s] = hist[1, s]
@@ -240,10 +238,10 @@ def auc_sweep(value, unit, equal, starts, rows, n_bins, with_missing, missing_le
 
 
 @njit(cache=True, nogil=True)
-def distinct(hist, values, rank):
+def distinct(hist, size, values, rank):
     """Distinct scores of the subsample, and the rank of each position of the axis; returns how many there are."""
     n = 0
-    for s in range(hist.shape[1]):
+    for s in range(size):
         if hist[0, s] != 0 or hist[1, s] != 0:
             values[n] = s
             rank[s] = n
@@ -404,12 +402,12 @@ def _at_shift(values, left, right, n, d):
         else:
             at = values[j] + d
         if i < n and values[i] == at:
-            a += left[0, i]
-            c += left[1, i]
+            a += left[1, i]
+            c += left[2, i]
             i += 1
         if j < n and values[j] + d == at:
-            a += right[0, j]
-            c += right[1, j]
+            a += right[1, j]
+            c += right[2, j]
             j += 1
         least_a = min(least_a, a)
         best = min(best, least_a + c)
@@ -426,7 +424,8 @@ def reject_sweep(
     Both thresholds move by the same shift, so the two sides do not come apart as they do for KS; but each side at its
     own two best thresholds is a bound, and only cuts whose bound is good enough are tried at every shift.
     """
-    left[:, :n] = 0.0
+    for r in range(n):
+        left[1, r] = left[2, r] = 0.0
     last = n_bins if with_missing and not missing_left else n_bins - 1
     for step in range(-1, last):
         b = n_bins if step < 0 else step
@@ -437,32 +436,34 @@ def reject_sweep(
             for side in range(2):
                 for i in range(starts[side, b], starts[side, b + 1]):
                     q = rows[side, i]
-                    left[0, rank[value[q]]] += change[0, q]
                     left[1, rank[value[q]]] += change[1, q]
+                    left[2, rank[value[q]]] += change[2, q]
                     used = True
         if step < 0 or not used:
             continue
         a, c, least_a, best_left = 0.0, 0.0, 0.0, 0.0
         ra, rc, least_ra, best_right = 0.0, 0.0, 0.0, 0.0
         for r in range(n):
-            a += left[0, r]
-            c += left[1, r]
-            ra, rc = total[0, r] - a, total[1, r] - c
+            a += left[1, r]
+            c += left[2, r]
+            ra, rc = total[1, r] - a, total[2, r] - c
             least_a = min(least_a, a)
             least_ra = min(least_ra, ra)
             best_left = min(best_left, least_a + c)
             best_right = min(best_right, least_ra + rc)
         bounds[step] = -(best_left + best_right)
     best = floor
+    # Sums in another order differ in their last digits: what is no better than that is no better.
+    tol = 1e-12 * (abs(total[1, n - 1]) + abs(total[2, n - 1]) + best)
     for _ in range(last):
         cut = 0
         for b in range(1, last):
             if bounds[b] > bounds[cut]:
                 cut = b
-        if not bounds[cut] > best + 1e-12:
+        if not bounds[cut] > best + tol:
             break
         bounds[cut] = -np.inf
-        for part in range(2):
+        for part in range(1, 3):
             _left_sums(starts, rows, rank, value, change[part], cut, n_bins, missing_left, left[part], n)
             before = 0.0
             for r in range(n):
@@ -473,9 +474,9 @@ def reject_sweep(
             if d == 0:
                 continue
             here = -_at_shift(values, left, right, n, d)
-            if here > best + 1e-12:
+            if here > best + tol:
                 best, first, final, found_here = here, d, d, True
-            elif found_here and here > best - 1e-12 and final == d - 1:
+            elif found_here and here > best - tol and final == d - 1:
                 final = d
         if found_here:
             found[0], found[1], found[2] = cut, (first + final) // 2, 1 if missing_left else 0
@@ -483,9 +484,8 @@ def reject_sweep(
 
 
 @njit(cache=True, nogil=True)
-def precision_sweep(value, unit, starts, rows, n_bins, with_missing, missing_left, D, hist, work, k, floor, found):
+def precision_sweep(value, unit, starts, rows, n_bins, with_missing, missing_left, D, hist, size, work, k, floor, found):
     """Positives among the first k over all cuts and all shifts |d| <= D; a shared k-th score counts the least."""
-    size = hist.shape[1]
     pos_left, neg_left = work[0, :size], work[1, :size]
     above_pos_left, above_left, above_pos_right, above_right = (
         work[2, : size + 1], work[3, : size + 1], work[4, : size + 1], work[5, : size + 1],
@@ -510,6 +510,8 @@ def precision_sweep(value, unit, starts, rows, n_bins, with_missing, missing_lef
             above_right[s] = above_right[s + 1] + hist[0, s] + hist[1, s] - pos_left[s] - neg_left[s]
         first, final, found_here = 0, 0, False
         for d in range(-D, D + 1):
+            if d == 0:
+                continue
             # The largest t with k cases at or above it; the padding keeps t and t - d on the axis.
             low, high = 0, size
             while high - low > 1:
@@ -560,8 +562,13 @@ def _grouped_loss(metric, scores, unit, m1, pos, neg, prices):
 def bisection(metric, value, unit, codes, m1, n_cuts, D, prices, floor, found):
     """Poster, algorithm 2, down to a single stump; the negative of its loss. Missing values stay right."""
     m = len(value)
+    if n_cuts < 1:
+        return floor
     scores, pos, neg = np.empty(m), np.empty(m), np.empty(m)
-    box = np.array([[0, n_cuts - 1], [-(D // 2), D // 2], [-(D // 2), D // 2]])
+    box = np.zeros((3, 2), dtype=np.int64)
+    box[0, 1] = n_cuts - 1
+    for axis in range(1, 3):
+        box[axis, 0], box[axis, 1] = -(D // 2), D // 2
     child, best_child = box.copy(), box.copy()
     while box[0, 1] > box[0, 0] or box[1, 1] > box[1, 0] or box[2, 1] > box[2, 0]:
         least = np.inf
@@ -648,36 +655,125 @@ def _goes_right(code, n_bins, cut, missing_left):
 
 
 @njit(cache=True, nogil=True)
-def _best_of_feature(
-    metric, exact, codes, n_bins, has_missing, ids, m1, value, unit, gain, change, equal, D, hist, total, totals, values,
-    rank, n_values, ends, reach, work, left, left2, right2, bounds, queue, starts, rows, prices, base_prices, best, found,
-):  # fmt: skip
+def make_buffers(m1, m0, axis, most_bins, D, unit):
+    """Room for the search of one round, used again in the next."""
+    m = m1 + m0
+    n = min(m, axis) + 2
+    hist, work = np.zeros((2, axis), dtype=unit.dtype), np.zeros((6, max(axis + 1, 2 * D)), dtype=unit.dtype)
+    starts, rows = np.zeros((2, most_bins + 3), dtype=np.int64), np.zeros((2, max(m1, m0)), dtype=np.int64)
+    values, rank, queue = np.zeros(n, dtype=np.int64), np.zeros(axis, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    ends, reach = np.zeros((2, n), dtype=np.int64), np.zeros((2, n), dtype=np.int64)
+    # Gains in KS, then changes of A and C of the reject cost: by case, by rank in all, left and right of a cut.
+    change, total, left, right = np.zeros((3, m)), np.zeros((3, n)), np.zeros((3, n)), np.zeros((3, n))
+    return hist, work, starts, rows, values, rank, queue, ends, reach, change, total, left, right, np.zeros(most_bins + 2)
+
+
+@njit(cache=True, nogil=True)
+def _prepare(metric, value, unit, m1, size, D, prices, buffers):
+    """Histogram of the subsample, and what the searches share; returns the number of distinct scores and the floor."""
+    hist, _, _, _, values, rank, _, ends, reach, change, total, _, _, _ = buffers
+    m = len(value)
+    for s in range(size):
+        hist[0, s] = 0
+        hist[1, s] = 0
+    all_pos, all_neg = 0.0, 0.0
+    for q in range(m):
+        if q < m1:
+            hist[0, value[q]] += unit[q]
+            all_pos += unit[q]
+        else:
+            hist[1, value[q]] += unit[q]
+            all_neg += unit[q]
+    if metric == AUC:
+        return 0, 0.0
+    if metric == PRECISION:
+        return 0, hits_at(hist[0], hist[1], size, prices[4])
+    n = distinct(hist, size, values, rank)
+    fp, fn, r_neg, r_pos = prices[0], prices[1], prices[2], prices[3]
+    for part in range(3):
+        for r in range(n):
+            total[part, r] = 0.0
+    for q in range(m):
+        r, w = rank[value[q]], unit[q]
+        if q < m1:
+            change[0, q], change[1, q], change[2, q] = -all_neg * w, (fn - r_pos) * w, r_pos * w
+        else:
+            change[0, q], change[1, q], change[2, q] = all_pos * w, -r_neg * w, (r_neg - fp) * w
+        for part in range(3):
+            total[part, r] += change[part, q]
+    for part in range(3):
+        for r in range(1, n):
+            total[part, r] += total[part, r - 1]
+    if metric == REJECT:
+        return n, -_two_thresholds(total[1], total[2], n)
+    windows(values, n, D, ends, reach)
+    floor = 0.0
+    for r in range(n):
+        floor = max(floor, total[0, r])
+    return n, floor
+
+
+@njit(cache=True, nogil=True)
+def _search_feature(metric, codes, n_bins, ids, m1, value, unit, equal, size, n, D, prices, buffers, best, found):
     """Search one feature; returns the better of `best` and what it found."""
-    if not exact:
-        own = np.empty(len(ids), dtype=np.int64)
-        for q in range(len(ids)):
-            own[q] = codes[ids[q]]
-        return bisection(metric, value, unit, own, m1, n_bins if has_missing else n_bins - 1, D, prices, best, found)
+    hist, work, starts, rows, values, rank, queue, ends, reach, change, total, left, right, bounds = buffers
     sort_by_bin(codes, ids, m1, n_bins + 1, starts, rows)
     lost = starts[0, n_bins + 1] > starts[0, n_bins] or starts[1, n_bins + 1] > starts[1, n_bins]
     for turn in range(2 if lost else 1):
+        first = turn == 1  # missing values left
         if metric == AUC:
-            best = auc_sweep(value, unit, equal, starts, rows, n_bins, lost, turn == 1, D, hist, work, best, found)
+            best = auc_sweep(value, unit, equal, starts, rows, n_bins, lost, first, D, hist, size, work, best, found)
         elif metric == KS:
             best = ks_sweep(
-                value, gain, rank, starts, rows, total, n_values, n_bins, lost, turn == 1, D, ends, reach, left, bounds,
+                value, change[0], rank, starts, rows, total[0], n, n_bins, lost, first, D, ends, reach, left[0], bounds,
                 queue, best, found,
             )  # fmt: skip
         elif metric == PRECISION:
             best = precision_sweep(
-                value, unit, starts, rows, n_bins, lost, turn == 1, D, hist, work, prices[4], best, found
+                value, unit, starts, rows, n_bins, lost, first, D, hist, size, work, prices[4], best, found
             )
         else:
             best = reject_sweep(
-                value, change, rank, values, starts, rows, totals, n_values, n_bins, lost, turn == 1, D, left2, right2,
-                bounds, best, found,
+                value, change, rank, values, starts, rows, total, n, n_bins, lost, first, D, left, right, bounds, best,
+                found,
             )  # fmt: skip
     return best
+
+
+@njit(cache=True, nogil=True)
+def search(
+    metric, exact, codes, n_bins, features, ids, m1, value, unit, equal, size, D, prices, buffers, stump
+):  # fmt: skip
+    """Best stump of the features for a subsample; returns its feature, or -1 where none is better than none.
+
+    ids: the cases, positives first; value: their judged scores on an axis of `size` positions, at least D from either
+    end; unit: their weights, all 1 where `equal`. The stump's cut, shift and side of missing values go to `stump`.
+    """
+    found = np.zeros(3, dtype=np.int64)
+    n, best = _prepare(metric, value, unit, m1, size, D, prices, buffers)
+    own = np.zeros(len(ids), dtype=np.int64)
+    if not exact:
+        best = -loss_of(metric, buffers[0][0], buffers[0][1], size, prices)
+    chosen = -1
+    for f in features:
+        if exact:
+            better = _search_feature(
+                metric, codes[f], n_bins[f], ids, m1, value, unit, equal, size, n, D, prices, buffers, best, found
+            )
+        else:
+            n_cuts = n_bins[f] - 1
+            for q in range(len(ids)):
+                own[q] = codes[f, ids[q]]
+                if own[q] == n_bins[f]:
+                    n_cuts = n_bins[f]
+            better = bisection(metric, value, unit, own, m1, n_cuts, D, prices, best, found)
+        if better > best:
+            best, chosen = better, f
+            if exact:
+                _middle_of_gap(buffers[2], n_bins[f], found)
+            for i in range(3):
+                stump[i] = found[i]
+    return chosen
 
 
 @njit(cache=True, nogil=True)
@@ -691,7 +787,7 @@ def _middle_of_gap(starts, n_bins, found):
 
 @njit(cache=True, nogil=True)
 def run(
-    metric, exact, codes, n_bins, has_missing, bag, n_pos, weights, equal, unit_all, score, span, n_rounds, D, theta,
+    metric, exact, codes, n_bins, bag, n_pos, weights, equal, unit_all, score, span, n_rounds, D, theta,
     sizes, prices, sub_prices, patience, seed, stumps, trace,
 ):  # fmt: skip
     """One run of boosting; the stumps taken go to `stumps` (feature, cut, shift, missing left), their number returned.
@@ -699,35 +795,20 @@ def run(
     `sizes` holds the numbers of positives, negatives and features drawn in each round; `score` starts with the initial
     scores, which span `span` at most, and ends with the final ones; `trace` receives the loss on the bag by round.
     """
-    state = np.array([seed], dtype=np.uint64)
-    p = codes.shape[0]
+    state = np.zeros(1, dtype=np.uint64)
+    state[0] = seed
     m1, m0, n_features = sizes[0], sizes[1], sizes[2]
     m = m1 + m0
     split = np.searchsorted(bag, n_pos)
-    pos_rows, neg_rows, features = bag[:split].copy(), bag[split:].copy(), np.arange(p)
+    pos_rows, neg_rows, features = bag[:split].copy(), bag[split:].copy(), np.arange(codes.shape[0])
+    # The widest the scores can become, and the widest margin: a later round shifts by D at most.
     widest = span + n_rounds * D + 2 * D + 4
     most = int(theta * widest) + 3
-    axis = widest + most + 2 * D
     full = np.zeros((2, widest + 2 * most + 4))
-    hist = np.zeros((2, axis), dtype=unit_all.dtype)
-    work = np.zeros((6, max(axis + 1, 2 * D)), dtype=unit_all.dtype)
-    most_bins = 0
-    for f in range(p):
-        most_bins = max(most_bins, n_bins[f])
-    starts, rows = np.zeros((2, most_bins + 3), dtype=np.int64), np.zeros((2, max(m1, m0)), dtype=np.int64)
+    buffers = make_buffers(m1, m0, widest + most + 2 * D, n_bins.max(), D, unit_all)
     ids, value = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
     unit = np.zeros(m, dtype=unit_all.dtype)
-    whole = np.int64(0) if equal else 0
-    gain = np.zeros(m, dtype=np.float64)
-    change = np.zeros((2, m))
-    n_ranks = min(m, axis) + 2
-    values, queue = np.zeros(n_ranks, dtype=np.int64), np.zeros(n_ranks, dtype=np.int64)
-    rank = np.zeros(axis, dtype=np.int64)
-    ends, reach = np.zeros((2, n_ranks), dtype=np.int64), np.zeros((2, n_ranks), dtype=np.int64)
-    left, total, totals = np.zeros(n_ranks), np.zeros(n_ranks), np.zeros((2, n_ranks))
-    left2, right2, bounds = np.zeros((2, n_ranks)), np.zeros((2, n_ranks)), np.zeros(most_bins + 2)
-    found, stump, at = np.zeros(3, dtype=np.int64), np.zeros(3, dtype=np.int64), np.zeros(2, dtype=np.int64)
-
+    stump, at = np.zeros(3, dtype=np.int64), np.zeros(2, dtype=np.int64)
     low, high = score[bag[0]], score[bag[0]]
     for i in bag:
         low, high = min(low, score[i]), max(high, score[i])
@@ -744,72 +825,18 @@ def run(
         draw(state, features, n_features)
         margin = margin_of(theta, low, high, D)
         base, size = low - margin - D, high - low + margin + 2 * D + 2
-        hist[:, :size] = 0
-        all_pos, all_neg = 0.0, 0.0
         for q in range(m):
             i = pos_rows[q] if q < m1 else neg_rows[q - m1]
-            ids[q] = i
-            unit[q] = unit_all[i]
-            if q < m1:
-                value[q] = score[i] - margin - base
-                hist[0, value[q]] += unit[q]
-                all_pos += unit[q]
-            else:
-                value[q] = score[i] - base
-                hist[1, value[q]] += unit[q]
-                all_neg += unit[q]
-        here = hist[:, :size]
-        n_values = 0
-        floor = 0.0
-        if not exact:
-            floor = -loss_of(metric, here[0], here[1], size, sub_prices)
-        elif metric == KS or metric == REJECT:
-            n_values = distinct(here, values, rank)
-            fp, fn, r_neg, r_pos = prices[0], prices[1], prices[2], prices[3]
-            for q in range(m):
-                if q < m1:
-                    gain[q] = -all_neg * unit[q]
-                    change[0, q], change[1, q] = (fn - r_pos) * unit[q], r_pos * unit[q]
-                else:
-                    gain[q] = all_pos * unit[q]
-                    change[0, q], change[1, q] = -r_neg * unit[q], (r_neg - fp) * unit[q]
-            total[:n_values] = 0.0
-            totals[:, :n_values] = 0.0
-            for q in range(m):
-                r = rank[value[q]]
-                total[r] += gain[q]
-                totals[0, r] += change[0, q]
-                totals[1, r] += change[1, q]
-            for r in range(1, n_values):
-                total[r] += total[r - 1]
-                totals[0, r] += totals[0, r - 1]
-                totals[1, r] += totals[1, r - 1]
-            if metric == KS:
-                windows(values, n_values, D, ends, reach)
-                for r in range(n_values):
-                    floor = max(floor, total[r])
-            else:
-                floor = -_two_thresholds(totals[0], totals[1], n_values)
-        elif metric == PRECISION:
-            floor = (1.0 - precision_loss(here[0], here[1], size, sub_prices[4])) * sub_prices[4]
-        best, chosen = floor, -1
-        for position in range(n_features):
-            f = features[position]
-            better = _best_of_feature(
-                metric, exact, codes[f], n_bins[f], has_missing[f], ids, m1, value, unit, gain, change, equal, D, here,
-                total, totals, values, rank, n_values, ends, reach, work, left, left2, right2, bounds, queue, starts,
-                rows, sub_prices, prices, best, found,
-            )  # fmt: skip
-            if better > best:
-                best, chosen = better, f
-                if exact:
-                    _middle_of_gap(starts, n_bins[f], found)
-                stump[:] = found
+            ids[q], unit[q] = i, unit_all[i]
+            value[q] = score[i] - base - (margin if q < m1 else 0)
+        chosen = search(
+            metric, exact, codes, n_bins, features[:n_features], ids, m1, value, unit, equal, size, D, sub_prices,
+            buffers, stump,
+        )  # fmt: skip
         if chosen < 0 or stump[1] == 0:
             continue
-        new = full_loss(
-            metric, score, codes[chosen], stump, n_bins[chosen], bag, n_pos, weights, low, high, theta, D, prices, full, at
-        )
+        column, nb, cut, d, missing_left = codes[chosen], n_bins[chosen], stump[0], stump[1], stump[2] == 1
+        new = full_loss(metric, score, column, stump, nb, bag, n_pos, weights, low, high, theta, D, prices, full, at)
         if new > loss:
             continue
         if new < loss:
@@ -817,7 +844,6 @@ def run(
         loss = new
         trace[t + 1] = loss
         low, high = at[0], at[1]
-        column, nb, cut, d, missing_left = codes[chosen], n_bins[chosen], stump[0], stump[1], stump[2] == 1
         for i in range(len(score)):
             if _goes_right(column[i], nb, cut, missing_left):
                 score[i] += d
