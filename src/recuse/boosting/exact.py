@@ -276,8 +276,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         n_pos = int(((weights > 0) & positive).sum())
         self._check_sizes(n_pos, len(order) - n_pos)
         max_bins = _DEFAULT_BINS if self.max_bins == "auto" else resolve_bins(self.max_bins, len(order))
-        weight = weights[order]
-        k = self._check_k(float(weight.sum()), float(weight[:n_pos].sum()))
+        smallest = weights[order].min()
+        # In units of the smallest weight, so that weights of whole proportions add up without rounding.
+        weight = np.round(weights[order] / smallest, 9)
+        k = self._check_k(float(weights[order].sum()), float(weights[order[:n_pos]].sum())) / smallest
         problem = RankingProblem(
             bin_features(X, order, max_bins),
             n_pos,

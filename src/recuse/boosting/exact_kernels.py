@@ -32,7 +32,9 @@ def _below(state, n):
 
 @njit(cache=True, nogil=True)
 def draw(state, items, n):
-    """Bring n of the items, drawn without replacement, to the front."""
+    """Bring n of the items, drawn without replacement, to the front; all of them stay as they are."""
+    if n == len(items):
+        return
     for i in range(n):
         j = i + _below(state, len(items) - i)
         items[i], items[j] = items[j], items[i]
@@ -795,8 +797,9 @@ def run(
     `sizes` holds the numbers of positives, negatives and features drawn in each round; `score` starts with the initial
     scores, which span `span` at most, and ends with the final ones; `trace` receives the loss on the bag by round.
     """
-    state = np.zeros(1, dtype=np.uint64)
-    state[0] = seed
+    # One stream of random numbers for the cases and one for the features: more cases do not mean other features.
+    state, other_state = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint64)
+    state[0], other_state[0] = seed, ~seed
     m1, m0, n_features = sizes[0], sizes[1], sizes[2]
     m = m1 + m0
     split = np.searchsorted(bag, n_pos)
@@ -822,7 +825,7 @@ def run(
         idle += 1
         draw(state, pos_rows, m1)
         draw(state, neg_rows, m0)
-        draw(state, features, n_features)
+        draw(other_state, features, n_features)
         margin = margin_of(theta, low, high, D)
         base, size = low - margin - D, high - low + margin + 2 * D + 2
         for q in range(m):

@@ -196,7 +196,7 @@ def _interpreted(
     from . import exact_kernels as kernels
 
     m1, m0, n_features = sizes(problem, settings, bag).tolist()
-    state = np.array([seed], dtype=np.uint64)
+    state, other_state = np.array([seed], dtype=np.uint64), np.array([~seed], dtype=np.uint64)
     positives, features = problem.positive, np.arange(len(problem.bins.n_bins))
     pos_rows, neg_rows = bag[positives[bag]].copy(), bag[~positives[bag]].copy()
     score, stumps = problem.start.copy(), []
@@ -204,8 +204,9 @@ def _interpreted(
     trace, idle = [loss], 0
     for _ in range(settings.n_rounds):
         if not settings.patience or idle < settings.patience:
-            for items, n in ((pos_rows, m1), (neg_rows, m0), (features, n_features)):
-                kernels.draw(state, items, n)
+            kernels.draw(state, pos_rows, m1)
+            kernels.draw(state, neg_rows, m0)
+            kernels.draw(other_state, features, n_features)
             idle += 1
             rows = np.concatenate([pos_rows[:m1], neg_rows[:m0]])
             stump = _best_by_trial(problem, settings, score, rows, features[:n_features])
