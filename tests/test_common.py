@@ -6,7 +6,12 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from recuse import AbstentionBoostingClassifier, DoubleHingeSVC, ExactBoostClassifier, ThresholdRejectClassifier
-from recuse.baselines import ChowBoostingClassifier, TwoStepBoostingClassifier
+from recuse.baselines import (
+    ChowBoostingClassifier,
+    KSLinearClassifier,
+    RankBoostClassifier,
+    TwoStepBoostingClassifier,
+)
 
 QUICK = {"n_rounds": 10, "random_state": 0}
 RUNS = {"n_estimators": 20, "random_state": 0}
@@ -29,6 +34,8 @@ NEVER_REJECT = [
     ExactBoostClassifier(metric="precision_at_k", subsample=1.0, **RUNS),
     ChowBoostingClassifier(costs=0.4999, **QUICK),
     TwoStepBoostingClassifier(costs=0.4999, **QUICK),
+    KSLinearClassifier(),
+    RankBoostClassifier(n_rounds=20),
 ]
 # Cases are drawn, whatever their weight: a case of weight 2 is not drawn as two cases are.
 DRAW = [
