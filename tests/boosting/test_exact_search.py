@@ -45,16 +45,16 @@ def search(metric, bins, y, score, weight, margin, D, terms, *, exact=True, weig
     """The compiled search on all cases and features, as a run does it: (feature, cut, shift, missing left) or None."""
     m1 = int(y.sum())
     base = score.min() - margin - D
-    value = (score - base - margin * y).astype(np.int64)
+    value = (score - base - margin * y).astype(np.int32)
     size = int(np.ptp(score)) + margin + 2 * D + 2
-    unit = weight if weighted else np.ones(len(y), dtype=np.int32)
+    unit = weight.copy() if weighted else np.ones(len(y), dtype=np.int32)
     c = terms.costs
     prices = np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, terms.k])
-    buffers = kernels.make_buffers(m1, len(y) - m1, size, int(bins.n_bins.max()), D, unit)
+    buffers = kernels.make_buffers(m1, len(y) - m1, size, int(bins.n_bins.max()), D, unit, bins.codes)
     stump = np.zeros(3, dtype=np.int64)
     code, features = OBJECTIVES[metric].code, np.arange(len(bins.n_bins))
     f = kernels.search(
-        code, exact, bins.codes, bins.n_bins, features, np.arange(len(y)), m1, value, unit, not weighted, size, D,
+        code, exact, bins.codes, bins.n_bins, features, np.arange(len(y), dtype=np.int32), m1, value, unit, size, D,
         prices, buffers, stump,
     )  # fmt: skip
     return None if f < 0 else (int(f), *(int(part) for part in stump))

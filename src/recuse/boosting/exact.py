@@ -15,7 +15,7 @@ from ..checks import check_count, check_share, check_weights, is_number
 from ..costs import Costs
 from ..labels import plain, some
 from .additive import AdditiveForm, ShapeFunction
-from .binning import bin_features
+from .binning import Bins, bin_features, code_features, find_cuts
 from .exact_rounds import START_SPAN, Mean, RankingProblem, Run, RunSettings, play
 from .objectives import Ranked, Terms, best_gap, best_single_threshold, best_thresholds, find_objective
 from .preparation import check_choice, check_columns, check_number, check_switch, resolve_bins, threads
@@ -24,6 +24,7 @@ from .reasons import shares
 SEARCHES = ("exact", "bisection")
 DEFAULT_COSTS = 0.2
 _DEFAULT_BINS = 64
+_CUT_ROWS = 20_000  # quantiles of larger tables are taken from about so many evenly spaced rows
 
 
 class RankingStump(NamedTuple):
@@ -281,7 +282,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         weight = np.round(weights[order] / smallest, 9)
         k = self._check_k(float(weights[order].sum()), float(weights[order[:n_pos]].sum())) / smallest
         problem = RankingProblem(
-            bin_features(X, order, max_bins),
+            _coded(X, order, max_bins),
             n_pos,
             weight,
             self._start(init_score, len(codes), order),
@@ -460,6 +461,15 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _coded(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None) -> Bins:
+    """Put the features into bins, positives first."""
+    step = len(order) // _CUT_ROWS
+    if max_bins is None or step < 2:
+        return bin_features(X, order, max_bins)
+    rows = np.sort(order)[::step]
+    return code_features(X, order, [find_cuts(X[rows, f], max_bins) for f in range(X.shape[1])])
 
 
 def _turned(shape: ShapeFunction, sign: float) -> ShapeFunction:

@@ -118,26 +118,48 @@ def loss_of(metric, pos, neg, n, prices):
 
 
 @njit(cache=True, nogil=True)
-def sort_by_bin(codes, ids, m1, n_cells, starts, rows):
-    """Counting sort of the subsample by the bin of one feature."""
-    starts[:, : n_cells + 1] = 0
+def sort_by_bin(codes, ids, m1, n_cells, own, starts, rows):
+    """Counting sort of the subsample by the bin of one feature; cases of a bin stay in their order."""
     m = len(ids)
+    for q in range(m):
+        own[q] = codes[ids[q]]
     for side in range(2):
         first, last = (0, m1) if side == 0 else (m1, m)
-        at = starts[side]
+        at, to = starts[side], rows[side]
+        for b in range(n_cells + 1):
+            at[b] = 0
         for q in range(first, last):
-            at[codes[ids[q]] + 1] += 1
+            at[own[q] + 1] += 1
         for b in range(n_cells):
             at[b + 1] += at[b]
-        to = rows[side]
         for q in range(last - 1, first - 1, -1):
-            b = codes[ids[q]] + 1
+            b = own[q] + 1
             at[b] -= 1
             to[at[b]] = q
         # Each start moved down to the start of its own bin, one to the right of where it belongs.
         for b in range(n_cells):
             at[b] = at[b + 1]
         at[n_cells] = last - first
+
+
+@njit(cache=True, nogil=True)
+def sort_by_value(ids, value, unit, m1, size, count, old_ids, old_value, old_unit):
+    """Counting sort of the subsample by score, positives and negatives apart, so that equal ones are neighbours."""
+    m = len(ids)
+    for q in range(m):
+        old_ids[q], old_value[q], old_unit[q] = ids[q], value[q], unit[q]
+    for side in range(2):
+        first, last = (0, m1) if side == 0 else (m1, m)
+        for s in range(size + 1):
+            count[s] = 0
+        for q in range(first, last):
+            count[old_value[q] + 1] += 1
+        for s in range(size):
+            count[s + 1] += count[s]
+        for q in range(first, last):
+            to = first + count[old_value[q]]
+            count[old_value[q]] += 1
+            ids[to], value[to], unit[to] = old_ids[q], old_value[q], old_unit[q]
 
 
 @njit(cache=True, nogil=True)
@@ -150,23 +172,32 @@ def _next_used(starts, b, n_cells):
 
 
 @njit(cache=True, nogil=True)
-def _add(to, part, sign):
-    if sign > 0:
+def _add(to, part, w):
+    if w == 1:
         for j in range(len(to)):
             to[j] += part[j]
-    else:
+    elif w == -1:
         for j in range(len(to)):
             to[j] -= part[j]
+    else:
+        for j in range(len(to)):
+            to[j] += w * part[j]
 
 
 @njit(cache=True, nogil=True)
-def _add_times(to, part, w):
-    for j in range(len(to)):
-        to[j] += w * part[j]
+def _next_group(rows, i, stop, value, unit):
+    """Cases of one score from position i on: the score, their weight, and where the next begin."""
+    q = rows[i]
+    v, w = value[q], unit[q]
+    i += 1
+    while i < stop and value[rows[i]] == v:
+        w += unit[rows[i]]
+        i += 1
+    return v, w, i
 
 
 @njit(cache=True, nogil=True)
-def auc_sweep(value, unit, equal, starts, rows, n_bins, with_missing, missing_left, D, hist, size, work, floor, found):
+def auc_sweep(value, unit, starts, rows, n_bins, with_missing, missing_left, D, hist, size, work, floor, found):
     """Pairs won by the best stump over all cuts and all shifts |d| <= D, beyond those won without it.
 
     rl[D + x] and lr[D + x] hold the pairs (positive right, negative left) and (positive left, negative right) whose
@@ -191,29 +222,20 @@ def auc_sweep(value, unit, equal, starts, rows, n_bins, with_missing, missing_le
         p0, p1, n0, n1 = starts[0, b], starts[0, b + 1], starts[1, b], starts[1, b + 1]
         if p0 == p1 and n0 == n1:
             continue
-        for i in range(p0, p1):
-            q = rows[0, i]
-            low = value[q] - D
-            if equal:
-                _add(rl, left_neg[low : low + 2 * D], -1)
-                _add(lr, right_neg[low : low + 2 * D], 1)
-            else:
-                _add_times(rl, left_neg[low : low + 2 * D], -unit[q])
-                _add_times(lr, right_neg[low : low + 2 * D], unit[q])
-        for i in range(p0, p1):
-            q = rows[0, i]
-            at = size - 1 - value[q]
-            left_pos[at] += unit[q]
-            right_pos[at] -= unit[q]
-        for i in range(n0, n1):
-            q = rows[1, i]
-            low = size - 1 - value[q] - D
-            if equal:
-                _add(rl, right_pos[low : low + 2 * D], 1)
-                _add(lr, left_pos[low : low + 2 * D], -1)
-            else:
-                _add_times(rl, right_pos[low : low + 2 * D], unit[q])
-                _add_times(lr, left_pos[low : low + 2 * D], -unit[q])
+        i = p0
+        while i < p1:
+            v, w, i = _next_group(rows[0], i, p1, value, unit)
+            _add(rl, left_neg[v - D : v + D], -w)
+            _add(lr, right_neg[v - D : v + D], w)
+            at = size - 1 - v
+            left_pos[at] += w
+            right_pos[at] -= w
+        i = n0
+        while i < n1:
+            v, w, i = _next_group(rows[1], i, n1, value, unit)
+            at = size - 1 - v
+            _add(rl, right_pos[at - D : at + D], w)
+            _add(lr, left_pos[at - D : at + D], -w)
         for i in range(n0, n1):
             q = rows[1, i]
             left_neg[value[q]] += unit[q]
@@ -273,21 +295,21 @@ def windows(values, n, D, ends, reach):
 
 
 @njit(cache=True, nogil=True)
-def _left_sums(starts, rows, rank, value, gain, cut, n_bins, missing_left, out, n):
+def _left_sums(starts, rows, place, gain, cut, n_bins, missing_left, out, n):
     """Sum the gains of the rows left of a cut by rank."""
     out[:n] = 0
     for side in range(2):
         for i in range(starts[side, cut + 1]):
             q = rows[side, i]
-            out[rank[value[q]]] += gain[q]
+            out[place[q]] += gain[q]
         if missing_left:
             for i in range(starts[side, n_bins], starts[side, n_bins + 1]):
                 q = rows[side, i]
-                out[rank[value[q]]] += gain[q]
+                out[place[q]] += gain[q]
 
 
 @njit(cache=True, nogil=True)
-def ks_bounds(value, gain, rank, starts, rows, total, n, n_bins, with_missing, missing_left, left, bounds):
+def ks_bounds(place, gain, starts, rows, total, n, n_bins, with_missing, missing_left, left, bounds):
     """For each cut the best sum of two thresholds, one on either side, whatever the shift."""
     left[:n] = 0
     last = n_bins if with_missing and not missing_left else n_bins - 1
@@ -300,7 +322,7 @@ def ks_bounds(value, gain, rank, starts, rows, total, n, n_bins, with_missing, m
             for side in range(2):
                 for i in range(starts[side, b], starts[side, b + 1]):
                     q = rows[side, i]
-                    left[rank[value[q]]] += gain[q]
+                    left[place[q]] += gain[q]
                     used = True
         if step < 0 or not used:
             continue
@@ -353,7 +375,7 @@ def middle_shift(ends, i, j, D):
 
 @njit(cache=True, nogil=True)
 def ks_sweep(
-    value, gain, rank, starts, rows, total, n, n_bins, with_missing, missing_left, D, ends, reach, left, bounds, queue,
+    place, gain, starts, rows, total, n, n_bins, with_missing, missing_left, D, ends, reach, left, bounds, queue,
     floor, found,
 ):  # fmt: skip
     """Largest gap between the two distributions over all cuts and all shifts |d| <= D.
@@ -361,7 +383,7 @@ def ks_sweep(
     The thresholds left and right of the cut can be chosen apart, since their difference is the shift. Cuts are looked
     at in the order of the bound that forgets D, and no longer once it is not above the best found.
     """
-    last = ks_bounds(value, gain, rank, starts, rows, total, n, n_bins, with_missing, missing_left, left, bounds)
+    last = ks_bounds(place, gain, starts, rows, total, n, n_bins, with_missing, missing_left, left, bounds)
     best = floor
     pair = np.zeros(2, dtype=np.int64)
     for _ in range(last):
@@ -372,7 +394,7 @@ def ks_sweep(
         if not bounds[cut] > best:
             break
         bounds[cut] = -1
-        _left_sums(starts, rows, rank, value, gain, cut, n_bins, missing_left, left, n)
+        _left_sums(starts, rows, place, gain, cut, n_bins, missing_left, left, n)
         for r in range(1, n):
             left[r] += left[r - 1]
         here = _best_pair(left, total, n, reach, queue, pair)
@@ -418,7 +440,7 @@ def _at_shift(values, left, right, n, d):
 
 @njit(cache=True, nogil=True)
 def reject_sweep(
-    value, change, rank, values, starts, rows, total, n, n_bins, with_missing, missing_left, D, left, right, bounds,
+    place, change, values, starts, rows, total, n, n_bins, with_missing, missing_left, D, left, right, bounds,
     floor, found,
 ):  # fmt: skip
     """Least cost over all cuts and all shifts |d| <= D, as its negative.
@@ -438,8 +460,8 @@ def reject_sweep(
             for side in range(2):
                 for i in range(starts[side, b], starts[side, b + 1]):
                     q = rows[side, i]
-                    left[1, rank[value[q]]] += change[1, q]
-                    left[2, rank[value[q]]] += change[2, q]
+                    left[1, place[q]] += change[1, q]
+                    left[2, place[q]] += change[2, q]
                     used = True
         if step < 0 or not used:
             continue
@@ -466,7 +488,7 @@ def reject_sweep(
             break
         bounds[cut] = -np.inf
         for part in range(1, 3):
-            _left_sums(starts, rows, rank, value, change[part], cut, n_bins, missing_left, left[part], n)
+            _left_sums(starts, rows, place, change[part], cut, n_bins, missing_left, left[part], n)
             before = 0.0
             for r in range(n):
                 right[part, r] = total[part, r] - before - left[part, r]
@@ -657,23 +679,27 @@ def _goes_right(code, n_bins, cut, missing_left):
 
 
 @njit(cache=True, nogil=True)
-def make_buffers(m1, m0, axis, most_bins, D, unit):
+def make_buffers(m1, m0, axis, most_bins, D, unit, codes):
     """Room for the search of one round, used again in the next."""
     m = m1 + m0
     n = min(m, axis) + 2
     hist, work = np.zeros((2, axis), dtype=unit.dtype), np.zeros((6, max(axis + 1, 2 * D)), dtype=unit.dtype)
-    starts, rows = np.zeros((2, most_bins + 3), dtype=np.int64), np.zeros((2, max(m1, m0)), dtype=np.int64)
-    values, rank, queue = np.zeros(n, dtype=np.int64), np.zeros(axis, dtype=np.int64), np.zeros(n, dtype=np.int64)
+    starts, rows = np.zeros((2, most_bins + 3), dtype=np.int64), np.zeros((2, max(m1, m0)), dtype=np.int32)
+    values, rank, queue = np.zeros(n, dtype=np.int64), np.zeros(axis + 1, dtype=np.int32), np.zeros(n, dtype=np.int64)
     ends, reach = np.zeros((2, n), dtype=np.int64), np.zeros((2, n), dtype=np.int64)
     # Gains in KS, then changes of A and C of the reject cost: by case, by rank in all, left and right of a cut.
     change, total, left, right = np.zeros((3, m)), np.zeros((3, n)), np.zeros((3, n)), np.zeros((3, n))
-    return hist, work, starts, rows, values, rank, queue, ends, reach, change, total, left, right, np.zeros(most_bins + 2)
+    place, own = np.zeros((3, m), dtype=np.int32), np.zeros(m, dtype=codes.dtype)
+    return (
+        hist, work, starts, rows, values, rank, queue, ends, reach, change, total, left, right, np.zeros(most_bins + 2),
+        place, own, np.zeros(m, dtype=unit.dtype),
+    )  # fmt: skip
 
 
 @njit(cache=True, nogil=True)
 def _prepare(metric, value, unit, m1, size, D, prices, buffers):
     """Histogram of the subsample, and what the searches share; returns the number of distinct scores and the floor."""
-    hist, _, _, _, values, rank, _, ends, reach, change, total, _, _, _ = buffers
+    hist, _, _, _, values, rank, _, ends, reach, change, total, _, _, _, place, _, _ = buffers
     m = len(value)
     for s in range(size):
         hist[0, s] = 0
@@ -697,6 +723,7 @@ def _prepare(metric, value, unit, m1, size, D, prices, buffers):
             total[part, r] = 0.0
     for q in range(m):
         r, w = rank[value[q]], unit[q]
+        place[0, q] = r
         if q < m1:
             change[0, q], change[1, q], change[2, q] = -all_neg * w, (fn - r_pos) * w, r_pos * w
         else:
@@ -716,18 +743,18 @@ def _prepare(metric, value, unit, m1, size, D, prices, buffers):
 
 
 @njit(cache=True, nogil=True)
-def _search_feature(metric, codes, n_bins, ids, m1, value, unit, equal, size, n, D, prices, buffers, best, found):
+def _search_feature(metric, codes, n_bins, ids, m1, value, unit, size, n, D, prices, buffers, best, found):
     """Search one feature; returns the better of `best` and what it found."""
-    hist, work, starts, rows, values, rank, queue, ends, reach, change, total, left, right, bounds = buffers
-    sort_by_bin(codes, ids, m1, n_bins + 1, starts, rows)
+    hist, work, starts, rows, values, _, queue, ends, reach, change, total, left, right, bounds, place, own, _ = buffers
+    sort_by_bin(codes, ids, m1, n_bins + 1, own, starts, rows)
     lost = starts[0, n_bins + 1] > starts[0, n_bins] or starts[1, n_bins + 1] > starts[1, n_bins]
     for turn in range(2 if lost else 1):
         first = turn == 1  # missing values left
         if metric == AUC:
-            best = auc_sweep(value, unit, equal, starts, rows, n_bins, lost, first, D, hist, size, work, best, found)
+            best = auc_sweep(value, unit, starts, rows, n_bins, lost, first, D, hist, size, work, best, found)
         elif metric == KS:
             best = ks_sweep(
-                value, change[0], rank, starts, rows, total[0], n, n_bins, lost, first, D, ends, reach, left[0], bounds,
+                place[0], change[0], starts, rows, total[0], n, n_bins, lost, first, D, ends, reach, left[0], bounds,
                 queue, best, found,
             )  # fmt: skip
         elif metric == PRECISION:
@@ -736,7 +763,7 @@ def _search_feature(metric, codes, n_bins, ids, m1, value, unit, equal, size, n,
             )
         else:
             best = reject_sweep(
-                value, change, rank, values, starts, rows, total, n, n_bins, lost, first, D, left, right, bounds, best,
+                place[0], change, values, starts, rows, total, n, n_bins, lost, first, D, left, right, bounds, best,
                 found,
             )  # fmt: skip
     return best
@@ -744,23 +771,24 @@ def _search_feature(metric, codes, n_bins, ids, m1, value, unit, equal, size, n,
 
 @njit(cache=True, nogil=True)
 def search(
-    metric, exact, codes, n_bins, features, ids, m1, value, unit, equal, size, D, prices, buffers, stump
-):  # fmt: skip
+    metric, exact, codes, n_bins, features, ids, m1, value, unit, size, D, prices, buffers, stump
+):
     """Best stump of the features for a subsample; returns its feature, or -1 where none is better than none.
 
     ids: the cases, positives first; value: their judged scores on an axis of `size` positions, at least D from either
-    end; unit: their weights, all 1 where `equal`. The stump's cut, shift and side of missing values go to `stump`.
+    end; unit: their weights. All three are put into the order of the scores. The stump's cut, shift and side of missing values go to `stump`.
     """
     found = np.zeros(3, dtype=np.int64)
+    _, _, _, _, _, rank, _, _, _, _, _, _, _, _, place, own, spare = buffers
+    sort_by_value(ids, value, unit, m1, size, rank, place[1], place[2], spare)
     n, best = _prepare(metric, value, unit, m1, size, D, prices, buffers)
-    own = np.zeros(len(ids), dtype=np.int64)
     if not exact:
         best = -loss_of(metric, buffers[0][0], buffers[0][1], size, prices)
     chosen = -1
     for f in features:
         if exact:
             better = _search_feature(
-                metric, codes[f], n_bins[f], ids, m1, value, unit, equal, size, n, D, prices, buffers, best, found
+                metric, codes[f], n_bins[f], ids, m1, value, unit, size, n, D, prices, buffers, best, found
             )
         else:
             n_cuts = n_bins[f] - 1
@@ -789,7 +817,7 @@ def _middle_of_gap(starts, n_bins, found):
 
 @njit(cache=True, nogil=True)
 def run(
-    metric, exact, codes, n_bins, bag, n_pos, weights, equal, unit_all, score, span, n_rounds, D, theta,
+    metric, exact, codes, n_bins, bag, n_pos, weights, unit_all, score, span, n_rounds, D, theta,
     sizes, prices, sub_prices, patience, seed, stumps, trace,
 ):  # fmt: skip
     """One run of boosting; the stumps taken go to `stumps` (feature, cut, shift, missing left), their number returned.
@@ -808,8 +836,8 @@ def run(
     widest = span + n_rounds * D + 2 * D + 4
     most = int(theta * widest) + 3
     full = np.zeros((2, widest + 2 * most + 4))
-    buffers = make_buffers(m1, m0, widest + most + 2 * D, n_bins.max(), D, unit_all)
-    ids, value = np.zeros(m, dtype=np.int64), np.zeros(m, dtype=np.int64)
+    buffers = make_buffers(m1, m0, widest + most + 2 * D, n_bins.max(), D, unit_all, codes)
+    ids, value = np.zeros(m, dtype=np.int32), np.zeros(m, dtype=np.int32)
     unit = np.zeros(m, dtype=unit_all.dtype)
     stump, at = np.zeros(3, dtype=np.int64), np.zeros(2, dtype=np.int64)
     low, high = score[bag[0]], score[bag[0]]
@@ -833,8 +861,8 @@ def run(
             ids[q], unit[q] = i, unit_all[i]
             value[q] = score[i] - base - (margin if q < m1 else 0)
         chosen = search(
-            metric, exact, codes, n_bins, features[:n_features], ids, m1, value, unit, equal, size, D, sub_prices,
-            buffers, stump,
+            metric, exact, codes, n_bins, features[:n_features], ids, m1, value, unit, size, D, sub_prices, buffers,
+            stump,
         )  # fmt: skip
         if chosen < 0 or stump[1] == 0:
             continue

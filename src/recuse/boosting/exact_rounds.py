@@ -178,7 +178,7 @@ def _compiled(
     trace = np.zeros(settings.n_rounds + 1)
     taken = kernels.run(
         problem.objective.code, settings.exact, b.codes, b.n_bins, bag, problem.n_pos, problem.weight,
-        small, unit, score, int(np.ptp(problem.start)), settings.n_rounds, UNITS, float(settings.margin), drawn,
+        unit, score, int(np.ptp(problem.start)), settings.n_rounds, UNITS, float(settings.margin), drawn,
         _full_prices(problem, bag), problem.prices(settings.subsample * len(bag) / len(problem.weight)),
         settings.patience, seed, stumps, trace,
     )  # fmt: skip
