@@ -9,7 +9,7 @@ from importlib import import_module
 from .runner import report
 
 # Modules of this folder with a function `run(quick)` that yields rows.
-BENCHMARKS = ("metrics", "thresholds", "double_hinge", "abstention_boosting", "compare")
+BENCHMARKS = ("metrics", "thresholds", "double_hinge", "abstention_boosting", "exactboost", "compare")
 
 
 def main():

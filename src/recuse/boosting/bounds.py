@@ -27,7 +27,7 @@ class GeneralizationBound:
     Attributes
     ----------
     empirical : float
-        Mean of the maximum surrogate on the training cases.
+        What the training cases say: the mean of the maximum surrogate, or the loss with margin.
     complexity : float
         What the richness of the stumps adds.
     confidence : float
@@ -43,7 +43,7 @@ class GeneralizationBound:
 
     @property
     def total(self) -> float:
-        """Upper bound of the expected abstention loss."""
+        """Upper bound of the expected loss."""
         return self.empirical + self.complexity + self.confidence
 
     @property

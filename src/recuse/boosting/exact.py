@@ -16,12 +16,15 @@ from ..costs import Costs
 from ..labels import plain, some
 from .additive import AdditiveForm, ShapeFunction
 from .binning import Bins, bin_features, code_features, find_cuts
+from .bounds import GeneralizationBound
+from .exact_bounds import margin_bound, rademacher
 from .exact_rounds import START_SPAN, Mean, RankingProblem, Run, RunSettings, play
 from .objectives import Ranked, Terms, best_gap, best_single_threshold, best_thresholds, find_objective
 from .preparation import check_choice, check_columns, check_number, check_switch, resolve_bins, threads
 from .reasons import shares
 
 SEARCHES = ("exact", "bisection")
+BOUNDED = ("auc", "ks")
 DEFAULT_COSTS = 0.2
 _DEFAULT_BINS = 64
 _CUT_ROWS = 20_000  # quantiles of larger tables are taken from about so many evenly spaced rows
@@ -367,11 +370,53 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             "accepted": np.array([len(run.stumps) for run in self._runs]),
         }
         self.n_iter_ = len(self._runs)
-        self._training = {
-            "n_pos": problem.n_pos,
-            "n_neg": len(problem.weight) - problem.n_pos,
-            "equal": bool(np.ptp(problem.weight) == 0.0),
+        self._bound = self._bound_inputs(problem, score, settings)
+
+    def _bound_inputs(
+        self, problem: RankingProblem, score: NDArray[np.float64], settings: RunSettings
+    ) -> dict[str, Any] | None:
+        """What `generalization_bound` needs to remember of the training cases: nothing where it does not hold."""
+        equal = bool(np.ptp(problem.weight) == 0.0)
+        if self.metric not in BOUNDED or settings.margin == 0.0 or not equal or self._span is not None:
+            return None
+        n_pos, n = problem.n_pos, len(problem.weight)
+        sizes = (n - n_pos, n_pos)
+        # Theorem 1 compares the classes at the size of the smaller.
+        drawn = (min(sizes),) * 2 if self.metric == "auc" else sizes
+        random, rows = np.random.default_rng(self._seed), (np.arange(n_pos, n), np.arange(n_pos))
+        spread = (float(np.ptp(score)) or 1.0) * settings.margin
+        ranked = Ranked.of(score, problem.positive, problem.weight, spread)
+        # Weight of the stumps, each half its shift: divided by it the score is a convex combination of them.
+        total = np.mean([np.abs(run.stumps[:, 2]).sum() * run.scale / 2 for run in self._runs])
+        return {
+            "metric": self.metric,
+            "empirical": problem.objective.loss(ranked, problem.terms),
+            "theta": spread / float(total) if total > 0 else 1.0,
+            "complexities": tuple(
+                rademacher(problem.bins, part, size, random) for part, size in zip(rows, drawn, strict=True)
+            ),
+            "n": sizes,
         }
+
+    def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
+        """Bound the expected loss by Theorem 1 (AUC) or 2 (KS) of the poster: a diagnostic, usually far above 1.
+
+        The complexities of the stumps are estimated on the training cases, each class by itself, by the largest
+        correlation of a stump with random signs.
+
+        Parameters
+        ----------
+        delta : float in (0, 1), default=0.05
+            Probability that the bound fails.
+        """
+        check_is_fitted(self)
+        check_share("delta", delta)
+        if self._bound is None:
+            raise ValueError(
+                "The bound is for metric='auc' or 'ks' with margin > 0, equal sample weights and no init_score; this "
+                f"model was fitted with metric={self.metric!r}, margin={self.margin!r}."
+            )
+        return margin_bound(**self._bound, delta=delta)
 
     def _choose_thresholds(
         self, problem: RankingProblem, score: NDArray[np.float64], held_out: NDArray[np.float64]

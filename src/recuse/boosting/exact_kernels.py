@@ -881,3 +881,24 @@ def run(
         stumps[taken, 0], stumps[taken, 1], stumps[taken, 2], stumps[taken, 3] = chosen, cut, d, stump[2]
         taken += 1
     return taken
+
+
+@njit(cache=True, nogil=True)
+def largest_correlation(codes, rows, signs, n_bins, sums):
+    """Largest |sum of sign * stump| over all features and cuts, stumps -1 and +1, missing values on either side."""
+    total = 0.0
+    for i in range(len(signs)):
+        total += signs[i]
+    best = abs(total)
+    for f in range(codes.shape[0]):
+        n = n_bins[f]
+        for b in range(n + 1):
+            sums[b] = 0.0
+        column = codes[f]
+        for i in range(len(rows)):
+            sums[column[rows[i]]] += signs[i]
+        left, known = 0.0, total - sums[n]
+        for b in range(n):
+            left += sums[b]
+            best = max(best, abs(2.0 * left - known) + abs(sums[n]))
+    return best
