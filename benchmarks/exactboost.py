@@ -1,10 +1,10 @@
 """One fit of `ExactBoostClassifier` against the poster's bisection on the same data, and against recorded figures.
 
 E = 10 runs of T = 50 rounds, a fifth of the cases and of the features in each, margin 0.05, one thread, processor
-seconds of a whole fit, binning included. "Bisection" is this class with ``search="bisection"``: the poster's algorithm 2
-with a sort for every box, timed over one run of ten and scaled up on the larger data. "Published code" are the processor
-seconds of the authors' C++ program as measured elsewhere on a 2-core machine (from 100,000 cases on extrapolated): not the
-same run, so its ratios are rough.
+seconds of a whole fit, binning included. "Bisection" is this class with ``search="bisection"``: the poster's algorithm
+2 with a sort for every box, timed over one run of ten and scaled up on the larger data. "Published code" are the
+processor seconds of the authors' C++ program as measured elsewhere on a 2-core machine (from 100,000 cases on
+extrapolated): not the same run, so its ratios are rough.
 """
 
 import time
@@ -40,9 +40,7 @@ def run(quick=False):
         for i, metric in enumerate(("auc", "ks")):
             yield from one_size(X, y, metric, PUBLISHED[n, p][i])
     X, y = make_data(*sizes[min(2, len(sizes) - 1)])
-    yield Row(
-        "fit, reject_cost (CPU s)", size_of(X), "fit, ks", cpu(make("reject_cost"), X, y), cpu(make("ks"), X, y)
-    )
+    yield Row("fit, reject_cost (CPU s)", size_of(X), "fit, ks", cpu(make("reject_cost"), X, y), cpu(make("ks"), X, y))
     yield from prediction(20_000 if quick else 1_000_000)
     if not quick:
         yield from credit()
@@ -93,4 +91,6 @@ def credit():
     model = ExactBoostClassifier(metric="auc", n_jobs=2, random_state=0)
     start = time.perf_counter()
     model.fit(X, y)
-    yield Row("gmsc, auc, E = 250, 2 threads", size_of(X), "the time allowed", time.perf_counter() - start, TWO_CORES, 1.0)
+    yield Row(
+        "gmsc, auc, E = 250, 2 threads", size_of(X), "the time allowed", time.perf_counter() - start, TWO_CORES, 1.0
+    )

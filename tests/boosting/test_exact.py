@@ -37,9 +37,7 @@ def test_objective_never_gets_worse_and_learning_happens(data, metric):
     assert losses.shape == (8, 21)
     assert (np.diff(losses, axis=1) <= 1e-12).all()
     assert (losses[:, -1] < losses[:, 0]).all()
-    assert model.history_["accepted"].tolist() == [
-        sum(stump.run == e for stump in model.stumps_) for e in range(8)
-    ]
+    assert model.history_["accepted"].tolist() == [sum(stump.run == e for stump in model.stumps_) for e in range(8)]
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -317,7 +315,7 @@ def test_bad_cases(data):
     constant = make().fit(np.ones((20, 2)), np.arange(20) % 2)
     assert len(constant.stumps_) == 0
     assert np.isfinite(constant.decision_function(np.ones((2, 2)))).all()
-    with pytest.raises(ValueError, match="1 case of the class 1 .* at least 2"):
+    with pytest.raises(ValueError, match=r"1 case of the class 1 .* at least 2"):
         make("reject_cost", subsample=1.0).fit(X[:10], [1, *[0] * 9])
 
 

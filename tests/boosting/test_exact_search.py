@@ -168,7 +168,11 @@ def test_losses_without_margin_are_the_metrics(seed, ties):
     every = [-np.inf, *np.unique(score)]
     least = min(
         expected_cost(
-            truth, np.where(score > b, 1, np.where(score <= a, 0, -1)), costs=costs, reject_label=-1, sample_weight=weight
+            truth,
+            np.where(score > b, 1, np.where(score <= a, 0, -1)),
+            costs=costs,
+            reject_label=-1,
+            sample_weight=weight,
         )
         for a, b in itertools.combinations_with_replacement(every, 2)
     )

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_count, check_share, check_weights, is_number
 from ..costs import Costs
-from ..labels import plain, some
+from ..labels import as_labels, encode, plain
 from .additive import AdditiveForm, ShapeFunction
 from .binning import Bins, bin_features, code_features, find_cuts
 from .bounds import GeneralizationBound
@@ -63,7 +63,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
 
     on a stratified subsample, over all cuts and shifts |d| of a share of the features; the stump stays when the loss on
     all cases does not get worse. L depends on the order of the scores alone, and a tie is a loss; the margin theta is
-    relative to the range of S. The score is the mean of many runs, each rescaled to [0, 1]: one step function a feature.
+    relative to the range of S. The score is the mean of many runs, each rescaled to [0, 1]: one step function for each
+    feature.
 
     Parameters
     ----------
@@ -145,6 +146,11 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     True
     """
 
+    _runs: list[Run]
+    _held_out: NDArray[np.float64]
+    _seed: int
+    _span: tuple[float, float] | None
+
     def __init__(
         self,
         *,
@@ -168,7 +174,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     ) -> None:
         self.metric = metric
         self.k = k
-        self.costs = costs  # type: ignore[assignment]
+        self.costs = costs
         self.n_estimators = n_estimators
         self.n_rounds = n_rounds
         self.subsample = subsample
@@ -208,7 +214,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         settings = self._settings()
         before = self._earlier_runs(problem)
         held_out = np.zeros((2, len(order))) if before is None else self._held_out
-        self._runs: list[Run] = [] if before is None else before
+        self._runs = [] if before is None else before
         seed = self._seed if before is not None else int(check_random_state(self.random_state).randint(2**31 - 1))
         self._seed = seed
         todo = range(len(self._runs), int(self.n_estimators))
@@ -249,16 +255,6 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     def _rejects(self) -> bool:
         return find_objective(self.metric).rejects
 
-    def _fit_prices(self) -> Costs:
-        """Settle the prices: those given, or unit prices."""
-        given = self.costs
-        try:
-            self.costs = DEFAULT_COSTS if given is None else given
-            self._fit_costs(must_pay=self._rejects)
-        finally:
-            self.costs = given
-        return self.costs_
-
     def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any) -> tuple[Any, Any, RankingProblem]:
         """Check the cases, settle labels and prices, code the features, positives first."""
         if y is None:
@@ -268,7 +264,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         )
         codes = self._fit_labels(y)
         self._require_two_classes()
-        costs = self._fit_prices()
+        self._fit_costs(must_pay=self._rejects, default=DEFAULT_COSTS)
         weights = check_weights(sample_weight, len(codes))
         if callable(self.metric) and sample_weight is not None and np.ptp(weights[weights > 0]) > 0:
             raise ValueError("sample_weight does not go with a metric of your own, which sees scores only.")
@@ -290,7 +286,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             weight,
             self._start(init_score, len(codes), order),
             find_objective(self.metric),
-            Terms(costs, k),
+            Terms(self.costs_, k),
         )
         return X, order, problem
 
@@ -350,14 +346,15 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             mean.add(run)
         intercept, shapes = mean.shapes(problem.bins, problem.weight)
         self._n_cells, self._per_start = problem.bins.n_cells, mean.per_start / mean.n_runs
-        score = intercept + self._per_start * problem.start
+        score: NDArray[np.float64] = intercept + self._per_start * problem.start.astype(np.float64)
         for shape in shapes:
             codes = problem.bins.codes[shape.feature]
             n = problem.bins.n_bins[shape.feature]
             table = np.append(shape.h[np.searchsorted(shape.cuts, problem.bins.cuts[shape.feature])], shape.h[-1])
             score = score + np.append(table[:n], shape.missing[0])[codes]
-        theta = settings.margin * (float(np.ptp(score)) or 1.0)
-        ranked = Ranked.of(score, problem.positive, problem.weight, theta)
+        self._range = float(np.ptp(score)) or 1.0
+        self._k_share = problem.terms.k / float(problem.weight.sum())
+        ranked = Ranked.of(score, problem.positive, problem.weight, settings.margin * self._range)
         self.objective_ = problem.objective.loss(ranked, problem.terms)
         self._choose_thresholds(problem, score, held_out)
         self._form = AdditiveForm(
@@ -370,11 +367,9 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             "accepted": np.array([len(run.stumps) for run in self._runs]),
         }
         self.n_iter_ = len(self._runs)
-        self._bound = self._bound_inputs(problem, score, settings)
+        self._bound = self._bound_inputs(problem, settings)
 
-    def _bound_inputs(
-        self, problem: RankingProblem, score: NDArray[np.float64], settings: RunSettings
-    ) -> dict[str, Any] | None:
+    def _bound_inputs(self, problem: RankingProblem, settings: RunSettings) -> dict[str, Any] | None:
         """What `generalization_bound` needs to remember of the training cases: nothing where it does not hold."""
         equal = bool(np.ptp(problem.weight) == 0.0)
         if self.metric not in BOUNDED or settings.margin == 0.0 or not equal or self._span is not None:
@@ -384,19 +379,46 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         # Theorem 1 compares the classes at the size of the smaller.
         drawn = (min(sizes),) * 2 if self.metric == "auc" else sizes
         random, rows = np.random.default_rng(self._seed), (np.arange(n_pos, n), np.arange(n_pos))
-        spread = (float(np.ptp(score)) or 1.0) * settings.margin
-        ranked = Ranked.of(score, problem.positive, problem.weight, spread)
         # Weight of the stumps, each half its shift: divided by it the score is a convex combination of them.
         total = np.mean([np.abs(run.stumps[:, 2]).sum() * run.scale / 2 for run in self._runs])
         return {
             "metric": self.metric,
-            "empirical": problem.objective.loss(ranked, problem.terms),
-            "theta": spread / float(total) if total > 0 else 1.0,
+            "empirical": self.objective_,
+            "theta": settings.margin * self._range / float(total) if total > 0 else 1.0,
             "complexities": tuple(
                 rademacher(problem.bins, part, size, random) for part, size in zip(rows, drawn, strict=True)
             ),
             "n": sizes,
         }
+
+    def margin_losses(self, X: Any, y: Any, margins: Any, *, init_score: Any = None) -> NDArray[np.float64]:
+        """Loss of cases when positives are judged at a margin below their score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Cases.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        margins : array-like of shape (n,)
+            Margins, relative to the range of the score on the training cases.
+        init_score : array-like, optional
+            As in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        score = self._sign * self.decision_function(X, init_score)
+        truth = encode(column_or_1d(as_labels(y)), self.classes_)
+        if not set(truth.tolist()) == {0, 1}:
+            raise ValueError(f"y must hold cases of both classes {self.classes_.tolist()}, and of no other.")
+        positive = truth == (1 if self._sign > 0 else 0)
+        terms = Terms(self.costs_, self._k_share * len(score))
+        objective = find_objective(self.metric)
+        return np.array(
+            [objective.loss(Ranked.of(score, positive, margin=theta * self._range), terms) for theta in margins]
+        )
 
     def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
         """Bound the expected loss by Theorem 1 (AUC) or 2 (KS) of the poster: a diagnostic, usually far above 1.
@@ -429,9 +451,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             low = high = best_gap(ranked) if np.isfinite(best_gap(ranked)) else inside[1]
             middle = low
         else:
-            ranked = Ranked.of(
-                held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen]
-            )
+            ranked = Ranked.of(held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen])
             low, high = -np.inf, np.inf
             if self._rejects:
                 low, high, _ = best_thresholds(ranked, costs)

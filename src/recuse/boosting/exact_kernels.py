@@ -421,10 +421,7 @@ def _at_shift(values, left, right, n, d):
     a, c, least_a, best = 0.0, 0.0, 0.0, 0.0
     i, j = 0, 0
     while i < n or j < n:
-        if j == n or (i < n and values[i] <= values[j] + d):
-            at = values[i]
-        else:
-            at = values[j] + d
+        at = values[i] if j == n or (i < n and values[i] <= values[j] + d) else values[j] + d
         if i < n and values[i] == at:
             a += left[1, i]
             c += left[2, i]
@@ -508,7 +505,9 @@ def reject_sweep(
 
 
 @njit(cache=True, nogil=True)
-def precision_sweep(value, unit, starts, rows, n_bins, with_missing, missing_left, D, hist, size, work, k, floor, found):
+def precision_sweep(
+    value, unit, starts, rows, n_bins, with_missing, missing_left, D, hist, size, work, k, floor, found
+):
     """Positives among the first k over all cuts and all shifts |d| <= D; a shared k-th score counts the least."""
     pos_left, neg_left = work[0, :size], work[1, :size]
     above_pos_left, above_left, above_pos_right, above_right = (
@@ -643,7 +642,7 @@ def margin_of(theta, low, high, D):
     """The margin in units of the score: a share of its range, and at least one unit unless it is 0."""
     if theta == 0.0:
         return 0
-    return max(1, int(round(theta * max(high - low, D))))
+    return max(1, round(theta * max(high - low, D)))
 
 
 @njit(cache=True, nogil=True)
@@ -770,13 +769,12 @@ def _search_feature(metric, codes, n_bins, ids, m1, value, unit, size, n, D, pri
 
 
 @njit(cache=True, nogil=True)
-def search(
-    metric, exact, codes, n_bins, features, ids, m1, value, unit, size, D, prices, buffers, stump
-):
+def search(metric, exact, codes, n_bins, features, ids, m1, value, unit, size, D, prices, buffers, stump):
     """Best stump of the features for a subsample; returns its feature, or -1 where none is better than none.
 
     ids: the cases, positives first; value: their judged scores on an axis of `size` positions, at least D from either
-    end; unit: their weights. All three are put into the order of the scores. The stump's cut, shift and side of missing values go to `stump`.
+    end; unit: their weights. All three are put into the order of the scores. The stump's cut, shift and side of
+    missing values go to `stump`.
     """
     found = np.zeros(3, dtype=np.int64)
     _, _, _, _, _, rank, _, _, _, _, _, _, _, _, place, own, spare = buffers
@@ -843,7 +841,9 @@ def run(
     low, high = score[bag[0]], score[bag[0]]
     for i in bag:
         low, high = min(low, score[i]), max(high, score[i])
-    loss = full_loss(metric, score, codes[0], stump, n_bins[0], bag, n_pos, weights, low, high, theta, D, prices, full, at)
+    loss = full_loss(
+        metric, score, codes[0], stump, n_bins[0], bag, n_pos, weights, low, high, theta, D, prices, full, at
+    )
     trace[0] = loss
     taken, idle = 0, 0
     for t in range(n_rounds):

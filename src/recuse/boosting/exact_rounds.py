@@ -1,7 +1,8 @@
 """Runs of ExactBoost: each boosts stumps on the loss itself; their mean is one step function a feature.
 
 Within a run scores are whole numbers, `UNITS` of them the longest shift of a stump. They are never rescaled on the
-way, so that a later stump can move a case by an ever smaller share of the range; at the end a run is rescaled to [0, 1].
+way, so that a later stump can move a case by an ever smaller share of the range; at the end a run is rescaled to
+[0, 1].
 """
 
 from __future__ import annotations

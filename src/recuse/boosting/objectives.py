@@ -40,15 +40,15 @@ class Ranked:
     neg: Array
 
     @classmethod
-    def of(
-        cls, score: Array, positive: NDArray[np.bool_], weight: Array | None = None, margin: float = 0.0
-    ) -> Ranked:
+    def of(cls, score: Array, positive: NDArray[np.bool_], weight: Array | None = None, margin: float = 0.0) -> Ranked:
         """Group scores; those of positives are judged at `margin` less."""
         weight = np.ones(len(score)) if weight is None else weight
         values, at = np.unique(np.where(positive, score - margin, score), return_inverse=True)
         n = len(values)
-        pos = np.bincount(at, np.where(positive, weight, 0.0), minlength=n)
-        return cls(values, pos, np.bincount(at, np.where(positive, 0.0, weight), minlength=n))
+        pos, neg = np.zeros(n), np.zeros(n)
+        pos += np.bincount(at, np.where(positive, weight, 0.0), minlength=n)
+        neg += np.bincount(at, np.where(positive, 0.0, weight), minlength=n)
+        return cls(values, pos, neg)
 
 
 @dataclass(frozen=True)

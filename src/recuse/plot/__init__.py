@@ -6,11 +6,13 @@ from .curves import (
     RejectConfusionMatrixDisplay,
     RiskCoverageDisplay,
 )
+from .margins import MarginLossDisplay
 from .shapes import ShapeFunctionDisplay
 
 __all__ = [
     "AccuracyRejectionDisplay",
     "CostCurveDisplay",
+    "MarginLossDisplay",
     "RejectConfusionMatrixDisplay",
     "RiskCoverageDisplay",
     "ShapeFunctionDisplay",

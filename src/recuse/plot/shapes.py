@@ -110,7 +110,10 @@ class ShapeFunctionDisplay:
         low, high = self._reach(shape)
         edges = np.concatenate([[low], np.clip(shape.cuts, low, high), [high]])
         ax.axhline(0.0, color="0.8", linewidth=0.8)
-        for values, color, label in ((shape.h, _BLUE, "class score h"), (shape.r, _ORANGE, "acceptance score r")):
+        lines = [(shape.h, _BLUE, "class score h")]
+        if any(np.any(other.r) for other in self.shapes):  # some models have no acceptance score of this form
+            lines.append((shape.r, _ORANGE, "acceptance score r"))
+        for values, color, label in lines:
             ax.stairs(values, edges, baseline=None, color=color, label=label, linewidth=1.5)
         rejecting = edges[:-1], edges[1:], shape.r < 0
         for start, stop, shaded in zip(*rejecting, strict=True):

@@ -1,9 +1,9 @@
 """Csillag et al., "ExactBoost" (AAAI 2022): figure 2, tables 1 to 3, and what became of their claims.
 
 Five-fold stratified cross-validation, E = 250 runs, T = 50 rounds, subsample 0.2 of cases and features, margin 0.05;
-the other methods at the defaults of their packages, scored on probabilities, missing values filled by the median where a
-method needs it. Ensemblers see the out-of-fold predictions of six base models (AdaBoost, nearest neighbours, logistic
-regression, a small neural network, random forest, XGBoost) fitted to the training folds alone.
+the other methods at the defaults of their packages, scored on probabilities, missing values filled by the median
+where a method needs it. Ensemblers see the out-of-fold predictions of six base models (AdaBoost, nearest neighbours,
+logistic regression, a small neural network, random forest, XGBoost) fitted to the training folds alone.
 """
 
 from __future__ import annotations
@@ -268,7 +268,7 @@ def summary(rows: list[Row]) -> str:
     costs = _table(rows, "reject", "cost")
     if costs:
         lines += ["", f"## Does training on the decision pay? Mean cost over c = {', '.join(map(str, PRICES))}", ""]
-        lines += _printed(costs) + ["", _reject_verdict(costs)]
+        lines += [*_printed(costs), "", _reject_verdict(costs)]
     lines += ["", "## Claims", "", *_claims(rows, names)]
     lines += ["", "Again: `python -m recuse.reproduce exactboost` (with the data folder in RECUSE_DATA).", ""]
     return "\n".join(lines)
@@ -284,60 +284,57 @@ def _reject_verdict(costs: dict[str, Any]) -> str:
     return f"Cost of the model {first}, less that of: {'; '.join(said)}. Below 0, training on the decision pays."
 
 
+def _claim(text: str, found: str, held: bool) -> str:
+    return f"| {text} | {found} | {'yes' if held else 'no'} |"
+
+
 def _claims(rows: list[Row], names: list[str]) -> list[str]:
     lines = ["| claim | here | reproduced |", "| --- | --- | --- |"]
-    for metric, ours in OURS.items():
-        table = _table(rows, "estimator", metric)
-        counts = _against(table, ours, names)
-        said = "; ".join(f"{m} {b}/{s}/{w}" for m, (b, s, w) in counts.items())
-        held = all(worse <= better for better, _, worse in counts.values())
-        lines.append(
-            f"| Figure 2: alternatives are generally worse than ExactBoost or indistinguishable (1 - {metric.upper()}) | "
-            f"sets better/within one standard error/worse: {said} | {'yes' if held else 'no'} |"
-        )
-        ensemble = _table(rows, "ensembler", metric)
-        rivals = [m for m in ensemble if not m.startswith("ExactBoost")]
-        top = [n for n in names if all(ensemble[ours][n].mean() <= ensemble[m][n].mean() for m in rivals)]
-        word, held = ("generally", len(top) > len(names) / 2) if metric == "auc" else ("always", len(top) == len(names))
-        lines.append(
-            f"| Tables 2 and 3: {word} the top ensembler (1 - {metric.upper()}) | lowest mean on {len(top)} of "
-            f"{len(names)} sets | {'yes' if held else 'no'} |"
-        )
-        ahead = [n for n in names if n in BAR[metric]]
-        missed = [n for n in ahead if table[ours][n].mean() > BAR[metric][n] + _error(table[ours][n])]
-        lines.append(
-            f"| (ours) at or below the mended reference code within one standard error (1 - {metric.upper()}) | "
-            f"{len(ahead) - len(missed)} of {len(ahead)} sets{'; not on ' + ', '.join(missed) if missed else ''} | "
-            f"{'no' if missed else 'yes'} |"
-        )
-    seconds = _table(rows, "estimator", "cpu")
+    for metric in OURS:
+        lines += _claims_of(metric, rows, names)
+    seconds, n = _table(rows, "estimator", "cpu"), len(names)
     for rival, ours in (("RankBoost", OURS["auc"]), ("DMKS", OURS["ks"])):
-        faster = [n for n in names if seconds[ours][n].mean() < seconds[rival][n].mean()]
-        lines.append(
-            f"| Table 1: always faster than {rival} | less processor time on {len(faster)} of {len(names)} sets "
-            f"(E = 250, against our own vectorised {rival}) | {'yes' if len(faster) == len(names) else 'no'} |"
-        )
-    table = _table(rows, "estimator", "ks")
-    better = [n for n in names if table[OURS["ks"]][n].mean() < table[OURS["auc"]][n].mean()]
-    lines.append(
-        f"| Value in the intended loss: lower 1 - KS when trained on KS than on AUC | {len(better)} of {len(names)} sets | "
-        f"{'yes' if len(better) > len(names) / 2 else 'no'} |"
-    )
-    few = "ExactBoost, AUC, E = 10"
-    table = _table(rows, "estimator", "auc")
-    if few in table:
-        better = [n for n in names if table[OURS["auc"]][n].mean() < table[few][n].mean()]
-        lines.append(
-            f"| Figure 1: more runs lead to better test loss (E = 250 against 10) | {len(better)} of {len(names)} sets | "
-            f"{'yes' if len(better) > len(names) / 2 else 'no'} |"
-        )
-        none = "ExactBoost, AUC, margin 0"
-        better = [n for n in names if table[OURS["auc"]][n].mean() < table[none][n].mean()]
-        lines.append(
-            f"| The margin attenuates overfitting (0.05 against 0) | lower 1 - AUC on {len(better)} of {len(names)} sets | "
-            f"{'yes' if len(better) > len(names) / 2 else 'no'} |"
-        )
+        faster = _lower(seconds, ours, rival, names)
+        found = f"less processor time on {len(faster)} of {n} sets (E = 250, against our own vectorised {rival})"
+        lines.append(_claim(f"Table 1: always faster than {rival}", found, len(faster) == n))
+    comparisons = [
+        ("ks", "Value in the intended loss: lower 1 - KS when trained on KS than on AUC", OURS["ks"], OURS["auc"]),
+        ("auc", "Figure 1: more runs, better test loss (E = 250 against 10)", OURS["auc"], "ExactBoost, AUC, E = 10"),
+        ("auc", "The margin attenuates overfitting (0.05 against 0)", OURS["auc"], "ExactBoost, AUC, margin 0"),
+    ]
+    for metric, text, ours, other in comparisons:
+        table = _table(rows, "estimator", metric)
+        if other in table:
+            better = _lower(table, ours, other, names)
+            lines.append(_claim(text, f"on {len(better)} of {n} sets", len(better) > n / 2))
     return lines
+
+
+def _lower(table: dict[str, Any], one: str, other: str, names: list[str]) -> list[str]:
+    return [name for name in names if table[one][name].mean() < table[other][name].mean()]
+
+
+def _claims_of(metric: str, rows: list[Row], names: list[str]) -> list[str]:
+    """What is claimed of one metric."""
+    ours, shown, n = OURS[metric], f"(1 - {metric.upper()})", len(names)
+    table, ensemble = _table(rows, "estimator", metric), _table(rows, "ensembler", metric)
+    counts = _against(table, ours, names)
+    said = "; ".join(f"{m} {b}/{s}/{w}" for m, (b, s, w) in counts.items())
+    rivals = [m for m in ensemble if not m.startswith("ExactBoost")]
+    top = [name for name in names if all(ensemble[ours][name].mean() <= ensemble[m][name].mean() for m in rivals)]
+    known = [name for name in names if name in BAR[metric]]
+    missed = [name for name in known if table[ours][name].mean() > BAR[metric][name] + _error(table[ours][name])]
+    word, held = ("generally", len(top) > n / 2) if metric == "auc" else ("always", len(top) == n)
+    reached = f"{len(known) - len(missed)} of {len(known)} sets" + (f"; not on {', '.join(missed)}" if missed else "")
+    return [
+        _claim(
+            f"Figure 2: alternatives are generally worse than ExactBoost or indistinguishable {shown}",
+            f"sets better/within one standard error/worse: {said}",
+            all(worse <= better for better, _, worse in counts.values()),
+        ),
+        _claim(f"Tables 2 and 3: {word} the top ensembler {shown}", f"lowest mean on {len(top)} of {n} sets", held),
+        _claim(f"(ours) at or below the mended code within one standard error {shown}", reached, not missed),
+    ]
 
 
 def _write(folder: Path, rows: list[Row], quick: bool) -> None:
