@@ -16,6 +16,7 @@ BENCHMARKS = (
     "double_ramp",
     "coupled_one_class",
     "abstention_boosting",
+    "exactboost",
     "compare",
 )
 

@@ -44,6 +44,7 @@ def test_names_of_the_contract():
         "Decisions",
         "DoubleHingeSVC",
         "DoubleRampSVC",
+        "ExactBoostClassifier",
         "RejectedSamplesError",
         "ThresholdRejectClassifier",
         "compare",

@@ -12,6 +12,7 @@ __all__ = [
     "Decisions",
     "DoubleHingeSVC",
     "DoubleRampSVC",
+    "ExactBoostClassifier",
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
     "compare",
@@ -30,6 +31,7 @@ _HOMES = {
     "Decisions": "decisions",
     "DoubleHingeSVC": "svm",
     "DoubleRampSVC": "svm",
+    "ExactBoostClassifier": "boosting",
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
     "compare": "comparison",
@@ -54,7 +56,7 @@ _SUBMODULES = (
 
 if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
     from .base import RejectedSamplesError
-    from .boosting import AbstentionBoostingClassifier
+    from .boosting import AbstentionBoostingClassifier, ExactBoostClassifier
     from .comparison import compare
     from .costs import Costs
     from .decisions import Decisions, cross_val_decide, decide, is_rejected

@@ -93,7 +93,7 @@ class RejectOptionMixin(ClassifierMixin):
     `_fit_costs` in `fit`, and defines `_evaluate` and `_reasons`.
     """
 
-    costs: Costs | float
+    costs: Costs | float | None
     pos_label: Any
     reject_label: Any
     on_reject: str
@@ -124,9 +124,12 @@ class RejectOptionMixin(ClassifierMixin):
         if self.on_reject not in ON_REJECT:
             raise ValueError(f"on_reject must be one of {', '.join(map(repr, ON_REJECT))}; got {self.on_reject!r}.")
 
-    def _fit_costs(self, *, must_pay: bool = True) -> Costs:
-        """Settle the prices and the positive class; return the prices seen from ``classes_[1]``."""
-        self.costs_ = as_costs(self.costs)
+    def _fit_costs(self, *, must_pay: bool = True, default: float | None = None) -> Costs:
+        """Settle the prices and the positive class; return the prices seen from ``classes_[1]``.
+
+        `default` stands for ``costs=None`` where a classifier allows it.
+        """
+        self.costs_ = as_costs(default if self.costs is None and default is not None else self.costs)
         if must_pay:
             self.costs_.require_rejecting_pays(len(self.classes_))
         self.pos_label_ = self.classes_[-1] if self.pos_label is None else self.pos_label

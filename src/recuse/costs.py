@@ -225,7 +225,7 @@ class Costs:
         return "\n".join(f"{name:<{width}}  {price:.4g}" for name, price in rows)
 
 
-def as_costs(costs: Costs | float) -> Costs:
+def as_costs(costs: Costs | float | None) -> Costs:
     """Return `costs` as a `Costs`: a float d means ``Costs(fp=1, fn=1, reject=d)``."""
     if isinstance(costs, Costs):
         return costs

@@ -2,6 +2,14 @@
 
 from .embedded import EmbeddedRejectSVC
 from .independent import IndependentOneClassSVC
+from .ranking import KSLinearClassifier, RankBoostClassifier
 from .two_step import ChowBoostingClassifier, TwoStepBoostingClassifier
 
-__all__ = ["ChowBoostingClassifier", "EmbeddedRejectSVC", "IndependentOneClassSVC", "TwoStepBoostingClassifier"]
+__all__ = [
+    "ChowBoostingClassifier",
+    "EmbeddedRejectSVC",
+    "IndependentOneClassSVC",
+    "KSLinearClassifier",
+    "RankBoostClassifier",
+    "TwoStepBoostingClassifier",
+]

@@ -29,7 +29,7 @@ class GeneralizationBound:
     Attributes
     ----------
     empirical : float
-        Mean of the maximum surrogate on the training cases.
+        What the training cases say: the mean of the maximum surrogate, or the loss with margin.
     complexity : float
         What the richness of the stumps adds.
     confidence : float
@@ -45,7 +45,7 @@ class GeneralizationBound:
 
     @property
     def total(self) -> float:
-        """Upper bound of the expected abstention loss."""
+        """Upper bound of the expected loss."""
         return self.empirical + self.complexity + self.confidence
 
     @property

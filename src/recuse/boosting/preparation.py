@@ -41,7 +41,7 @@ def prepare(
     costs = estimator._fit_costs()
     weights = check_weights(sample_weight, len(codes))
     weights = weights / weights.max()  # the sum of the largest floats is infinite
-    _check_columns(estimator, X, weights)
+    check_columns(estimator, X, weights)
     present = weights > 0
     order = np.concatenate([np.flatnonzero(present & (codes == 1)), np.flatnonzero(present & (codes == 0))])
     n_pos = int((present & (codes == 1)).sum())
@@ -158,7 +158,7 @@ def _by_case(reject_cost: Any, n: int, order: NDArray[np.intp]) -> NDArray[np.fl
     return prices[order]
 
 
-def _check_columns(estimator: Any, X: NDArray[Any], weights: NDArray[np.float64]) -> None:
+def check_columns(estimator: Any, X: NDArray[Any], weights: NDArray[np.float64]) -> None:
     """Refuse a feature of which nothing is known."""
     empty = np.flatnonzero(np.isnan(X[weights > 0]).all(axis=0)) if np.isnan(X.sum()) else np.zeros(0, dtype=int)
     if len(empty):

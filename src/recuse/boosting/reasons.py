@@ -50,7 +50,7 @@ def _rejected(r: NDArray[np.float64], names: list[str]) -> str:
     total = against.sum()
     if total == 0.0:
         return "Rejected: nothing speaks for an answer."
-    return f"Rejected: {_shares(against, names)} of the case for rejection."
+    return f"Rejected: {shares(against, names)} of the case for rejection."
 
 
 def _accepted(model: Any, score: float, h: NDArray[np.float64], names: list[str]) -> str:
@@ -58,10 +58,11 @@ def _accepted(model: Any, score: float, h: NDArray[np.float64], names: list[str]
     towards = np.maximum(h if score > 0 else -h, 0.0)
     if towards.sum() == 0.0:
         return f"Answered {answer!r}, as most cases are."
-    return f"Answered {answer!r}: {_shares(towards, names)} of the case for it."
+    return f"Answered {answer!r}: {shares(towards, names)} of the case for it."
 
 
-def _shares(amounts: NDArray[np.float64], names: list[str]) -> str:
+def shares(amounts: NDArray[np.float64], names: list[str]) -> str:
+    """Name the largest amounts with their shares of the whole."""
     total = amounts.sum()
     top = [i for i in np.argsort(-amounts, kind="stable")[:_NAMED].tolist() if amounts[i] >= _WORTH_NAMING * total]
     said = [f"{names[i]} {amounts[i] / total:.0%}" for i in top]
@@ -90,7 +91,7 @@ def _sides(model: Any, form: Any, X: NDArray[Any]) -> list[str]:
     said = []
     for row in h:
         sides = [
-            f" For {label}: {_shares(amounts, names)}."
+            f" For {label}: {shares(amounts, names)}."
             for label, amounts in ((second, np.maximum(row, 0.0)), (first, np.maximum(-row, 0.0)))
             if amounts.any()
         ]

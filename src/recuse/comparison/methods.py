@@ -273,6 +273,15 @@ METHODS: tuple[Method, ...] = (
     *_rules("forest", "Random forest", _forest, max_rows=20_000),
     _own_method("abstention-boosting", "Boosting with abstention", "AbstentionBoostingClassifier", {}),
     _own_method(
+        "exactboost",
+        "ExactBoost on the cost",
+        "ExactBoostClassifier",
+        {},
+        TUNED,
+        metric="reject_cost",
+        n_estimators=100,
+    ),
+    _own_method(
         "double-hinge", "Double hinge SVM", "DoubleHingeSVC", {"C": [0.1, 1.0, 10.0]}, TUNED, 5_000, scaled=True
     ),
     _own_method(

@@ -6,12 +6,14 @@ from .curves import (
     RejectConfusionMatrixDisplay,
     RiskCoverageDisplay,
 )
+from .margins import MarginLossDisplay
 from .regions import RejectRegionDisplay
 from .shapes import ShapeFunctionDisplay
 
 __all__ = [
     "AccuracyRejectionDisplay",
     "CostCurveDisplay",
+    "MarginLossDisplay",
     "RejectConfusionMatrixDisplay",
     "RejectRegionDisplay",
     "RiskCoverageDisplay",

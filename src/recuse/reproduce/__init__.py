@@ -6,6 +6,7 @@ PROTOCOLS = {
     "consum": "consum",
     "double-hinge": "double_hinge",
     "double-ramp": "double_ramp",
+    "exactboost": "exactboost",
 }
 
 __all__ = ["PROTOCOLS"]

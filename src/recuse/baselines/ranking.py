@@ -1,0 +1,322 @@
+"""Rankers that optimise AUC or KS: RankBoost by pairs, and a linear score by coordinate search."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ..boosting.additive import AdditiveForm, additive_form
+from ..boosting.binning import bin_features
+from ..boosting.preparation import check_number, resolve_bins
+from ..checks import check_count
+from ..labels import some
+
+Array = NDArray[np.float64]
+
+
+class _Ranker(ClassifierMixin, BaseEstimator):
+    """A score, and the threshold of the largest gap between the classes."""
+
+    classes_: NDArray[Any]
+    threshold_: float
+
+    def _check(self, X: Any, y: Any, **options: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+        """Return the cases as floats and which of them are of the second class."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, **options)
+        check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: y has the classes "
+                f"{some(self.classes_)}."
+            )
+        if len(self.classes_) < 2:
+            raise ValueError("y holds one class only: a classifier needs cases of two classes.")
+        return X, codes == 1
+
+    def _settle(self, score: Array, positive: NDArray[np.bool_]) -> None:
+        order = np.argsort(score, kind="stable")
+        ks, self.threshold_ = _largest_gap(score[order], _gap_steps(positive[order]))
+        self.objective_ = 1.0 - ks
+
+    def _score(self, X: Any) -> Array:
+        raise NotImplementedError
+
+    def decision_function(self, X: Any) -> Array:
+        """Score of each case less the threshold: greater than 0 towards ``classes_[1]``."""
+        check_is_fitted(self)
+        return self._score(X) - self.threshold_
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Class of each case."""
+        answers = (self.decision_function(X) > 0).astype(np.intp)
+        return np.asarray(self.classes_[answers])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class RankBoostClassifier(_Ranker):
+    """RankBoost for two classes: boosted stumps on the exponential loss of pairs.
+
+    Minimised is sum over pairs exp(S(x') - S(x)), x positive and x' negative. The weights of the pairs are products
+    of weights of the cases, so that a round costs O(n p): with potentials pi_i = v_i (total of the other class) the
+    stump of largest |r| = |sum_i y_i pi_i h(x_i)| is taken with weight ln((1 + r)/(1 - r)) / 2.
+
+    Parameters
+    ----------
+    n_rounds : int, default=100
+        Rounds.
+    max_bins : "auto", int or None, default="auto"
+        As in `AbstentionBoostingClassifier`.
+
+    Attributes
+    ----------
+    shape_functions_ : list of ShapeFunction
+        What each feature adds to the score.
+    history_ : dict
+        "objective": mean exponential loss of the pairs by round, an upper bound of 1 - AUC.
+    threshold_ : float
+        Where the classes are told apart: at the largest gap.
+    objective_ : float
+        1 - KS there.
+    n_iter_ : int
+        Rounds used.
+
+    References
+    ----------
+    Y. Freund, R. Iyer, R. E. Schapire, Y. Singer, "An Efficient Boosting Algorithm for Combining Preferences", JMLR 4
+    (2003), section 3.2 and figure 2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import roc_auc_score
+    >>> from recuse.baselines import RankBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = RankBoostClassifier().fit(X[:400], y[:400])
+    >>> roc_auc_score(y[400:], model.decision_function(X[400:])) > 0.98
+    True
+    """
+
+    def __init__(self, *, n_rounds: int = 100, max_bins: int | str | None = "auto") -> None:
+        self.n_rounds = n_rounds
+        self.max_bins = max_bins
+
+    def fit(self, X: Any, y: Any) -> RankBoostClassifier:
+        """Boost.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training cases; NaN is a missing value and gets 0 from every stump.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        self
+        """
+        check_count("n_rounds", self.n_rounds)
+        X, positive = self._check(X, y, ensure_all_finite="allow-nan")
+        bins = bin_features(X, np.arange(len(X)), resolve_bins(self.max_bins, len(X)))
+        flat = bins.codes + bins.offsets[:-1, None]  # one table of all cells
+        lost = np.zeros(bins.n_cells, dtype=bool)
+        lost[bins.offsets[1:] - 1] = True
+        starts = bins.offsets[:-1]
+        score, table, trace = np.zeros(len(X)), np.zeros(bins.n_cells), []
+        for self.n_iter_ in range(1, self.n_rounds + 1):  # noqa: B020
+            signed, loss = _potentials(score, positive)
+            trace.append(loss)
+            sums = np.bincount(flat.ravel(), np.tile(signed, len(flat)), minlength=bins.n_cells)
+            sums[lost] = 0.0
+            below = np.cumsum(sums)
+            # A stump says -1 up to the cut and +1 above it.
+            total = np.add.reduceat(sums, starts)
+            widths = np.diff(bins.offsets)
+            left = below - np.repeat(below[starts] - sums[starts], widths)
+            r = np.repeat(total, widths) - 2.0 * left
+            r[lost] = 0.0
+            r[bins.offsets[1:] - 2] = 0.0  # nothing above the last bin
+            cell = int(np.argmax(np.abs(r)))
+            gain = float(np.clip(r[cell], -1 + 1e-10, 1 - 1e-10))
+            if abs(gain) < 1e-12:
+                break
+            f = int(np.searchsorted(bins.offsets, cell, side="right")) - 1
+            alpha = 0.5 * np.log((1 + gain) / (1 - gain))
+            change = np.zeros(widths[f])
+            change[: cell - starts[f] + 1] = -alpha
+            change[cell - starts[f] + 1 : -1] = alpha
+            table[starts[f] : starts[f] + widths[f]] += change
+            score += change[bins.codes[f]]
+        trace.append(_potentials(score, positive)[1])
+        self.history_ = {"objective": np.array(trace)}
+        self._form: AdditiveForm = additive_form(0.0, 0.0, (table, np.zeros_like(table)), bins.cuts, bins.offsets)
+        self.shape_functions_ = self._form.shapes
+        self._settle(score, positive)
+        return self
+
+    def _score(self, X: Any) -> Array:
+        X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        return self._form.evaluate(X)[0]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _potentials(score: Array, positive: NDArray[np.bool_]) -> tuple[Array, float]:
+    """y_i pi_i, which add up to 1 in each class, and the mean exponential loss of the pairs."""
+    shares, log_sums = np.empty(len(score)), 0.0
+    for side, sign in ((positive, -1.0), (~positive, 1.0)):
+        at = sign * score[side]
+        top = at.max()
+        weights = np.exp(at - top)
+        shares[side] = -sign * weights / weights.sum()
+        log_sums += top + float(np.log(weights.mean()))
+    # Half of what each pair adds comes from its positive, half from its negative.
+    return 0.5 * shares, float(np.exp(min(log_sums, 700.0)))
+
+
+class KSLinearClassifier(_Ranker):
+    """DMKS: a linear score whose Kolmogorov-Smirnov statistic is maximised directly, coordinate by coordinate.
+
+    Starts from logistic regression on standardised features. Along one coefficient the score of every case is a
+    straight line; the coefficient is moved to the best of a grid around it, and the grid narrows when a pass over all
+    coordinates finds nothing better.
+
+    Parameters
+    ----------
+    max_iter : int, default=20
+        Passes over the coordinates, at most.
+    n_steps : int, default=21
+        Values tried for a coefficient in each pass.
+    tol : float, default=1e-3
+        Stop when the grid is narrower than this, relative to the length of the starting coefficients.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (1, n_features)
+        Coefficients on the features as given.
+    intercept_ : ndarray of shape (1,)
+        So that the score is above 0 for ``classes_[1]``.
+    objective_ : float
+        1 - KS on the training cases.
+    start_objective_ : float
+        The same of logistic regression.
+    n_iter_ : int
+        Passes done.
+
+    References
+    ----------
+    F. Fang, Y. Chen, "A new approach for credit scoring by directly maximizing the Kolmogorov-Smirnov statistic",
+    Computational Statistics & Data Analysis 133 (2019).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from recuse.baselines import KSLinearClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = KSLinearClassifier(max_iter=3).fit(X, y)
+    >>> model.objective_ <= model.start_objective_
+    True
+    """
+
+    def __init__(self, *, max_iter: int = 20, n_steps: int = 21, tol: float = 1e-3) -> None:
+        self.max_iter = max_iter
+        self.n_steps = n_steps
+        self.tol = tol
+
+    def fit(self, X: Any, y: Any) -> KSLinearClassifier:
+        """Search.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training cases without missing values.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        self
+        """
+        check_count("max_iter", self.max_iter)
+        check_count("n_steps", self.n_steps, least=2)
+        check_number("tol", self.tol, 0.0, strict=True)
+        X, positive = self._check(X, y)
+        mean, scale = X.mean(axis=0), X.std(axis=0)
+        scale = np.where(scale > 0, scale, 1.0)
+        Z = (X - mean) / scale
+        coef = LogisticRegression(max_iter=1000).fit(Z, positive).coef_[0].astype(np.float64)
+        length = float(np.linalg.norm(coef)) or 1.0
+        coef, score = coef / length, Z @ coef / length
+        steps = _gap_steps(positive)
+        best = _ks(score[None], steps)[0]
+        self.start_objective_ = float(1.0 - best)
+        width, self.n_iter_ = 1.0, 0
+        while self.n_iter_ < self.max_iter and width > self.tol:
+            self.n_iter_ += 1
+            before = best
+            for j in range(Z.shape[1]):
+                moves = width * np.linspace(-1.0, 1.0, self.n_steps)
+                found = _ks_along(score, Z[:, j], moves, steps)
+                if found.max() > best + 1e-12:
+                    move = moves[int(np.argmax(found))]
+                    best, coef[j] = float(found.max()), coef[j] + move
+                    score = score + move * Z[:, j]
+            if best == before:
+                width /= 4.0
+        self.coef_ = (coef / scale)[None, :]
+        self._center = float(coef @ (mean / scale))
+        self._settle(score, positive)
+        self.intercept_ = np.array([-self._center - self.threshold_])
+        return self
+
+    def _score(self, X: Any) -> Array:
+        X = validate_data(self, X, reset=False, dtype=np.float64)
+        return np.asarray(X @ self.coef_[0] - self._center)
+
+
+_AT_ONCE = 4_000_000  # scores sorted at once
+
+
+def _gap_steps(positive: NDArray[np.bool_]) -> Array:
+    """What each case adds to the gap between the distributions once it is below the threshold."""
+    return np.where(positive, -1.0 / positive.sum(), 1.0 / (~positive).sum())
+
+
+def _ks_along(score: Array, column: Array, moves: Array, steps: Array) -> Array:
+    """KS of score + move * column for each move."""
+    rows = max(1, _AT_ONCE // len(score))
+    parts = [moves[i : i + rows] for i in range(0, len(moves), rows)]
+    return np.concatenate([_ks(score + part[:, None] * column, steps) for part in parts])
+
+
+def _ks(scores: Array, steps: Array) -> Array:
+    """KS of each row of scores; cases of equal score stand together."""
+    order = np.argsort(scores, axis=1)
+    sorted_scores = np.take_along_axis(scores, order, axis=1)
+    gap = np.cumsum(steps[order], axis=1)
+    inside = sorted_scores[:, 1:] == sorted_scores[:, :-1]
+    gap[:, :-1][inside] = 0.0
+    return np.asarray(np.maximum(gap.max(axis=1), 0.0))
+
+
+def _largest_gap(score: Array, steps: Array) -> tuple[float, float]:
+    """Largest gap of sorted scores, and a threshold there."""
+    gap = np.cumsum(steps)
+    gap[:-1][score[1:] == score[:-1]] = 0.0
+    at = int(np.argmax(gap[:-1])) if len(score) > 1 else 0
+    return float(max(gap[at], 0.0)), float(score[at] + (score[at + 1] - score[at]) / 2)

@@ -1,0 +1,548 @@
+"""ExactBoostClassifier: stumps boosted on a ranking metric, or on the cost of rejecting, itself."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from ..base import Evaluation, RejectOptionMixin
+from ..checks import check_count, check_share, check_weights, is_number
+from ..costs import Costs
+from ..labels import as_labels, encode, plain
+from .additive import AdditiveForm, ShapeFunction
+from .binning import Bins, bin_features, code_features, find_cuts
+from .bounds import GeneralizationBound
+from .exact_bounds import margin_bound, rademacher
+from .exact_rounds import START_SPAN, Mean, RankingProblem, Run, RunSettings, play
+from .objectives import Ranked, Terms, best_gap, best_single_threshold, best_thresholds, find_objective
+from .preparation import check_choice, check_columns, check_number, check_switch, resolve_bins, threads
+from .reasons import shares
+
+SEARCHES = ("exact", "bisection")
+BOUNDED = ("auc", "ks")
+DEFAULT_COSTS = 0.2
+_DEFAULT_BINS = 64
+_CUT_ROWS = 20_000  # quantiles of larger tables are taken from about so many evenly spaced rows
+
+
+class RankingStump(NamedTuple):
+    """One stump of a run.
+
+    Attributes
+    ----------
+    run : int
+        Which run it belongs to.
+    feature : int
+        Column.
+    cut : float
+        Cases above it are shifted.
+    shift : float
+        By how much, when the run's scores span [0, 1].
+    missing_left : bool
+        Whether cases with a missing value stay where they are.
+    """
+
+    run: int
+    feature: int
+    cut: float
+    shift: float
+    missing_left: bool
+
+
+class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
+    """ExactBoost: boosts stumps on AUC, KS, precision at k, or the cost of rejecting, without a surrogate.
+
+    A run starts from a constant score S and in each round adds the stump d [x_j > cut] that minimises
+
+        L(S + d [x_j > cut] - theta y, y)
+
+    on a stratified subsample, over all cuts and shifts |d| of a share of the features; the stump stays when the loss on
+    all cases does not get worse. L depends on the order of the scores alone, and a tie is a loss; the margin theta is
+    relative to the range of S. The score is the mean of many runs, each rescaled to [0, 1]: one step function for each
+    feature.
+
+    Parameters
+    ----------
+    metric : {"auc", "ks", "precision_at_k", "reject_cost"} or callable, default="auc"
+        What is optimised. "reject_cost" is the least mean cost over two thresholds of the score: no up to the first,
+        yes above the second, rejected between. A function of the sorted scores of positives and negatives that
+        returns a loss works too, slowly.
+    k : int, optional
+        For "precision_at_k", how many cases; by default as many as there are positives.
+    costs : Costs or float, optional
+        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. "reject_cost" is trained on them (0.2 by default); with
+        any other metric they choose the threshold between the classes.
+    n_estimators : int, default=250
+        Runs (the poster's E).
+    n_rounds : int, default=50
+        Stumps tried in each (T).
+    subsample : float in (0, 1], default=0.2
+        Share of the cases of each class looked at in a round.
+    max_features : float in (0, 1], default=0.2
+        Share of the features looked at in a round.
+    margin : float, default=0.05
+        Theta.
+    search : {"exact", "bisection"}, default="exact"
+        All cuts and shifts, or the poster's interval bisection, which is slower and can miss the best.
+    max_bins : "auto", int or None, default="auto"
+        Quantile bins of a feature, at most 255; None looks at every distinct value. "auto" is 64.
+    n_iter_no_change : int, optional
+        End a run after so many rounds without improvement.
+    warm_start : bool, default=False
+        Keep the runs of the last fit, to the same cases, and add only those still missing.
+    pos_label : label, optional
+        The positive class of the prices and of precision at k; ``classes_[1]`` by default.
+    reject_label : label, default="auto"
+        What `predict` gives for a rejected case: -1, 0 or "[abstain]", whichever fits the classes, or your own.
+    on_reject : {"label", "raise", "never"}, default="label"
+        `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    random_state : int or RandomState, optional
+        Draws the subsamples.
+
+    Attributes
+    ----------
+    shape_functions_ : list of ShapeFunction
+        For each feature used, what it adds to the class score h.
+    thresholds_ : tuple of float
+        No up to the first score, yes above the second; equal unless the metric is "reject_cost".
+    threshold_ : float
+        The score between the classes when nothing is rejected; h is the score less this.
+    stumps_ : list of RankingStump
+        Every stump of every run.
+    weights_ : ndarray
+        Their shifts in the mean of the runs.
+    history_ : dict of ndarray
+        "objective": the loss with margin by run and round; "accepted": stumps taken by run.
+    objective_ : float
+        The loss with margin of the mean score, on the training cases.
+    n_iter_ : int
+        Runs.
+    classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
+        As in every reject-option classifier.
+
+    References
+    ----------
+    D. Csillag, C. Piazza, T. Ramos, J. V. Romano, R. Oliveira, P. Orenstein, "ExactBoost: Directly Boosting the Margin
+    in Combinatorial and Non-decomposable Metrics", AAAI 2022: equation (2), algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import roc_auc_score
+    >>> from recuse import ExactBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ExactBoostClassifier(metric="auc", n_estimators=20, random_state=0).fit(X[:400], y[:400])
+    >>> roc_auc_score(y[400:], model.decision_function(X[400:])) > 0.98
+    True
+    >>> careful = ExactBoostClassifier(metric="reject_cost", costs=0.05, n_estimators=20, random_state=0)
+    >>> set(careful.fit(X[:400], y[:400]).predict(X[400:]).tolist()) == {-1, 0, 1}
+    True
+    """
+
+    _runs: list[Run]
+    _held_out: NDArray[np.float64]
+    _seed: int
+    _span: tuple[float, float] | None
+
+    def __init__(
+        self,
+        *,
+        metric: Any = "auc",
+        k: int | None = None,
+        costs: Costs | float | None = None,
+        n_estimators: int = 250,
+        n_rounds: int = 50,
+        subsample: float = 0.2,
+        max_features: float = 0.2,
+        margin: float = 0.05,
+        search: str = "exact",
+        max_bins: int | str | None = "auto",
+        n_iter_no_change: int | None = None,
+        warm_start: bool = False,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        on_reject: str = "label",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.metric = metric
+        self.k = k
+        self.costs = costs
+        self.n_estimators = n_estimators
+        self.n_rounds = n_rounds
+        self.subsample = subsample
+        self.max_features = max_features
+        self.margin = margin
+        self.search = search
+        self.max_bins = max_bins
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.on_reject = on_reject
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> ExactBoostClassifier:
+        """Boost the runs and choose the thresholds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training cases; NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case; not for a metric of your own.
+        init_score : array-like of shape (n_samples,), optional
+            Scores of another model to start from, higher towards ``classes_[1]``; best of cases it was not
+            fitted to. The same model's scores are then needed for every prediction.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        X, order, problem = self._prepare(X, y, sample_weight, init_score)
+        settings = self._settings()
+        before = self._earlier_runs(problem)
+        held_out = np.zeros((2, len(order))) if before is None else self._held_out
+        self._runs = [] if before is None else before
+        seed = self._seed if before is not None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._seed = seed
+        todo = range(len(self._runs), int(self.n_estimators))
+        for run, out, score in play(problem, settings, seed, todo, threads(self.n_jobs)):
+            self._runs.append(run)
+            held_out[:, out] += score, np.ones(len(out))
+        # Needed again only where more runs may follow.
+        self._held_out = held_out if self.warm_start else np.zeros((2, 0))
+        self._store(problem, settings, held_out)
+        return self
+
+    def _check_parameters(self) -> None:
+        find_objective(self.metric)
+        check_choice("search", self.search, SEARCHES)
+        check_count("n_estimators", self.n_estimators)
+        check_count("n_rounds", self.n_rounds)
+        check_share("subsample", self.subsample, or_one=True)
+        check_share("max_features", self.max_features, or_one=True)
+        check_number("margin", self.margin, 0.0)
+        check_switch("warm_start", self.warm_start)
+        if self.n_iter_no_change is not None:
+            check_count("n_iter_no_change", self.n_iter_no_change)
+        if self.search == "bisection" and callable(self.metric):
+            raise ValueError("search='bisection' needs one of the metrics by name; a function is searched by trial.")
+
+    def _settings(self) -> RunSettings:
+        return RunSettings(
+            n_rounds=int(self.n_rounds),
+            subsample=float(self.subsample),
+            max_features=float(self.max_features),
+            margin=float(self.margin),
+            exact=self.search == "exact",
+            patience=int(self.n_iter_no_change or 0),
+            hold_out=self._rejects or self.costs is not None,
+        )
+
+    @property
+    def _rejects(self) -> bool:
+        return find_objective(self.metric).rejects
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any) -> tuple[Any, Any, RankingProblem]:
+        """Check the cases, settle labels and prices, code the features, positives first."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X, y = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
+        )
+        codes = self._fit_labels(y)
+        self._require_two_classes()
+        self._fit_costs(must_pay=self._rejects, default=DEFAULT_COSTS)
+        weights = check_weights(sample_weight, len(codes))
+        if callable(self.metric) and sample_weight is not None and np.ptp(weights[weights > 0]) > 0:
+            raise ValueError("sample_weight does not go with a metric of your own, which sees scores only.")
+        check_columns(self, X, weights)
+        # The sign of the published score: prices and precision look at pos_label, h at classes_[1].
+        self._sign = -1.0 if self.pos_label_ == self.classes_[0] else 1.0
+        positive = codes == (1 if self._sign > 0 else 0)
+        order = np.concatenate([np.flatnonzero((weights > 0) & positive), np.flatnonzero((weights > 0) & ~positive)])
+        n_pos = int(((weights > 0) & positive).sum())
+        self._check_sizes(n_pos, len(order) - n_pos)
+        max_bins = _DEFAULT_BINS if self.max_bins == "auto" else resolve_bins(self.max_bins, len(order))
+        smallest = weights[order].min()
+        # In units of the smallest weight, so that weights of whole proportions add up without rounding.
+        weight = np.round(weights[order] / smallest, 9)
+        k = self._check_k(float(weights[order].sum()), float(weights[order[:n_pos]].sum())) / smallest
+        problem = RankingProblem(
+            _coded(X, order, max_bins),
+            n_pos,
+            weight,
+            self._start(init_score, len(codes), order),
+            find_objective(self.metric),
+            Terms(self.costs_, k),
+        )
+        return X, order, problem
+
+    def _check_sizes(self, n_pos: int, n_neg: int) -> None:
+        least = 2 if self._rejects or self.costs is not None else 1
+        for n, label in ((n_pos, self.pos_label_), (n_neg, next(c for c in self.classes_ if c != self.pos_label_))):
+            if n < least:
+                raise ValueError(
+                    f"y holds {n} case{'' if n == 1 else 's'} of the class {plain(label)!r} with a positive weight: "
+                    f"at least {least} are needed{', to choose thresholds on held-out cases' if n else ''}."
+                )
+            if round(self.subsample * n) < 1:
+                raise ValueError(
+                    f"subsample={self.subsample!r} leaves no case of the class {plain(label)!r}, which has {n}: "
+                    f"use subsample={1 / n:.2g}, which takes one of them, or more."
+                )
+
+    def _check_k(self, total: float, positives: float) -> float:
+        if self.k is None:
+            return positives
+        if not is_number(self.k) or not 1 <= self.k <= total:
+            raise ValueError(f"k must be between 1 and the number of cases, {total:g}; got {self.k!r}.")
+        return float(self.k)
+
+    def _start(self, init_score: Any, n: int, order: NDArray[np.intp]) -> NDArray[np.int32]:
+        """Initial scores in units, spread over `START_SPAN`."""
+        if init_score is None:
+            self._span = None
+            return np.zeros(len(order), dtype=np.int32)
+        start = _check_scores(init_score, n)[order] * self._sign
+        low, high = float(start.min()), float(start.max())
+        self._span = (low, high if high > low else low + 1.0)
+        return np.rint(self._spread(start)).astype(np.int32)
+
+    def _spread(self, start: NDArray[np.float64]) -> NDArray[np.float64]:
+        assert self._span is not None
+        low, high = self._span
+        return (start - low) / (high - low) * START_SPAN
+
+    def _earlier_runs(self, problem: RankingProblem) -> list[Run] | None:
+        """Runs of the last fit to go on from."""
+        if not self.warm_start or not hasattr(self, "_runs"):
+            return None
+        n = self._held_out.shape[1]
+        if n not in (0, len(problem.weight)) or self._n_cells != problem.bins.n_cells:
+            raise ValueError("warm_start=True goes on with the same cases; these differ from those of the last fit.")
+        if len(self._runs) > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be at least the {len(self._runs)} runs there are already, "
+                "with warm_start=True."
+            )
+        return self._runs if n else None
+
+    def _store(self, problem: RankingProblem, settings: RunSettings, held_out: NDArray[np.float64]) -> None:
+        mean = Mean(problem.bins)
+        for run in self._runs:
+            mean.add(run)
+        intercept, shapes = mean.shapes(problem.bins, problem.weight)
+        self._n_cells, self._per_start = problem.bins.n_cells, mean.per_start / mean.n_runs
+        score: NDArray[np.float64] = intercept + self._per_start * problem.start.astype(np.float64)
+        for shape in shapes:
+            codes = problem.bins.codes[shape.feature]
+            n = problem.bins.n_bins[shape.feature]
+            table = np.append(shape.h[np.searchsorted(shape.cuts, problem.bins.cuts[shape.feature])], shape.h[-1])
+            score = score + np.append(table[:n], shape.missing[0])[codes]
+        self._range = float(np.ptp(score)) or 1.0
+        self._k_share = problem.terms.k / float(problem.weight.sum())
+        ranked = Ranked.of(score, problem.positive, problem.weight, settings.margin * self._range)
+        self.objective_ = problem.objective.loss(ranked, problem.terms)
+        self._choose_thresholds(problem, score, held_out)
+        self._form = AdditiveForm(
+            self._sign * (intercept - self.threshold_), 0.0, [_turned(shape, self._sign) for shape in shapes]
+        )
+        self.shape_functions_ = self._form.shapes
+        self._cuts = problem.bins.cuts
+        self.history_ = {
+            "objective": np.array([run.trace for run in self._runs]),
+            "accepted": np.array([len(run.stumps) for run in self._runs]),
+        }
+        self.n_iter_ = len(self._runs)
+        self._bound = self._bound_inputs(problem, settings)
+
+    def _bound_inputs(self, problem: RankingProblem, settings: RunSettings) -> dict[str, Any] | None:
+        """What `generalization_bound` needs to remember of the training cases: nothing where it does not hold."""
+        equal = bool(np.ptp(problem.weight) == 0.0)
+        if self.metric not in BOUNDED or settings.margin == 0.0 or not equal or self._span is not None:
+            return None
+        n_pos, n = problem.n_pos, len(problem.weight)
+        sizes = (n - n_pos, n_pos)
+        # Theorem 1 compares the classes at the size of the smaller.
+        drawn = (min(sizes),) * 2 if self.metric == "auc" else sizes
+        random, rows = np.random.default_rng(self._seed), (np.arange(n_pos, n), np.arange(n_pos))
+        # Weight of the stumps, each half its shift: divided by it the score is a convex combination of them.
+        total = np.mean([np.abs(run.stumps[:, 2]).sum() * run.scale / 2 for run in self._runs])
+        return {
+            "metric": self.metric,
+            "empirical": self.objective_,
+            "theta": settings.margin * self._range / float(total) if total > 0 else 1.0,
+            "complexities": tuple(
+                rademacher(problem.bins, part, size, random) for part, size in zip(rows, drawn, strict=True)
+            ),
+            "n": sizes,
+        }
+
+    def margin_losses(self, X: Any, y: Any, margins: Any, *, init_score: Any = None) -> NDArray[np.float64]:
+        """Loss of cases when positives are judged at a margin below their score.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Cases.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        margins : array-like of shape (n,)
+            Margins, relative to the range of the score on the training cases.
+        init_score : array-like, optional
+            As in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        score = self._sign * self.decision_function(X, init_score)
+        truth = encode(column_or_1d(as_labels(y)), self.classes_)
+        if not set(truth.tolist()) == {0, 1}:
+            raise ValueError(f"y must hold cases of both classes {self.classes_.tolist()}, and of no other.")
+        positive = truth == (1 if self._sign > 0 else 0)
+        terms = Terms(self.costs_, self._k_share * len(score))
+        objective = find_objective(self.metric)
+        return np.array(
+            [objective.loss(Ranked.of(score, positive, margin=theta * self._range), terms) for theta in margins]
+        )
+
+    def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
+        """Bound the expected loss by Theorem 1 (AUC) or 2 (KS) of the poster: a diagnostic, usually far above 1.
+
+        The complexities of the stumps are estimated on the training cases, each class by itself, by the largest
+        correlation of a stump with random signs.
+
+        Parameters
+        ----------
+        delta : float in (0, 1), default=0.05
+            Probability that the bound fails.
+        """
+        check_is_fitted(self)
+        check_share("delta", delta)
+        if self._bound is None:
+            raise ValueError(
+                "The bound is for metric='auc' or 'ks' with margin > 0, equal sample weights and no init_score; this "
+                f"model was fitted with metric={self.metric!r}, margin={self.margin!r}."
+            )
+        return margin_bound(**self._bound, delta=delta)
+
+    def _choose_thresholds(
+        self, problem: RankingProblem, score: NDArray[np.float64], held_out: NDArray[np.float64]
+    ) -> None:
+        """Where the score is cut: by held-out cost where prices are given, else at the largest gap."""
+        costs, inside = problem.terms.costs, (float(score.min()), float(score.max()))
+        seen = held_out[1] > 0
+        if not (self._rejects or self.costs is not None):
+            ranked = Ranked.of(score, problem.positive, problem.weight)
+            low = high = best_gap(ranked) if np.isfinite(best_gap(ranked)) else inside[1]
+            middle = low
+        else:
+            ranked = Ranked.of(held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen])
+            low, high = -np.inf, np.inf
+            if self._rejects:
+                low, high, _ = best_thresholds(ranked, costs)
+            middle = best_single_threshold(ranked, costs.fp, costs.fn, low, high)
+            if not self._rejects:
+                low = high = middle
+        # A threshold beyond every score decides nothing; keep it finite for the score h and its reasons.
+        beyond = inside[0] - 1.0, inside[1] + 1.0
+        low, middle, high = (float(np.clip(t, *beyond)) for t in (low, middle, high))
+        self.thresholds_, self.threshold_ = (low, high), middle
+
+    @property
+    def stumps_(self) -> list[RankingStump]:
+        """Every stump of every run."""
+        return [
+            RankingStump(e, f, self._cut(f, cut), self._sign * d * run.scale, bool(missing_left))
+            for e, run in enumerate(self._runs)
+            for f, cut, d, missing_left in run.stumps.tolist()
+        ]
+
+    def _cut(self, f: int, cut: int) -> float:
+        cuts = self._cuts[f]
+        return -np.inf if cut < 0 else float(cuts[cut]) if cut < len(cuts) else np.inf
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """Shift of every stump in the mean of the runs."""
+        return np.array([stump.shift for stump in self.stumps_]) / len(self._runs)
+
+    def _evaluate(self, X: Any, init_score: Any = None) -> Evaluation:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        h, _ = self._form.evaluate(X, threads(self.n_jobs))
+        if self._span is not None:
+            if init_score is None:
+                raise ValueError("This model was fitted with init_score: pass the other model's scores of these cases.")
+            start = _check_scores(init_score, len(X)) * self._sign
+            h = h + self._sign * self._per_start * self._spread(start)
+        elif init_score is not None:
+            raise ValueError("init_score was not given to fit, so it means nothing here: leave it out.")
+        if self.thresholds_[0] == self.thresholds_[1]:
+            return Evaluation(h, np.ones(len(h)), detail=X)
+        below, above = (t - self.threshold_ for t in self.thresholds_)
+        score = self._sign * h
+        return Evaluation(h, np.maximum(score - above, below - score), detail=X)
+
+    def decision_function(self, X: Any, init_score: Any = None) -> NDArray[np.float64]:
+        """Class score h of each case, greater than 0 towards ``classes_[1]``."""
+        return self._evaluate(X, init_score).h
+
+    def score_samples(self, X: Any, init_score: Any = None) -> NDArray[np.float64]:
+        """Acceptance score r of each case: accepted when greater than 0."""
+        return self._evaluate(X, init_score).r
+
+    def _reasons(self, evaluation: Evaluation) -> list[str]:
+        h, _ = self._form.contributions(evaluation.detail)
+        low, high = sorted(self._sign * (t - self.threshold_) for t in self.thresholds_)
+        known = getattr(self, "feature_names_in_", None)
+        names = [f"x{i}" for i in range(h.shape[1])] if known is None else [str(name) for name in known]
+        sentences = []
+        for i, (score, accepted) in enumerate(zip(evaluation.h, evaluation.accepted, strict=True)):
+            if not accepted:
+                sentences.append(f"Rejected: score {score:.3f} lies between {low:.3f} and {high:.3f}.")
+                continue
+            answer = plain(self.classes_[int(score > 0)])
+            towards = np.maximum(h[i] if score > 0 else -h[i], 0.0)
+            why = f"{shares(towards, names)} of the case for it" if towards.any() else "as most cases are"
+            sentences.append(f"Answered {answer!r}: {why}.")
+        return sentences
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _coded(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None) -> Bins:
+    """Put the features into bins, positives first."""
+    step = len(order) // _CUT_ROWS
+    if max_bins is None or step < 2:
+        return bin_features(X, order, max_bins)
+    rows = np.sort(order)[::step]
+    return code_features(X, order, [find_cuts(X[rows, f], max_bins) for f in range(X.shape[1])])
+
+
+def _turned(shape: ShapeFunction, sign: float) -> ShapeFunction:
+    return ShapeFunction(shape.feature, shape.cuts, sign * shape.h, shape.r, (sign * shape.missing[0], 0.0))
+
+
+def _check_scores(init_score: Any, n: int) -> NDArray[np.float64]:
+    scores = np.asarray(init_score, dtype=np.float64)
+    if scores.shape != (n,) or not np.isfinite(scores).all():
+        raise ValueError(f"init_score must hold {n} finite numbers, one a case; got shape {scores.shape}.")
+    return scores

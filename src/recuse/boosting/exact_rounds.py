@@ -1,0 +1,300 @@
+"""Runs of ExactBoost: each boosts stumps on the loss itself; their mean is one step function a feature.
+
+Within a run scores are whole numbers, `UNITS` of them the longest shift of a stump. They are never rescaled on the
+way, so that a later stump can move a case by an ever smaller share of the range; at the end a run is rescaled to
+[0, 1].
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .additive import ShapeFunction
+from .binning import Bins
+from .objectives import Objective, Ranked, Terms
+
+Array = NDArray[np.float64]
+
+UNITS = 32  # the longest shift
+START_SPAN = 8 * UNITS  # initial scores are spread over as much: a stump can move a case by an eighth of it
+FOLDS = 5  # one case in so many is kept out of a run where thresholds have to be chosen
+_LARGEST_COUNT = 2**31 - 1
+_log = logging.getLogger("recuse")
+
+
+@dataclass(frozen=True, eq=False)
+class RankingProblem:
+    """Coded cases, positives first.
+
+    Attributes
+    ----------
+    bins : Bins
+        Coded features.
+    n_pos : int
+        Number of positives.
+    weight : ndarray of shape (n,)
+        Sample weights.
+    start : ndarray of int32 of shape (n,)
+        Initial scores in units.
+    objective : Objective
+        What is minimised.
+    terms : Terms
+        Prices and k.
+    """
+
+    bins: Bins
+    n_pos: int
+    weight: Array
+    start: NDArray[np.int32]
+    objective: Objective
+    terms: Terms
+
+    @property
+    def positive(self) -> NDArray[np.bool_]:
+        """Which cases are positive."""
+        return np.arange(len(self.weight)) < self.n_pos
+
+    def prices(self, share: float = 1.0) -> Array:
+        """Prices and k for the compiled losses; a subsample counts its share of k."""
+        c = self.terms.costs
+        k = self.terms.k if share == 1.0 else max(1.0, np.ceil(share * self.terms.k))
+        return np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, k])
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """How a run goes.
+
+    Attributes
+    ----------
+    n_rounds : int
+        Stumps tried.
+    subsample, max_features : float
+        Shares of the cases of each class and of the features drawn for each.
+    margin : float
+        Theta, relative to the range of the score.
+    exact : bool
+        Search all cuts and shifts, or bisect as the poster does.
+    patience : int
+        Rounds without improvement after which the run ends; 0 for never.
+    hold_out : bool
+        Whether each run keeps one case in `FOLDS` out.
+    """
+
+    n_rounds: int = 50
+    subsample: float = 0.2
+    max_features: float = 0.2
+    margin: float = 0.05
+    exact: bool = True
+    patience: int = 0
+    hold_out: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """The outcome of one run.
+
+    Attributes
+    ----------
+    stumps : ndarray of int of shape (n, 4)
+        Feature, cut, shift and whether missing values go left, of each stump taken.
+    low, high : int
+        Range of the final scores.
+    trace : ndarray
+        Loss before the first round and after each.
+    """
+
+    stumps: NDArray[np.int64]
+    low: int
+    high: int
+    trace: Array
+
+    @property
+    def scale(self) -> float:
+        """What a unit of the score is worth after rescaling to [0, 1]."""
+        return 1.0 / (self.high - self.low) if self.high > self.low else 0.0
+
+
+def play(
+    problem: RankingProblem, settings: RunSettings, seed: int, runs: range, n_threads: int = 1
+) -> Iterator[tuple[Run, NDArray[np.intp], Array]]:
+    """Yield the runs asked for, in order: each with the cases kept out of it and their scores in [0, 1].
+
+    Run e depends on the seed and on e alone, not on the number of threads.
+    """
+
+    def one(e: int) -> tuple[Run, NDArray[np.intp], Array]:
+        bag, out = _bag(problem, settings, seed, e)
+        boost = _compiled if problem.objective.code is not None else _interpreted
+        state = np.random.SeedSequence([seed, e]).generate_state(1, np.uint64)[0]
+        run, score = boost(problem, settings, bag, state)
+        return run, out, (score[out] - run.low) * run.scale
+
+    # A few at a time, so that finished runs do not pile up.
+    with ThreadPoolExecutor(n_threads) as threads:
+        for first in range(runs.start, runs.stop, 4 * n_threads):
+            some = range(first, min(first + 4 * n_threads, runs.stop))
+            yield from threads.map(one, some) if n_threads > 1 else map(one, some)
+            _log.info("ExactBoost: %d of %d runs", some.stop, runs.stop)
+
+
+def _bag(problem: RankingProblem, settings: RunSettings, seed: int, e: int) -> tuple[Any, Any]:
+    """Cases a run works on, and those kept out: of each class one fold, every `FOLDS` runs in turn."""
+    n, n_pos = len(problem.weight), problem.n_pos
+    if not settings.hold_out:
+        return np.arange(n), np.zeros(0, dtype=np.intp)
+    random = np.random.default_rng(np.random.SeedSequence([seed, e // FOLDS, 1]))
+    out = np.concatenate(
+        [np.sort(random.permutation(rows)[e % FOLDS :: FOLDS]) for rows in (np.arange(n_pos), np.arange(n_pos, n))]
+    )
+    return np.setdiff1d(np.arange(n), out, assume_unique=True), out
+
+
+def sizes(problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Positives, negatives and features drawn in each round."""
+    in_bag = int(np.searchsorted(bag, problem.n_pos))
+    drawn = [max(1, round(settings.subsample * n)) for n in (in_bag, len(bag) - in_bag)]
+    return np.array([*drawn, max(1, round(settings.max_features * len(problem.bins.n_bins)))])
+
+
+def _compiled(
+    problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp], seed: np.uint64
+) -> tuple[Run, NDArray[np.int32]]:
+    from . import exact_kernels as kernels
+
+    drawn = sizes(problem, settings, bag)
+    equal = bool((problem.weight == problem.weight[0]).all())
+    # Counts of pairs are whole numbers while they fit; weighted pairs are floats.
+    small = equal and drawn[0] * drawn[1] < _LARGEST_COUNT
+    unit = np.ones(len(problem.weight), dtype=np.int32) if small else problem.weight
+    score, b = problem.start.copy(), problem.bins
+    stumps = np.zeros((settings.n_rounds, 4), dtype=np.int64)
+    trace = np.zeros(settings.n_rounds + 1)
+    taken = kernels.run(
+        problem.objective.code, settings.exact, b.codes, b.n_bins, bag, problem.n_pos, problem.weight,
+        unit, score, int(np.ptp(problem.start)), settings.n_rounds, UNITS, float(settings.margin), drawn,
+        _full_prices(problem, bag), problem.prices(settings.subsample * len(bag) / len(problem.weight)),
+        settings.patience, seed, stumps, trace,
+    )  # fmt: skip
+    return Run(stumps[:taken].copy(), int(score[bag].min()), int(score[bag].max()), trace), score
+
+
+def _full_prices(problem: RankingProblem, bag: NDArray[np.intp]) -> Array:
+    return problem.prices(len(bag) / len(problem.weight))
+
+
+def _interpreted(
+    problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp], seed: np.uint64
+) -> tuple[Run, NDArray[np.int32]]:
+    """The same run for an objective without a compiled search: every cut at a few shifts, one by one."""
+    from . import exact_kernels as kernels
+
+    m1, m0, n_features = sizes(problem, settings, bag).tolist()
+    state, other_state = np.array([seed], dtype=np.uint64), np.array([~seed], dtype=np.uint64)
+    positives, features = problem.positive, np.arange(len(problem.bins.n_bins))
+    pos_rows, neg_rows = bag[positives[bag]].copy(), bag[~positives[bag]].copy()
+    score, stumps = problem.start.copy(), []
+    loss = _loss(problem, settings, score, bag)
+    trace, idle = [loss], 0
+    for _ in range(settings.n_rounds):
+        if not settings.patience or idle < settings.patience:
+            kernels.draw(state, pos_rows, m1)
+            kernels.draw(state, neg_rows, m0)
+            kernels.draw(other_state, features, n_features)
+            idle += 1
+            rows = np.concatenate([pos_rows[:m1], neg_rows[:m0]])
+            stump = _best_by_trial(problem, settings, score, rows, features[:n_features])
+            if stump is not None:
+                new = score + _shifted(problem.bins, stump)
+                new_loss = _loss(problem, settings, new, bag)
+                if new_loss <= loss:
+                    idle = 0 if new_loss < loss else idle
+                    score, loss = new, new_loss
+                    stumps.append(stump)
+        trace.append(loss)
+    table = np.array(stumps, dtype=np.int64).reshape(-1, 4)
+    return Run(table, int(score[bag].min()), int(score[bag].max()), np.array(trace)), score
+
+
+_TRIED = tuple(s * UNITS // 2**i for i in range(6) for s in (1, -1))
+
+
+def _best_by_trial(
+    problem: RankingProblem, settings: RunSettings, score: Any, rows: Any, features: Any
+) -> tuple[int, int, int, int] | None:
+    """The best stump among all cuts of the features and the shifts `_TRIED`, if it is better than none."""
+    best, found = _loss(problem, settings, score, rows), None
+    bins = problem.bins
+    for f in features.tolist():
+        codes = bins.codes[f][rows]
+        used = np.unique(codes)
+        for low, high in zip(used[:-1].tolist(), used[1:].tolist(), strict=True):
+            cut = low if high == bins.n_bins[f] else (low + high - 1) // 2
+            for d in _TRIED:
+                for missing_left in (0, 1) if bins.n_bins[f] in used else (0,):
+                    stump = (f, cut, d, missing_left)
+                    loss = _loss(problem, settings, score + _shifted(bins, stump), rows)
+                    if loss < best:
+                        best, found = loss, stump
+    return found
+
+
+def _shifted(bins: Bins, stump: tuple[int, int, int, int]) -> NDArray[np.int32]:
+    """What a stump adds to each case."""
+    f, cut, d, missing_left = stump
+    codes = bins.codes[f]
+    right = np.where(codes == bins.n_bins[f], not missing_left, codes > cut)
+    return (d * right).astype(np.int32)
+
+
+def _loss(problem: RankingProblem, settings: RunSettings, score: Any, rows: Any) -> float:
+    theta = settings.margin
+    margin = max(1, round(theta * max(int(np.ptp(score[rows])), UNITS))) if theta > 0 else 0
+    ranked = Ranked.of(score[rows].astype(float), problem.positive[rows], problem.weight[rows], margin)
+    return problem.objective.loss(ranked, problem.terms)
+
+
+class Mean:
+    """The mean of runs, one table of all cells."""
+
+    def __init__(self, bins: Bins) -> None:
+        self.table = np.zeros(bins.n_cells)
+        self.intercept = self.per_start = 0.0
+        self.n_runs = 0
+        self._offsets, self._n_bins = bins.offsets, bins.n_bins
+
+    def add(self, run: Run) -> None:
+        """Add a run, rescaled to [0, 1]."""
+        for f, cut, d, missing_left in run.stumps.tolist():
+            base, n = self._offsets[f], self._n_bins[f]
+            self.table[base + cut + 1 : base + n] += d * run.scale
+            if not missing_left:
+                self.table[base + n] += d * run.scale
+        self.intercept -= run.low * run.scale
+        self.per_start += run.scale
+        self.n_runs += 1
+
+    def shapes(self, bins: Bins, weight: Array) -> tuple[float, list[ShapeFunction]]:
+        """The intercept, and what each feature adds: in the mean over the training cases nothing."""
+        intercept, shapes = self.intercept / self.n_runs, []
+        for f, cuts in enumerate(bins.cuts):
+            values = self.table[bins.offsets[f] : bins.offsets[f + 1]] / self.n_runs
+            if not values.any():
+                continue
+            share = np.bincount(bins.codes[f], weight, minlength=len(values)) / weight.sum()
+            middle = float(share @ values)
+            values, intercept = values - middle, intercept + middle
+            if not bins.has_missing[f]:
+                values[-1] = 0.0  # nothing is known of missing values: neither for nor against
+            change = np.flatnonzero(values[1:-1] != values[:-2])
+            keep = np.append(change, len(cuts))
+            h = values[keep]
+            shapes.append(ShapeFunction(f, cuts[change], h, np.zeros(len(h)), (float(values[-1]), 0.0)))
+        return float(intercept), shapes

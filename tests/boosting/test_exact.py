@@ -1,0 +1,326 @@
+"""ExactBoostClassifier: what a fit promises, whatever the metric."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.datasets import make_classification
+from sklearn.ensemble import StackingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+
+import recuse
+from recuse import Costs, ExactBoostClassifier, ThresholdRejectClassifier
+from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, of_roc
+from recuse.metrics import expected_cost, ks_score, precision_at_k_score
+
+METRICS = list(OBJECTIVES)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(
+        n_samples=300, n_features=5, n_informative=3, n_redundant=0, class_sep=0.8, flip_y=0.1, random_state=1
+    )
+
+
+def make(metric="auc", **options):
+    return ExactBoostClassifier(metric=metric, **({"n_estimators": 8, "n_rounds": 20, "random_state": 0} | options))
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_objective_never_gets_worse_and_learning_happens(data, metric):
+    model = make(metric).fit(*data)
+    losses = model.history_["objective"]
+    assert losses.shape == (8, 21)
+    assert (np.diff(losses, axis=1) <= 1e-12).all()
+    assert (losses[:, -1] < losses[:, 0]).all()
+    assert model.history_["accepted"].tolist() == [sum(stump.run == e for stump in model.stumps_) for e in range(8)]
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_one_row_alone_and_in_a_batch_threads_and_pickles(data, metric):
+    X, y = data
+    model = make(metric).fit(X, y)
+    h, r = model.decision_function(X), model.score_samples(X)
+    alone = np.array([model.decision_function(X[i : i + 1])[0] for i in range(20)])
+    np.testing.assert_array_equal(alone, h[:20])
+    for other in (make(metric, n_jobs=2).fit(X, y), pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(other.decision_function(X), h)
+        np.testing.assert_array_equal(other.score_samples(X), r)
+    again = model.fit(X, y)  # a second fit starts afresh
+    np.testing.assert_array_equal(again.decision_function(X), h)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_the_mean_of_the_runs_is_the_additive_form(data, metric):
+    """Stumps added up one by one, rescaled run by run, give the score of the shape functions."""
+    X, y = data
+    X = X.copy()
+    X[::7, 1] = np.nan
+    model = make(metric).fit(X, y)
+    total = np.zeros(len(X))
+    for e in range(8):
+        score = np.zeros(len(X))
+        for stump in model.stumps_:
+            if stump.run == e:
+                column = X[:, stump.feature]
+                right = np.where(np.isnan(column), not stump.missing_left, column > stump.cut)
+                score += stump.shift * right
+        total += score
+    h = model.decision_function(X)
+    gap = h - total / 8
+    assert np.ptp(gap) < 1e-12
+    assert np.allclose(sum(shape.evaluate(X[:, shape.feature])[0] for shape in model.shape_functions_), h - h.mean())
+
+
+def test_better_than_chance_on_each_metric(data):
+    X, y = data
+    train, test = slice(0, 200), slice(200, 300)
+    scores = {m: make(m, n_estimators=30).fit(X[train], y[train]).decision_function(X[test]) for m in METRICS}
+    assert roc_auc_score(y[test], scores["auc"]) > 0.8
+    assert ks_score(y[test], scores["ks"]) > 0.5
+    assert precision_at_k_score(y[test], scores["precision_at_k"], k=20) > y[test].mean() + 0.15
+
+
+def test_prices_follow_the_positive_class(data):
+    X, y = data
+    costs = Costs(fp=1, fn=2, reject=0.3)
+    model = make("reject_cost", costs=costs, n_estimators=20).fit(X, y)
+    turned = make("reject_cost", costs=costs, pos_label=0, n_estimators=20).fit(X, 1 - y)
+    np.testing.assert_array_equal(turned.decision_function(X), -model.decision_function(X))
+    np.testing.assert_array_equal(turned.score_samples(X), model.score_samples(X))
+    answers = model.predict(X)
+    cost = expected_cost(y, answers, costs=costs, reject_label=-1)
+    others = [expected_cost(y, np.full(len(y), answer), costs=costs, reject_label=-1) for answer in (0, 1, -1)]
+    assert cost < min(others)
+    assert set(answers.tolist()) == {0, 1, -1}
+    h, (low, high) = model.decision_function(X), model.thresholds_
+    assert low <= model.threshold_ <= high
+    rejected = answers == -1
+    assert ((h[~rejected] > 0) == (answers[~rejected] == 1)).all()
+    forced = model.set_params(on_reject="never").predict(X)
+    assert (forced[~rejected] == answers[~rejected]).all()
+
+
+def test_thresholds_are_chosen_on_held_out_cases():
+    """Pure noise: in the bag the score seems to tell the classes apart, out of the bag it does not."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 10)), np.arange(200) % 2
+    model = make("reject_cost", costs=0.4, n_estimators=40, n_rounds=50, margin=0.0).fit(X, y)
+    assert model.objective_ < 0.35  # in the bag
+    assert (model.predict(X) == -1).mean() > 0.5
+
+
+def test_costs_choose_the_threshold_of_a_ranking_metric(data):
+    X, y = data
+    dear = make("auc", costs=Costs(fp=1, fn=10, reject=0.1)).fit(X, y).predict(X)
+    cheap = make("auc", costs=Costs(fp=10, fn=1, reject=0.1)).fit(X, y).predict(X)
+    assert dear.mean() > cheap.mean() + 0.2
+    plain = make("auc").fit(X, y)
+    score = plain.decision_function(X)
+    rate = [(score > 0)[y == c].mean() for c in (1, 0)]
+    assert rate[0] - rate[1] == pytest.approx(ks_score(y, score))
+    assert set(plain.predict(X).tolist()) == {0, 1}
+
+
+def test_weights_repeat_cases_when_all_are_looked_at(data):
+    X, y = data
+    weight = np.random.default_rng(0).integers(0, 3, len(y))
+    every = {"subsample": 1.0, "max_features": 1.0, "n_estimators": 2, "max_bins": None}
+    for metric in METRICS:
+        k = 40 if metric == "precision_at_k" else None
+        one = make(metric, k=k, **every).fit(X, y, sample_weight=weight)
+        two = make(metric, k=k, **every).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+        if OBJECTIVES[metric].rejects:  # runs keep cases out, and copies of a case may be kept out apart
+            continue
+        np.testing.assert_allclose(one.decision_function(X), two.decision_function(X), atol=1e-12)
+        scaled = make(metric, k=k if k is None else 3.1 * k, **every).fit(X, y, sample_weight=3.1 * weight)
+        np.testing.assert_allclose(scaled.decision_function(X), one.decision_function(X), atol=1e-12)
+
+
+def test_features_may_be_stretched(data):
+    X, y = data
+    one = make("ks").fit(X, y)
+    two = make("ks").fit(np.exp(X), y)
+    np.testing.assert_array_equal(one.predict(X), two.predict(np.exp(X)))
+
+
+def test_warm_start_adds_runs(data):
+    X, y = data
+    for metric in ("auc", "reject_cost"):
+        grown = make(metric, warm_start=True, n_estimators=3).fit(X, y)
+        grown.set_params(n_estimators=8).fit(X, y)
+        np.testing.assert_array_equal(grown.decision_function(X), make(metric).fit(X, y).decision_function(X))
+        assert grown.n_iter_ == 8
+        with pytest.raises(ValueError, match="n_estimators=2 must be at least the 8 runs"):
+            grown.set_params(n_estimators=2).fit(X, y)
+        with pytest.raises(ValueError, match="the same cases"):
+            grown.set_params(n_estimators=9).fit(X[:200], y[:200])
+
+
+def test_early_stop_of_a_run(data):
+    X, y = data
+    full = make(n_rounds=60).fit(X, y)
+    short = make(n_rounds=60, n_iter_no_change=3).fit(X, y)
+    assert short.history_["accepted"].sum() < full.history_["accepted"].sum()
+    stopped = short.history_["objective"]
+    for trace in stopped:  # the same as the long run up to where it stops
+        flat = np.flatnonzero(np.diff(trace) < 0).max(initial=-1) + 1
+        assert (trace[flat:] == trace[flat]).all()
+
+
+def test_missing_values_have_their_own_branch():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=400)
+    missing = rng.random(400) < 0.3
+    y = np.where(missing, 1, (x > 0.5) ^ (rng.random(400) < 0.1)).astype(int)
+    X = np.where(missing, np.nan, x)[:, None]
+    model = make(max_features=1.0).fit(X, y)
+    at = model.decision_function([[np.nan], [-2.0], [2.0]])
+    assert at[0] > at[1]
+    assert at[2] > at[1]
+    assert roc_auc_score(y, model.decision_function(X)) > 0.9
+    unseen = make().fit(x[:, None], y)
+    assert np.isfinite(unseen.decision_function([[np.nan]])).all()
+
+
+def test_initial_scores(data):
+    X, y = data
+    start = LogisticRegression().fit(X, y).decision_function(X)
+    model = make(n_estimators=20).fit(X, y, init_score=start)
+    score = model.decision_function(X, init_score=start)
+    assert roc_auc_score(y, score) > roc_auc_score(y, start)
+    np.testing.assert_allclose(model.decision_function(X[:3], init_score=start[:3]), score[:3])
+    with pytest.raises(ValueError, match="fitted with init_score"):
+        model.predict(X)
+    with pytest.raises(ValueError, match="was not given to fit"):
+        make().fit(X, y).decision_function(X, init_score=start)
+    with pytest.raises(ValueError, match="300 finite numbers"):
+        make().fit(X, y, init_score=start[:5])
+
+
+def test_an_objective_of_ones_own(data):
+    X, y = data[0][:80], data[1][:80]
+
+    def top_quarter(fpr, tpr):
+        return 1 - float(np.interp(0.25, fpr, tpr))
+
+    quick = {"n_estimators": 2, "n_rounds": 6, "subsample": 0.5, "max_bins": 8}
+    model = make(of_roc(top_quarter), **quick).fit(X, y)
+    losses = model.history_["objective"]
+    assert (np.diff(losses, axis=1) <= 0).all()
+    assert (losses[:, -1] < losses[:, 0]).all()
+    with pytest.raises(ValueError, match="sample_weight does not go with a metric of your own"):
+        make(of_roc(top_quarter), **quick).fit(X, y, sample_weight=np.arange(80.0))
+
+
+def test_interpreted_run_minimises_the_same_objective(data):
+    """The auc written as a user would write it, through the slow loop: about as good as the compiled search."""
+    X, y = data[0][:100], data[1][:100]
+
+    def auc(positives, negatives):
+        return 1 - np.searchsorted(negatives, positives).mean() / len(negatives)
+
+    quick = {"n_estimators": 3, "n_rounds": 10, "subsample": 0.5, "max_bins": 8}
+    slow, fast = (make(metric, **quick).fit(X, y).history_["objective"][:, -1].mean() for metric in (auc, "auc"))
+    assert slow == pytest.approx(fast, abs=0.05)
+
+
+def test_objective_of_the_mean_score(data):
+    X, y = data
+    for metric in METRICS:
+        model = make(metric, margin=0.1).fit(X, y)
+        score = model.decision_function(X)
+        terms = Terms(model.costs_, float(y.sum()))
+        ranked = Ranked.of(score, y == 1, margin=0.1 * np.ptp(score))
+        assert model.objective_ == pytest.approx(OBJECTIVES[metric].loss(ranked, terms), abs=0.02)
+
+
+def test_under_other_estimators(data):
+    X, y = data
+    inner = make()
+    tuned = ThresholdRejectClassifier(inner, costs=0.2, rule="tuned", cv=3).fit(X, y)
+    assert -1 in tuned.predict(X)
+    calibrated = CalibratedClassifierCV(inner, cv=3).fit(X, y)
+    assert roc_auc_score(y, calibrated.predict_proba(X)[:, 1]) > 0.8
+    chow = ThresholdRejectClassifier(calibrated, costs=0.2).fit(X, y)
+    assert -1 in chow.predict(X)
+
+
+def test_as_an_ensembler(data):
+    X, y = data
+    stack = StackingClassifier([("bayes", GaussianNB()), ("logistic", LogisticRegression())], make())
+    stack.fit(X, y)
+    assert roc_auc_score(y, stack.decision_function(X)) > 0.85
+    assert set(stack.predict(X).tolist()) == {0, 1}
+
+
+def test_decisions_have_reasons_and_models_are_saved(data, tmp_path):
+    X, y = data
+    model = make("reject_cost", costs=0.2).fit(X, np.where(y == 1, "yes", "no"))
+    decisions = recuse.decide(model, X)
+    assert set(decisions.kind) == {"accept", "ambiguity"}
+    for decision in decisions[:40]:
+        assert ("lies between" in decision.reason) == (decision.label == "[abstain]")
+    recuse.save(model, tmp_path / "model.skops")
+    loaded = recuse.load(tmp_path / "model.skops")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert len(loaded.stumps_) == len(model.stumps_)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"metric": "accuracy"}, "metric must be one of 'auc', 'ks'"),
+        ({"metric": 3}, "got 3"),
+        ({"margin": -0.1}, "margin must be a number at least 0; got -0.1"),
+        ({"margin": float("inf")}, "margin"),
+        ({"subsample": 0.0}, "subsample must be a number in"),
+        ({"subsample": 0.001}, "leaves no case of the class 1, which has 153: use subsample=0.0065"),
+        ({"max_features": 1.5}, "max_features"),
+        ({"metric": "precision_at_k", "k": 0}, "k must be between 1 and the number of cases, 300; got 0"),
+        ({"metric": "precision_at_k", "k": 301}, "got 301"),
+        ({"n_estimators": 0}, "n_estimators must be 1 or more"),
+        ({"search": "guess"}, "search must be one of"),
+        ({"warm_start": "yes"}, "warm_start must be True or False"),
+        ({"metric": "reject_cost", "costs": 0.6}, "Rejecting never pays"),
+        ({"metric": abs, "search": "bisection"}, "by trial"),
+    ],
+)
+def test_bad_parameters(data, options, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        make(**options).fit(*data)
+
+
+def test_bad_cases(data):
+    X, y = data
+    with pytest.raises(ValueError, match="one class only"):
+        make().fit(X, np.ones(len(y)))
+    with pytest.raises(ValueError, match="Only binary classification"):
+        make().fit(X, np.arange(len(y)) % 3)
+    infinite = X.copy()
+    infinite[0, 0] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        make().fit(infinite, y)
+    lost = X.copy()
+    lost[:, 2] = np.nan
+    with pytest.raises(ValueError, match="Every value is missing"):
+        make().fit(lost, y)
+    first = X.copy()
+    first[0] = np.nan  # the published code loops for ever
+    assert np.isfinite(make().fit(first, y).decision_function(first)).all()
+    constant = make().fit(np.ones((20, 2)), np.arange(20) % 2)
+    assert len(constant.stumps_) == 0
+    assert np.isfinite(constant.decision_function(np.ones((2, 2)))).all()
+    with pytest.raises(ValueError, match=r"1 case of the class 1 .* at least 2"):
+        make("reject_cost", subsample=1.0).fit(X[:10], [1, *[0] * 9])
+
+
+def test_bisection_fits_too(data):
+    X, y = data
+    model, exact = (make(search=search).fit(X, y) for search in ("bisection", "exact"))
+    assert roc_auc_score(y, model.decision_function(X)) > 0.7
+    assert exact.history_["objective"][:, -1].mean() < model.history_["objective"][:, -1].mean()

@@ -1,0 +1,59 @@
+"""The generalization bound of ExactBoost: its complexities against brute force, its terms against the formulas."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+
+from recuse import ExactBoostClassifier
+from recuse.boosting import exact_kernels as kernels
+from recuse.boosting.binning import bin_features
+from recuse.boosting.exact_bounds import margin_bound, rademacher
+
+
+def test_largest_correlation_equals_brute_force():
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        X = rng.integers(0, 5, size=(12, 2)).astype(float)
+        X[rng.random(X.shape) < 0.2] = np.nan
+        X[0] = 1.0
+        bins = bin_features(X, np.arange(12), None)
+        signs = rng.choice([-1.0, 1.0], 12)
+        found = kernels.largest_correlation(bins.codes, np.arange(12), signs, bins.n_bins, np.zeros(10))
+        best = abs(signs.sum())
+        for f in range(2):
+            for cut in [-np.inf, *np.unique(X[~np.isnan(X[:, f]), f])]:
+                for lost in (-1.0, 1.0):
+                    stump = np.where(np.isnan(X[:, f]), lost, np.where(X[:, f] > cut, 1.0, -1.0))
+                    best = max(best, abs(signs @ stump))
+        assert found == pytest.approx(best)
+
+
+def test_complexity_falls_with_the_number_of_cases():
+    rng = np.random.default_rng(0)
+    bins = bin_features(rng.normal(size=(4000, 5)), np.arange(4000), 64)
+    few, many = (rademacher(bins, np.arange(4000), n, np.random.default_rng(1)) for n in (100, 1600))
+    assert few / many == pytest.approx(4.0, rel=0.25)
+    assert 1 / np.sqrt(1600) < many < np.sqrt(2 * np.log(2 * 5 * 64) / 1600)  # above one function, below Massart
+
+
+def test_terms_of_the_theorems():
+    auc = margin_bound("auc", 0.1, 0.5, (0.01, 0.02), (400, 100), 0.05)
+    assert auc.total == pytest.approx(0.1 + 4 / 0.5 * 0.03 + np.sqrt(2 * np.log(20) / 100))
+    ks = margin_bound("ks", 0.1, 0.5, (0.01, 0.02), (400, 100), 0.05)
+    assert ks.total == pytest.approx(0.1 + 8 / 0.5 * (0.03 + 0.15) + np.sqrt(np.log(40) / 2) * 0.15)
+
+
+@pytest.mark.parametrize("metric", ["auc", "ks"])
+def test_bound_of_a_model(metric):
+    X, y = make_classification(400, n_features=5, random_state=0)
+    model = ExactBoostClassifier(metric=metric, n_estimators=5, random_state=0).fit(X, y)
+    bound = model.generalization_bound(0.05)
+    assert bound.empirical == model.objective_
+    assert bound.vacuous
+    assert model.generalization_bound(0.5).total < bound.total
+    with pytest.raises(ValueError, match="delta"):
+        model.generalization_bound(1.0)
+    for options, weight in (({"margin": 0.0}, None), ({"metric": "reject_cost"}, None), ({}, 1 + y)):
+        other = ExactBoostClassifier(**({"metric": metric, "n_estimators": 2, "random_state": 0} | options))
+        with pytest.raises(ValueError, match="The bound is for metric"):
+            other.fit(X, y, sample_weight=weight).generalization_bound()

@@ -1,0 +1,196 @@
+"""The stump searches of ExactBoost against brute force over all cuts and shifts, and its losses against the metrics."""
+
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+from recuse import Costs
+from recuse.boosting import exact_kernels as kernels
+from recuse.boosting.binning import bin_features
+from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, best_thresholds, of_roc
+from recuse.metrics import expected_cost, ks_score, precision_at_k_score
+
+PROBLEMS = 150  # of each objective and kind of weight
+COMPILED = [name for name, objective in OBJECTIVES.items() if objective.code is not None]
+
+
+def random_problem(seed, weighted):
+    """A few cases with ties, duplicates, constant features and missing values; scores on a coarse grid."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(4, 25))
+    levels = int(rng.integers(1, 8))
+    X = rng.integers(0, levels, size=(n, 2)).astype(float)
+    if seed % 3 == 0:
+        X[rng.random(X.shape) < 0.25] = np.nan
+        X[0] = 0.0
+    if seed % 5 == 0:
+        X[1:] = X[rng.integers(0, n, size=n - 1)]
+    y = rng.random(n) < 0.5
+    y[:2] = True, False
+    score = rng.integers(0, int(rng.integers(1, 12)), size=n)
+    weight = rng.integers(1, 5, size=n) / 2 if weighted else np.ones(n)
+    costs = Costs(fp=rng.uniform(0.5, 2), fn=rng.uniform(0.5, 2), reject=rng.uniform(0.05, 0.4))
+    k = float(rng.integers(1, n + 1)) if not weighted else float(rng.uniform(1, weight.sum()))
+    return X, y, score, weight, int(rng.integers(0, 4)), int(rng.integers(1, 9)), Terms(costs, k)
+
+
+def arrange(X, y, score, weight):
+    order = np.concatenate([np.flatnonzero(y), np.flatnonzero(~y)])
+    return bin_features(X, order, None), y[order], score[order], weight[order]
+
+
+def search(metric, bins, y, score, weight, margin, D, terms, *, exact=True, weighted=True):
+    """The compiled search on all cases and features, as a run does it: (feature, cut, shift, missing left) or None."""
+    m1 = int(y.sum())
+    base = score.min() - margin - D
+    value = (score - base - margin * y).astype(np.int32)
+    size = int(np.ptp(score)) + margin + 2 * D + 2
+    unit = weight.copy() if weighted else np.ones(len(y), dtype=np.int32)
+    c = terms.costs
+    prices = np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, terms.k])
+    buffers = kernels.make_buffers(m1, len(y) - m1, size, int(bins.n_bins.max()), D, unit, bins.codes)
+    stump = np.zeros(3, dtype=np.int64)
+    code, features = OBJECTIVES[metric].code, np.arange(len(bins.n_bins))
+    f = kernels.search(
+        code, exact, bins.codes, bins.n_bins, features, np.arange(len(y), dtype=np.int32), m1, value, unit, size, D,
+        prices, buffers, stump,
+    )  # fmt: skip
+    return None if f < 0 else (int(f), *(int(part) for part in stump))
+
+
+def right_of(bins, f, cut, missing_left):
+    codes = bins.codes[f].astype(int)
+    return np.where(codes == bins.n_bins[f], not missing_left, codes > cut)
+
+
+def loss(metric, y, score, weight, margin, terms):
+    return OBJECTIVES[metric].loss(Ranked.of(score.astype(float), y, weight, margin), terms)
+
+
+def every_loss(metric, bins, y, score, weight, margin, shifts, terms):
+    for f in range(len(bins.n_bins)):
+        for cut, missing_left in itertools.product(range(-1, bins.n_bins[f]), (False, True)):
+            right = right_of(bins, f, cut, missing_left)
+            for d in shifts:
+                yield loss(metric, y, score + d * right, weight, margin, terms)
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+@pytest.mark.parametrize("metric", COMPILED)
+def test_search_equals_brute_force(metric, weighted):
+    improved = 0
+    for seed in range(PROBLEMS):
+        X, y, score, weight, margin, D, terms = random_problem(seed, weighted)
+        bins, y, score, weight = arrange(X, y, score, weight)
+        least = min(every_loss(metric, bins, y, score, weight, margin, range(-D, D + 1), terms))
+        before = loss(metric, y, score, weight, margin, terms)
+        stump = search(metric, bins, y, score, weight, margin, D, terms, weighted=weighted)
+        if stump is None:
+            assert least > before - 1e-9, seed
+            continue
+        f, cut, d, missing_left = stump
+        assert 0 < abs(d) <= D
+        reached = loss(metric, y, score + d * right_of(bins, f, cut, missing_left), weight, margin, terms)
+        assert reached == pytest.approx(least, abs=1e-9), seed
+        improved += 1
+    assert improved > PROBLEMS / 4  # not all of them trivial
+
+
+def test_ks_is_optimal_over_all_real_shifts():
+    """Whole shifts are enough for KS: none between them, and none longer than the range, is better."""
+    for seed in range(60):
+        X, y, score, weight, margin, _, terms = random_problem(seed, False)
+        bins, y, score, weight = arrange(X, y, score, weight)
+        D = int(np.ptp(score)) + margin + 2
+        shifts = np.arange(-2 * D, 2 * D + 1) / 2
+        least = min(every_loss("ks", bins, y, score, weight, margin, shifts, terms))
+        stump = search("ks", bins, y, score, weight, margin, D, terms, weighted=False)
+        if stump is None:
+            reached = loss("ks", y, score, weight, margin, terms)
+        else:
+            f, cut, d, missing_left = stump
+            reached = loss("ks", y, score + d * right_of(bins, f, cut, missing_left), weight, margin, terms)
+        assert reached == pytest.approx(least, abs=1e-9), seed
+
+
+@pytest.mark.parametrize("metric", COMPILED)
+def test_bisection_never_beats_the_search_and_often_misses(metric):
+    missed = 0
+    for seed in range(60):
+        X, y, score, weight, margin, _, terms = random_problem(seed, False)
+        bins, y, score, weight = arrange(X, y, score, weight)
+        D = 8
+        reached = []
+        for exact in (True, False):
+            stump = search(metric, bins, y, score, weight, margin, D, terms, exact=exact, weighted=False)
+            f, cut, d, missing_left = stump or (0, 0, 0, 0)
+            reached.append(loss(metric, y, score + d * right_of(bins, f, cut, missing_left), weight, margin, terms))
+        assert reached[0] <= reached[1] + 1e-9
+        assert reached[1] <= loss(metric, y, score, weight, margin, terms) + 1e-9
+        missed += reached[0] < reached[1] - 1e-9
+    assert missed > 0
+
+
+@pytest.mark.parametrize("metric", COMPILED)
+def test_compiled_losses_equal_the_plain_ones(metric):
+    for seed in range(200):
+        _, y, score, weight, margin, _, terms = random_problem(seed, seed % 2 == 0)
+        ranked = Ranked.of(score.astype(float), y, weight, margin)
+        c = terms.costs
+        prices = np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, terms.k])
+        compiled = kernels.loss_of(OBJECTIVES[metric].code, ranked.pos, ranked.neg, len(ranked.values), prices)
+        assert compiled == pytest.approx(OBJECTIVES[metric].loss(ranked, terms), abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("ties", [False, True])
+def test_losses_without_margin_are_the_metrics(seed, ties):
+    rng = np.random.default_rng(seed)
+    n = 40
+    y = rng.random(n) < 0.4
+    y[:2] = True, False
+    score = rng.integers(0, 10, n).astype(float) if ties else rng.permutation(n).astype(float)
+    weight = rng.uniform(0.5, 2, n)
+    costs = Costs(fp=1, fn=2, reject_negative=0.2, reject_positive=0.3)
+    terms = Terms(costs, 7.0, tie=0.5 if ties else 1.0)
+    ranked = Ranked.of(score, y, weight)
+    losses = {name: objective.loss(ranked, terms) for name, objective in OBJECTIVES.items()}
+    assert losses["auc"] == pytest.approx(1 - roc_auc_score(y, score, sample_weight=weight))
+    assert losses["ks"] == pytest.approx(1 - ks_score(y, score, sample_weight=weight))
+    assert losses["precision_at_k"] == pytest.approx(1 - precision_at_k_score(y, score, k=7.0, sample_weight=weight))
+    lower, upper, cost = best_thresholds(ranked, costs)
+    answers = np.where(score > upper, 1, np.where(score <= lower, 0, -1))
+    truth = y.astype(int)
+    assert losses["reject_cost"] == pytest.approx(cost)
+    assert cost == pytest.approx(expected_cost(truth, answers, costs=costs, reject_label=-1, sample_weight=weight))
+    every = [-np.inf, *np.unique(score)]
+    least = min(
+        expected_cost(
+            truth,
+            np.where(score > b, 1, np.where(score <= a, 0, -1)),
+            costs=costs,
+            reject_label=-1,
+            sample_weight=weight,
+        )
+        for a, b in itertools.combinations_with_replacement(every, 2)
+    )
+    assert cost == pytest.approx(least)
+
+
+def test_a_tie_is_a_loss():
+    ranked = Ranked.of(np.zeros(4), np.array([True, True, False, False]))
+    terms = Terms(Costs(), 2.0)
+    losses = {name: objective.loss(ranked, terms) for name, objective in OBJECTIVES.items()}
+    assert losses["auc"] == losses["ks"] == losses["precision_at_k"] == 1.0
+    assert losses["reject_cost"] == pytest.approx(0.2)  # all rejected
+
+
+def test_objective_of_roc_points():
+    def missing_area(fpr, tpr):
+        return 1 - np.trapezoid(tpr, fpr)
+
+    positives, negatives = np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 2.5])
+    y, score = np.repeat([1, 0], 3), np.concatenate([positives, negatives])
+    assert of_roc(missing_area)(positives, negatives) == pytest.approx(1 - roc_auc_score(y, score))
