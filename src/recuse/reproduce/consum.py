@@ -360,7 +360,8 @@ def claims(outcomes: list[Outcome]) -> list[str]:
         f"2OSVM on {', '.join(wins(2, pair)) or 'none'}.",
         f"With ambiguity rejection the coupling lowers the cost of 2OSVM (8 of 8): "
         f"{verdict(len(cheaper(1)) == len(names))}, on {', '.join(cheaper(1)) or 'none'}.",
-        f"With both rejections the coupling lowers the cost of 2OSVM (7 of 8): {verdict(len(cheaper(2)) >= len(names) - 1)}, "
+        f"With both rejections the coupling lowers the cost of 2OSVM (7 of 8): "
+        f"{verdict(len(cheaper(2)) >= len(names) - 1)}, "
         f"on {', '.join(cheaper(2)) or 'none'}.",
         f"Rejecting ambiguous cases lowers the cost whatever the method: {verdict(len(lower) == len(METHODS))}, "
         f"on every set for {', '.join(lower) or 'no method'}.",
