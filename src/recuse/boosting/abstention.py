@@ -58,7 +58,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         - "decoupled": stumps that answer, and intervals that only reject or only accept.
         - "chow": the twin, boosted stumps for h alone and Chow's rule |h| <= ln((1 - c)/c).
         - "auto": the twin, unless a decoupled pair, by itself or started from the twin, is cheaper on held-out cases
-          by more than one standard error.
+          by more than two standard errors.
     stack : {None, "oof", "start"}, default=None
         Whether the family contains the confidence rule too. "oof" adds the out-of-fold score of the twin as one
         more feature; "start" adds the stumps to the pair that this score calls for. With "auto", both are decided.

@@ -36,6 +36,9 @@ from .tuning import (
 
 Array = NDArray[np.float64]
 CHOW = "chow"
+# By how many standard errors a learned rejector must be cheaper on held-out cases than the confidence rule: two, since
+# the better of several is compared, each with penalty and threshold chosen on the same cases.
+_SURE = 2.0
 _SHARPEST = 32.0  # exponent at which L_p stands for the maximum
 _SHARPENING = 60  # rounds after which it is that exponent, where the number of rounds is open
 _NO_REJECT_TERM = 1e-300  # k of the twin: its r is no variable
@@ -418,7 +421,7 @@ def _threshold(data: Data, h: Array, r: Array, rows: Rows) -> float:
 
 
 def choose(candidates: list[Fitted], data: Data) -> Fitted:
-    """Return the candidate of least held-out cost; another than the first must beat it by one standard error."""
+    """Return the candidate of least held-out cost; another than the first must beat it by `_SURE` standard errors."""
     first, *others = candidates
     base = first.held_out_cost(data)
     weight = data.prices.weight[data.tested]
@@ -429,7 +432,7 @@ def choose(candidates: list[Fitted], data: Data) -> Fitted:
             continue
         difference = cost - base
         mean = float(weight @ difference / weight.sum())
-        if mean < least and mean < -standard_error(difference, weight):
+        if mean < least and mean < -_SURE * standard_error(difference, weight):
             best, least = other, mean
     return best
 
