@@ -135,6 +135,16 @@ def test_a_path_takes_fewer_programs_than_separate_fits_and_ends_no_higher_on_av
     assert one.objective[0, 0] == pytest.approx(fits[3].objective_)
 
 
+def test_a_path_takes_class_weights_and_the_positive_class_as_the_machine_does(overlapping):
+    X, y = overlapping
+    options = {"gamma": 0.5, "class_weight": {0: 3.0, 1: 0.5}, "pos_label": 0}
+    prices = Costs(fp=1, fn=4, reject=0.3)
+    path = double_ramp_path(X, y, [3e-3], prices, **options)
+    model = DoubleRampSVC(prices, lam=3e-3, **options).fit(X, y)
+    assert path.objective[0, 0] == pytest.approx(model.objective_)
+    np.testing.assert_allclose(path.scores(X)[0, 0], model.decision_function(X), atol=1e-9)
+
+
 # Invariances and limits -----------------------------------------------------------------------------------------------
 
 
@@ -184,6 +194,15 @@ def test_a_large_lam_leaves_no_support_and_says_so(overlapping):
     assert len(model.support_) == 0
     assert model.objective_ == pytest.approx(2 * 5 / 50)  # all negative, five of fifty wrong, times 1 + mu
     assert not model.predict(X).astype(bool).any()
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_rejecting_every_case_is_said_so_with_support_vectors_or_without(overlapping, penalty):
+    X, y = overlapping
+    far = X * [1e4, 1, 1, 1]  # one feature drowns the others
+    with pytest.warns(UserWarning, match="the same answer for every case .* standardise the features"):
+        model = DoubleRampSVC(0.05, lam=0.03, penalty=penalty).fit(far, y)
+    assert (model.predict(far) == -1).all()
 
 
 def test_sparser_than_the_double_hinge_on_the_same_cases(overlapping):
@@ -295,7 +314,7 @@ def test_reasons_name_score_and_thresholds(overlapping):
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
 @pytest.mark.parametrize("max_iter", [1, 2])
 def test_a_stop_at_the_limit_is_reported_with_the_true_residual(penalty, max_iter):
-    case = random_ramp_case(12, n=40)
+    case = random_ramp_case(4, n=40)
     with pytest.warns(ConvergenceWarning, match=r"programs with residual_=[0-9.e-]+ > tol=1e-06\. Raise max_iter"):
         model = fitted(case, penalty=penalty, max_iter=max_iter)
     assert model.n_iter_ <= max_iter + 2

@@ -267,10 +267,10 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if not len(self.support_):
+        if solution.model.one_answer():
             warnings.warn(
                 f"{type(self).__name__} found nothing better than the same answer for every case at lam={self.lam:g}. "
-                "Lower lam, raise n_init, or try another kernel or gamma.",
+                "Lower lam, raise n_init, standardise the features, or try another kernel or gamma.",
                 UserWarning,
                 stacklevel=3,
             )

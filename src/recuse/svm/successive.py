@@ -46,6 +46,11 @@ class RampPoint:
         """J: penalty plus mean loss."""
         return self.penalty + loss.value(self.f, self.rho)
 
+    def one_answer(self) -> bool:
+        """Whether every training case gets the same answer: one class, or none."""
+        answers = np.where(np.abs(self.f) > self.rho, np.sign(self.f), 0.0)
+        return bool((answers == answers[0]).all())
+
 
 class Program(Protocol):
     """A convex program: the penalty plus a majoriser."""
