@@ -282,6 +282,23 @@ def test_free_half_widths_are_optimal(seed):
     assert majoriser_minimum(case, "l2", point.f, point.rho, 0, slopes=turned) == pytest.approx(value, abs=1e-6 * price)
 
 
+def test_a_half_width_that_does_not_matter_is_no_obstacle():
+    """Every case in the band: the program is flat in rho far out, and a slope of rounding once sent it farther."""
+    model = fitted(random_ramp_case(3770), penalty="l2")  # a warning would be an error
+    assert model.residual_ <= 1e-6
+    assert model.rho_ < 10
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_a_linear_machine_without_support_has_weights_of_zero(penalty):
+    case = random_ramp_case(301)  # linear
+    case.lam = 1e3 * max(case.costs.fp, case.costs.fn)
+    model = fitted(case, penalty=penalty)
+    np.testing.assert_allclose(model.coef_, 0, atol=1e-3)
+    model = fitted(random_ramp_case(301), penalty=penalty)
+    assert len(model.support_) > 0 or not model.coef_.any()
+
+
 def test_more_starts_end_no_higher(overlapping):
     X, y = overlapping
     one = DoubleRampSVC(lam=3e-3).fit(X, y)

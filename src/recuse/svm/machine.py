@@ -88,7 +88,7 @@ class KernelMachineMixin(RejectOptionMixin):
         self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
         if self.kernel == "linear":
             # Where the coefficients sum to 0 a shift changes nothing but the digits lost far from the origin.
-            cases = centred(self.support_vectors_) if balanced else self.support_vectors_
+            cases = centred(self.support_vectors_) if balanced and len(support) else self.support_vectors_
             self.coef_ = np.asarray(cases.T @ self.dual_coef_).ravel()
         elif hasattr(self, "coef_"):
             del self.coef_  # of an earlier fit

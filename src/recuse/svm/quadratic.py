@@ -33,6 +33,7 @@ _FIRST_TOL = 1e-3  # in units of the score; then finer, until the gap is small e
 _FINEST_TOL = 1e-11
 _GAP_SHARE = 0.1  # of tol: what a program may leave of its own duality gap
 _MOST_WIDTHS = 100  # values of rho tried
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,7 @@ class NormProgram:
             tol /= 10
         point = self._point(self._beta, solution.model.g, solution.model.intercept, rho)
         value = point.penalty + self.loss.majoriser(point.f, rho, turned)
-        return point, _Line(rho, value - gap, self.lam * self._slope(self._beta, turned)), value
+        return point, _Line(rho, value - gap, self._slope(self._beta, turned)), value
 
     def _boxes(self, turned: Turned) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
         """Lower and upper ends, each of x' and x''."""
@@ -131,11 +132,14 @@ class NormProgram:
         )
 
     def _slope(self, beta: Vector, turned: Turned) -> float:
-        """The slope z of a sum x' + x''."""
+        """The slope lam z of a sum x' + x''."""
         lower, upper = self._boxes(turned)
         positive = self.loss.y > 0
         outer = np.where(positive, np.minimum(beta - lower[1], upper[0]), np.maximum(beta - upper[1], lower[0]))
-        return float(self.loss.y @ (2 * outer - beta))
+        slope = self.lam * float(self.loss.y @ (2 * outer - beta))
+        # Where V is flat, as it is far out if every case is rejected, rounding must not say that it falls.
+        steepest = float((self.loss.outer + self.loss.inner).sum()) / self.loss.mu
+        return slope if abs(slope) > _ROUNDING * steepest else 0.0
 
     def _point(self, beta: Vector, g: Vector, b: float, rho: float) -> RampPoint:
         square = float(beta @ g)
