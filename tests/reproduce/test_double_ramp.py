@@ -76,6 +76,25 @@ def test_claims_are_counted_as_they_say():
     assert verdicts["risk below ER-SVM on all five data sets, at every d"] == PARTLY
 
 
+def test_claims_about_noise_are_counted_as_they_say():
+    rows = []
+    for name, added in (("ilpd", 0.05), ("pima", 0.01)):
+        for method, more in (("SDR-SVM", added), ("DH-SVM", 0.03), ("SVM", 0.04), ("ER-SVM", 0.3)):
+            for d in (0.1, 0.4):
+                rows += [outcome(method, 0.1, d, 10, name), outcome(method, 0.1 + more, d, 10, name, 0.3)]
+                rows += [outcome(method, 0.1 + more / 2, d, 10, name, 0.1)]
+    found = {claim.text: claim for claim in claims(rows)}
+    robust = next(claim for text, claim in found.items() if text.startswith("robust: 30 %"))
+    assert robust.verdict == NOT  # on one of two
+    assert robust.evidence == "ilpd +0.050 / +0.030 / +0.040, pima +0.010 / +0.030 / +0.040"
+    assert found["30 % label noise makes SDR-SVM reject more at d below 0.3"].verdict == REPRODUCED
+    assert found["risk below ER-SVM at every d, 30 % label noise"].evidence.startswith("at 4 of 4")
+    assert found["risk below DH-SVM at d of 0.3 or more, 30 % label noise"].evidence.startswith("at 1 of 2")
+    little = next(claim for text, claim in found.items() if text.startswith("10 % label noise adds little"))
+    assert little.verdict == NOT  # 0.025 on ilpd
+    assert all(claim.verdict == UNKNOWN for text, claim in found.items() if "20 % label noise" in text)
+
+
 def test_the_committed_results_are_those_of_the_code():
     folder = Path(__file__).parents[2] / "benchmarks" / "results"
     data = json.loads((folder / "reproduce_double_ramp.json").read_text())

@@ -70,11 +70,14 @@ def random_ramp_case(seed, n=None):
     return RampCase(X, y, costs, weights, ("rbf", "linear")[seed % 2], lam, (1.0, 0.5, 0.8)[seed % 3])
 
 
-def majoriser_minimum(case, penalty, f, rho, tie):
-    """Least value of penalty plus the convex majoriser that touches the loss at (f, rho), by a conic solver."""
+def majoriser_minimum(case, penalty, f, rho, tie, slopes=None):
+    """Least value of penalty plus the convex majoriser that touches the loss at (f, rho), by a conic solver.
+
+    With `slopes`, that of the majoriser they name, wherever it touches.
+    """
     m, mu, n = case.y * f, case.mu, len(case.y)
-    slope_outer = (m - rho <= -(mu**2) + tie).astype(float)
-    slope_inner = (m + rho <= -(mu**2) + tie).astype(float)
+    slope_outer = (m - rho <= -(mu**2) + tie).astype(float) if slopes is None else slopes.outer
+    slope_inner = (m + rho <= -(mu**2) + tie).astype(float) if slopes is None else slopes.inner
     values, vectors = np.linalg.eigh(case.gram)
     root = vectors * np.sqrt(np.maximum(values, 0))
     b, width = cp.Variable(), cp.Variable()

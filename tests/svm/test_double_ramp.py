@@ -9,14 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import rbf_kernel
 
 import recuse
 from recuse import Costs, DoubleHingeSVC, DoubleRampSVC
 from recuse.metrics import expected_cost
-from recuse.svm import double_ramp_path
+from recuse.svm import double_ramp_path, quadratic
+from recuse.svm.quadratic import NormProgram
 from recuse.svm.ramps import ramp_loss
+from recuse.svm.rows import MatrixRows, VectorRows
+from recuse.svm.solvers import solve_smo
 
 from .ramp_reference import global_minimum, majoriser_minimum, random_ramp_case
 
@@ -51,8 +55,11 @@ def test_the_point_is_critical_by_an_independent_solver(seed, penalty):
     price = max(case.costs.fp, case.costs.fn)
     assert model.objective_ == pytest.approx(J, rel=1e-9)
     assert model.residual_ <= 1e-6
+    assert model.dual_gap_ == pytest.approx(price * model.residual_)
     for tie in (1e-7 * max(1, model.rho_), -1e-7 * max(1, model.rho_)):
-        assert J - majoriser_minimum(case, penalty, f, model.rho_, tie) <= 1e-6 * price
+        criticality = (J - majoriser_minimum(case, penalty, f, model.rho_, tie)) / price
+        assert criticality <= 1e-6
+        assert criticality <= model.residual_ + 2e-8  # the certificate holds, to the accuracy of the conic solver
 
 
 @pytest.mark.parametrize("seed", CASES)
@@ -62,7 +69,7 @@ def test_never_worse_than_a_constant_answer(seed, penalty):
     model = fitted(case, penalty=penalty)
     rho = model.rho_
     for b, width in ((0.0, max(case.mu, rho)), (9.0, 1.0), (-9.0, 1.0)):
-        assert model.objective_ <= case.loss(np.full(len(case.y), b), width) + 2e-6
+        assert model.objective_ <= case.loss(np.full(len(case.y), b), width) + 2e-6 * max(case.costs.fp, case.costs.fn)
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])
@@ -112,7 +119,7 @@ def test_every_point_of_a_path_is_critical(penalty):
             assert path.objective[a, b] == pytest.approx(J, rel=1e-9)
             assert path.n_support[a, b] == np.count_nonzero(coef)
             for tie in (1e-7 * max(1, rho), -1e-7 * max(1, rho)):
-                assert J - majoriser_minimum(case, penalty, f, rho, tie) <= 1e-6
+                assert J - majoriser_minimum(case, penalty, f, rho, tie) <= 1e-6 * max(costs.fp, costs.fn)
 
 
 def test_a_path_takes_fewer_programs_than_separate_fits_and_ends_no_higher_on_average():
@@ -126,6 +133,16 @@ def test_a_path_takes_fewer_programs_than_separate_fits_and_ends_no_higher_on_av
     assert path.objective.mean() <= 1.01 * np.mean([fit.objective_ for fit in fits])
     one = double_ramp_path(X, y, [lams[3]], 0.2, gamma=0.3)
     assert one.objective[0, 0] == pytest.approx(fits[3].objective_)
+
+
+def test_a_path_takes_class_weights_and_the_positive_class_as_the_machine_does(overlapping):
+    X, y = overlapping
+    options = {"gamma": 0.5, "class_weight": {0: 3.0, 1: 0.5}, "pos_label": 0}
+    prices = Costs(fp=1, fn=4, reject=0.3)
+    path = double_ramp_path(X, y, [3e-3], prices, **options)
+    model = DoubleRampSVC(prices, lam=3e-3, **options).fit(X, y)
+    assert path.objective[0, 0] == pytest.approx(model.objective_)
+    np.testing.assert_allclose(path.scores(X)[0, 0], model.decision_function(X), atol=1e-9)
 
 
 # Invariances and limits -----------------------------------------------------------------------------------------------
@@ -179,6 +196,15 @@ def test_a_large_lam_leaves_no_support_and_says_so(overlapping):
     assert not model.predict(X).astype(bool).any()
 
 
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_rejecting_every_case_is_said_so_with_support_vectors_or_without(overlapping, penalty):
+    X, y = overlapping
+    far = X * [1e4, 1, 1, 1]  # one feature drowns the others
+    with pytest.warns(UserWarning, match="the same answer for every case .* standardise the features"):
+        model = DoubleRampSVC(0.05, lam=0.03, penalty=penalty).fit(far, y)
+    assert (model.predict(far) == -1).all()
+
+
 def test_sparser_than_the_double_hinge_on_the_same_cases(overlapping):
     X, y = overlapping
     model = DoubleRampSVC(0.2).fit(X, y)
@@ -213,6 +239,66 @@ def test_forms_of_input_agree(overlapping):
         np.testing.assert_allclose(other.decision_function(form), model.decision_function(X), atol=1e-6)
 
 
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("unit", [1e-4, 1e5])
+def test_the_unit_of_the_prices_does_not_matter(overlapping, penalty, unit):
+    X, y = overlapping
+    model = DoubleRampSVC(Costs(fp=1, fn=3, reject=0.3), lam=3e-3, penalty=penalty).fit(X, y)
+    other = DoubleRampSVC(Costs(fp=unit, fn=3 * unit, reject=0.3 * unit), lam=3e-3 * unit, penalty=penalty).fit(X, y)
+    assert other.objective_ == pytest.approx(unit * model.objective_, rel=1e-6)
+    assert other.residual_ <= 1e-6
+    np.testing.assert_array_equal(other.predict(X), model.predict(X))
+
+
+def test_features_of_any_scale_end_with_a_certificate():
+    """Pairs get stuck on these programs, whose free rho must then be found by other methods."""
+    X, y = load_breast_cancer(return_X_y=True)
+    model = DoubleRampSVC(kernel="linear", penalty="l2").fit(X[:200], y[:200])  # a warning would be an error
+    assert model.residual_ <= 1e-6
+    assert model.rho_ > 1
+
+
+def test_l2_needs_no_whole_kernel_matrix(overlapping, monkeypatch):
+    X, y = overlapping
+    whole = DoubleRampSVC(penalty="l2", gamma=0.5).fit(X, y)
+    seen = []
+    monkeypatch.setattr(quadratic, "solve_smo", lambda *a, **k: (seen.append(type(a[1])), solve_smo(*a, **k))[1])
+    rows = DoubleRampSVC(penalty="l2", gamma=0.5, cache_size=0.01).fit(X, y)
+    assert set(seen) == {VectorRows}
+    assert rows.objective_ == pytest.approx(whole.objective_, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", CASES)
+def test_free_half_widths_are_optimal(seed):
+    """Random majorisers, most of them with rho above its least value, against a conic solver."""
+    case = random_ramp_case(seed, n=25)
+    loss = ramp_loss(case.costs, case.y, case.weights, case.mu)
+    program = NormProgram(loss, MatrixRows(case.gram), case.lam, tol=1e-6, cache_bytes=2**20)
+    turned = loss.random_turned(np.random.default_rng(seed))
+    point, bound = program.minimise(turned)
+    value = point.penalty + loss.majoriser(point.f, point.rho, turned)
+    price = max(case.costs.fp, case.costs.fn)
+    assert bound - 1e-9 * price <= value <= bound + 1e-7 * price
+    assert majoriser_minimum(case, "l2", point.f, point.rho, 0, slopes=turned) == pytest.approx(value, abs=1e-6 * price)
+
+
+def test_a_half_width_that_does_not_matter_is_no_obstacle():
+    """Every case in the band: the program is flat in rho far out, and a slope of rounding once sent it farther."""
+    model = fitted(random_ramp_case(3770), penalty="l2")  # a warning would be an error
+    assert model.residual_ <= 1e-6
+    assert model.rho_ < 10
+
+
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+def test_a_linear_machine_without_support_has_weights_of_zero(penalty):
+    case = random_ramp_case(301)  # linear
+    case.lam = 1e3 * max(case.costs.fp, case.costs.fn)
+    model = fitted(case, penalty=penalty)
+    np.testing.assert_allclose(model.coef_, 0, atol=1e-3)
+    model = fitted(random_ramp_case(301), penalty=penalty)
+    assert len(model.support_) > 0 or not model.coef_.any()
+
+
 def test_more_starts_end_no_higher(overlapping):
     X, y = overlapping
     one = DoubleRampSVC(lam=3e-3).fit(X, y)
@@ -242,9 +328,17 @@ def test_reasons_name_score_and_thresholds(overlapping):
     assert all("thresholds" in reason for reason in decisions.reason)
 
 
-def test_a_stop_at_the_limit_is_reported(overlapping):
-    with pytest.warns(ConvergenceWarning, match="stopped after 2 programs with residual_"):
-        DoubleRampSVC(max_iter=2).fit(*overlapping)
+@pytest.mark.parametrize("penalty", ["l1", "l2"])
+@pytest.mark.parametrize("max_iter", [1, 2])
+def test_a_stop_at_the_limit_is_reported_with_the_true_residual(penalty, max_iter):
+    case = random_ramp_case(4, n=40)
+    with pytest.warns(ConvergenceWarning, match=r"programs with residual_=[0-9.e-]+ > tol=1e-06\. Raise max_iter"):
+        model = fitted(case, penalty=penalty, max_iter=max_iter)
+    assert model.n_iter_ <= max_iter + 2
+    assert len(model.history_) <= max_iter
+    f, price = model.decision_function(case.X), max(case.costs.fp, case.costs.fn)
+    lowest = min(majoriser_minimum(case, penalty, f, model.rho_, tie) for tie in (1e-7, -1e-7))
+    assert model.residual_ == pytest.approx((model.objective_ - lowest) / price, abs=1e-6)
 
 
 @pytest.mark.parametrize("penalty", ["l1", "l2"])

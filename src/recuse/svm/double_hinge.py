@@ -15,16 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..base import Evaluation
 from ..costs import Costs
 from ..solution import Solution
-from .gram import centred
-from .inputs import (
-    INPUT_FORM,
-    check_choice,
-    check_kernel_parameters,
-    check_limit,
-    check_positive,
-    settle_kernel,
-    some_cases,
-)
+from .inputs import INPUT_FORM, check_choice, check_kernel_parameters, check_limit, check_positive
 from .losses import bartlett_wegkamp_threshold, break_even_score, double_hinge, score_thresholds
 from .machine import KernelMachineMixin
 from .qp import KinkedQP, from_hinges
@@ -205,9 +196,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         X, signs, weights = self._check_input(X, y, sample_weight)
         costs = self._fit_costs()
         self._fit_thresholds(costs)
-        used = np.flatnonzero(weights)
-        cases = X if len(used) == X.shape[0] else some_cases(X, used, self.kernel)
-        self._kernel = settle_kernel(self, cases, weights[used])
+        used, cases = self._settle(X, weights)
         problem = from_hinges(double_hinge(costs), signs[used], self.C * weights[used])
         solution = self._solve(problem, cases)
         self._store(solution, cases, used)
@@ -249,16 +238,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
     def _store(self, solution: Solution, X: Any, used: NDArray[np.intp]) -> None:
         """Publish the support vectors and the certificate."""
-        beta = solution.model.beta
-        support = np.flatnonzero(beta)
-        self.support_ = used[support]
-        self.dual_coef_ = beta[support]
-        self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
-        if self.kernel == "linear":
-            # The coefficients sum to 0: a shift changes nothing but the digits lost far from the origin.
-            self.coef_ = np.asarray(centred(self.support_vectors_).T @ self.dual_coef_).ravel()
-        elif hasattr(self, "coef_"):
-            del self.coef_  # of an earlier fit
+        self._store_support(solution.model.beta, X, used, balanced=True)
         self.intercept_ = solution.model.intercept
         self.objective_ = solution.objective
         self.dual_gap_ = solution.model.gap

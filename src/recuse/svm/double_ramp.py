@@ -61,15 +61,14 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     penalty : {"l1", "l2"}, default="l1"
         "l1" for few support vectors, by linear programs; "l2" by quadratic ones.
     tol : float, default=1e-6
-        Largest criticality: how much a convex majoriser that touches the objective could still be lowered, in units of
-        the mean price.
+        Largest criticality: how much a convex majoriser that touches the objective could still be lowered, as a share
+        of the largest error price.
     max_iter : int, default=200
-        Most convex programs for each start.
+        Most convex programs for each start; where they do not reach `tol`, one or two more measure the residual.
     n_init : int, default=1
         Number of starts: the convex one, and random ones. The best end counts.
     cache_size : float, default=200
-        Memory for the kernel matrix, in megabytes; what is larger is computed again when it is needed ("l2" holds
-        it whole in any case).
+        Memory for the kernel matrix, in megabytes; of a larger one values are computed again when they are needed.
     class_weight : dict or "balanced", optional
         Factor for the weights of each class. The prices say what errors cost; use this for a sample whose class shares
         differ from those the model will meet.
@@ -104,10 +103,10 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     objective_ : float
         The objective at the solution.
     residual_ : float
-        Criticality, what `tol` is compared with: the objective minus proven lower bounds of the two convex majorisers
-        that touch it there (two, since a margin on a kink may be counted on either side).
+        Criticality, what `tol` is compared with: `dual_gap_` over the largest error price.
     dual_gap_ : float
-        The same number: it is the duality gap of these programs at the solution.
+        The objective minus proven lower bounds of the two convex majorisers that touch it there (two, since a margin on
+        a kink may be counted on either side): the duality gap of these programs at the solution.
     history_ : ndarray
         The objective after each program that lowered it.
     n_iter_ : int
@@ -229,11 +228,13 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         from .quadratic import NormProgram
         from .solvers import kernel_source
 
-        fits = X.shape[0] if self.penalty == "l2" else int(np.sqrt(self.cache_size * 2**20 / 8))
-        # In double precision (tol 0), and what does not fit as a whole is not kept.
-        rows = kernel_source(X, self._kernel, cache_bytes=0, tol=0.0, whole=fits)
+        cache_bytes = int(self.cache_size * 2**20)
+        # Linear programs need few rows, once each: what does not fit as a whole is not kept.
+        kept = cache_bytes if self.penalty == "l2" else 0
+        # In double precision: tol 0.
+        rows = kernel_source(X, self._kernel, cache_bytes=kept, tol=0.0, whole=int(np.sqrt(cache_bytes / 8)))
         if self.penalty == "l2":
-            return NormProgram(loss, rows, float(self.lam), self.tol)
+            return NormProgram(loss, rows, float(self.lam), tol=self.tol, cache_bytes=cache_bytes)
         return SparseProgram(loss, rows, float(self.lam))
 
     def _starts(self, loss: RampLoss) -> Iterator[Turned]:
@@ -246,14 +247,15 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     def _store(self, solution: Solution, X: Any, used: NDArray[np.intp], signs: NDArray[np.float64]) -> None:
         """Publish the expansion, the band and the certificate."""
         point = solution.model
-        self._store_support(point.beta, X, used)
+        self._store_support(point.beta, X, used, balanced=self.penalty == "l2")
         positive = int((signs[self.support_] > 0).sum())
         self.n_support_ = np.array([len(self.support_) - positive, positive])
         self.intercept_ = float(point.intercept)
         self.rho_ = float(point.rho)
         self.thresholds_ = (-self.rho_, self.rho_)
         self.objective_ = solution.objective
-        self.residual_ = self.dual_gap_ = solution.residual
+        self.residual_ = solution.residual
+        self.dual_gap_ = solution.residual * self.costs_.largest_error
         self.history_ = np.array(solution.history)
         self.n_iter_ = solution.n_iter
 
@@ -265,10 +267,10 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        if not len(self.support_):
+        if solution.model.one_answer():
             warnings.warn(
                 f"{type(self).__name__} found nothing better than the same answer for every case at lam={self.lam:g}. "
-                "Lower lam, raise n_init, or try another kernel or gamma.",
+                "Lower lam, raise n_init, standardise the features, or try another kernel or gamma.",
                 UserWarning,
                 stacklevel=3,
             )

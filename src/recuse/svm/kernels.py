@@ -122,67 +122,6 @@ def smo(K, lower, kink, upper, below, above, beta, g, tol, max_iter):
 
 
 @njit(cache=True, nogil=True)
-def smo_two_groups(K, lower, upper, slope, group, x, g, tol, max_iter):
-    """Sequential minimal optimisation of ``1/2 x'Kx - slope'x`` with two equalities: each group of variables sums to 0.
-
-    There are two variables for each case, k and k + n with n the size of K; ``g`` is the product with K, by case. Pairs
-    are taken within a group. Changes `x` and `g` in place; returns the number of steps and the last violation.
-    """
-    n = K.shape[0]
-    m = x.shape[0]
-    steps = 0
-    while True:
-        top = np.full(2, -np.inf)
-        bottom = np.full(2, np.inf)
-        first = np.zeros(2, np.int64)
-        for k in range(m):
-            v = slope[k] - g[k % n]
-            c = group[k]
-            if x[k] < upper[k] and v > top[c]:
-                top[c] = v
-                first[c] = k
-            if x[k] > lower[k] and v < bottom[c]:
-                bottom[c] = v
-        c = 0 if top[0] - bottom[0] >= top[1] - bottom[1] else 1
-        violation = top[c] - bottom[c]
-        if violation <= tol or steps >= max_iter:
-            return steps, violation
-        steps += 1
-
-        # The partner promises the largest decrease.
-        i = first[c]
-        ci = i % n
-        Ki = K[ci]
-        best = -1.0
-        j = -1
-        for k in range(m):
-            if group[k] == c and x[k] > lower[k]:
-                ck = k % n
-                d = top[c] - slope[k] + g[ck]
-                if d > 0:
-                    d = d * d / max(Ki[ci] + K[ck, ck] - 2.0 * Ki[ck], _FLOOR)
-                    if d > best:
-                        best = d
-                        j = k
-        cj = j % n
-        step = (top[c] - slope[j] + g[cj]) / max(Ki[ci] + K[cj, cj] - 2.0 * Ki[cj], _FLOOR)
-        room_i = upper[i] - x[i]
-        room_j = x[j] - lower[j]
-        room = min(room_i, room_j)
-        if step < room:
-            x[i] += step
-            x[j] -= step
-        else:
-            step = room
-            near = room * (1.0 + 1e-12)
-            x[i] = upper[i] if room_i <= near else x[i] + room
-            x[j] = lower[j] if room_j <= near else x[j] - room
-        Kj = K[cj]
-        for t in range(n):
-            g[t] += step * (Ki[t] - Kj[t])
-
-
-@njit(cache=True, nogil=True)
 def fill_moves(lower, kink, upper, below, above, beta, g, up, down):
     """Write ``up - g`` and ``down - g`` of every variable; return ``(B_lo, B_hi)``.
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_weights, is_number
 from ..labels import plain
-from .gram import Kernel
+from .gram import Kernel, centred
 from .inputs import INPUT_FORM, check_both_classes_weigh, check_kernel_matrix, settle_kernel, some_cases
 
 
@@ -75,14 +75,21 @@ class KernelMachineMixin(RejectOptionMixin):
         self._kernel = settle_kernel(self, cases, weights[used])
         return used, cases
 
-    def _store_support(self, beta: NDArray[np.float64], X: Any, used: NDArray[np.intp]) -> None:
-        """Publish the cases with coefficients; `used` are the positions of the rows of X among the training cases."""
+    def _store_support(
+        self, beta: NDArray[np.float64], X: Any, used: NDArray[np.intp], *, balanced: bool = False
+    ) -> None:
+        """Publish the cases with coefficients; `used` are the positions of the rows of X among the training cases.
+
+        `balanced` coefficients sum to 0.
+        """
         support = np.flatnonzero(beta)
         self.support_ = used[support]
         self.dual_coef_ = beta[support]
         self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
         if self.kernel == "linear":
-            self.coef_ = np.asarray(self.support_vectors_.T @ self.dual_coef_).ravel()
+            # Where the coefficients sum to 0 a shift changes nothing but the digits lost far from the origin.
+            cases = centred(self.support_vectors_) if balanced and len(support) else self.support_vectors_
+            self.coef_ = np.asarray(cases.T @ self.dual_coef_).ravel()
         elif hasattr(self, "coef_"):
             del self.coef_  # of an earlier fit
 

@@ -2,24 +2,27 @@
 
     minimise  lam/2 |h|^2 + majoriser(h + b, rho)   over  h,  b,  rho >= rho_min.
 
-Over lam, with one variable for each ramp of a case, signed by the label (x' = y gamma', x'' = y gamma''), the dual is
+For a given rho and over lam, with one variable for each ramp of a case, signed by the label (x' = y gamma', x'' =
+y gamma''), the dual is
 
-    maximise  mu y'(x' + x'') - 1/2 (x' + x'')'K(x' + x'') + rho_min z,     h = K (x' + x''),
-    subject to  sum x' + sum x'' = 0,   y'x' - y'x'' = z >= 0,
-                y_i x'_i in outer_i / (lam mu) [-turned', 1 - turned'],  and x'' alike with inner.
+    maximise  mu y'(x' + x'') - 1/2 (x' + x'')'K(x' + x'') + rho z,     h = K (x' + x''),     z = y'x' - y'x'',
+    subject to  sum x' + sum x'' = 0,
+                y_i x'_i in outer_i / (lam mu) [-turned', 1 - turned'],  and x'' alike with inner:
 
-Where rho is free z = 0, and the equalities fall into two: x' of the positive cases with x'' of the negative ones sum to
-0, multiplier b - rho, and so do the others, multiplier b + rho. Where that ends with rho < rho_min, rho = rho_min, one
-equality is left, and x' + x'' of a case is one variable of the kinked program in `qp`.
+x' + x'' of a case is one variable of the kinked program in `qp`. The minimum V(rho) of the primal is convex, and the
+constraints of the dual do not depend on rho: the value of any feasible point, a line in rho of slope z, lies below V
+everywhere. Two lines, one falling and one rising, prove that V is nowhere below the point where they meet. That, and
+where the slope would be 0 if it changed evenly, are the next values of rho to try.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kernels
-from .qp import KinkedQP, best_shift, feasible
+from .qp import KinkedQP
 from .ramps import RampLoss, Turned
 from .rows import MatrixRows, VectorRows
 from .solvers import solve_smo
@@ -29,6 +32,20 @@ Vector = NDArray[np.float64]
 _FIRST_TOL = 1e-3  # in units of the score; then finer, until the gap is small enough
 _FINEST_TOL = 1e-11
 _GAP_SHARE = 0.1  # of tol: what a program may leave of its own duality gap
+_MOST_WIDTHS = 100  # values of rho tried
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A lower bound of V, touched at `at` but for the gap of the solver."""
+
+    at: float
+    value: float
+    slope: float
+
+    def __call__(self, rho: float) -> float:
+        return self.value + self.slope * (rho - self.at)
 
 
 class NormProgram:
@@ -37,25 +54,26 @@ class NormProgram:
     Parameters
     ----------
     loss : RampLoss
-    rows : MatrixRows
-        The kernel matrix.
+    rows : MatrixRows or VectorRows
+        Kernel rows.
     lam : float
     tol : float
         Of the descent: programs are solved to a small share of it.
+    cache_bytes : int
+        Memory for kernel values inside a block, where the matrix is not held as a whole.
     """
 
-    def __init__(self, loss: RampLoss, rows: MatrixRows | VectorRows, lam: float, tol: float) -> None:
-        if not isinstance(rows, MatrixRows):
-            raise TypeError("NormProgram needs the whole kernel matrix.")
-        self._rows, self._gap = rows, _GAP_SHARE * tol
-        self._x = np.zeros(2 * len(loss.y))
+    def __init__(
+        self, loss: RampLoss, rows: MatrixRows | VectorRows, lam: float, *, tol: float, cache_bytes: int
+    ) -> None:
+        self._rows, self._tol, self._cache_bytes = rows, tol, cache_bytes
+        self._beta, self._rho = np.zeros(len(loss.y)), loss.rho_min
         self.reset(loss, lam)
 
     def reset(self, loss: RampLoss, lam: float) -> None:
         """Go over to another lam or other prices; the last solution stays the start."""
         self.loss, self.lam = loss, lam
-        positive = loss.y > 0
-        self._group = np.concatenate([np.where(positive, 0, 1), np.where(positive, 1, 0)])
+        self._gap = _GAP_SHARE * self._tol * loss.price
 
     def moved(self, point: RampPoint) -> RampPoint:
         """A point of another program, with its penalty in this one."""
@@ -63,91 +81,65 @@ class NormProgram:
 
     def minimise(self, turned: Turned) -> tuple[RampPoint, float]:
         """A minimiser and a proven lower bound of the minimum."""
-        point, bound = self._with_free_rho(turned)
-        if point.rho >= self.loss.rho_min:
-            return point, bound
-        return self._with_least_rho(turned)
-
-    def _boxes(self, turned: Turned) -> tuple[Vector, Vector]:
-        """Ends of x' and x''."""
-        height = np.concatenate([self.loss.outer, self.loss.inner]) / (self.lam * self.loss.mu)
-        on = np.concatenate([turned.outer, turned.inner])
-        y = np.concatenate([self.loss.y, self.loss.y])
-        ends = -height * on, height * (1 - on)
-        return np.where(y > 0, ends[0], -ends[1]), np.where(y > 0, ends[1], -ends[0])
-
-    def _with_free_rho(self, turned: Turned) -> tuple[RampPoint, float]:
-        K, y, n = self._rows.K, self.loss.y, len(self.loss.y)
-        lower, upper = self._boxes(turned)
-        slope = self.loss.mu * np.concatenate([y, y])
-        x = self._balanced(lower, upper, slope)
-        tol, left = _FIRST_TOL, _most_steps(n)
-        while True:
-            beta = x[:n] + x[n:]
-            left -= kernels.smo_two_groups(K, lower, upper, slope, self._group, x, K @ beta, tol, left)[0]
-            beta = x[:n] + x[n:]
-            g = K @ beta
-            point = self._point(beta, g, *self._best_band(g, lower, upper))
-            bound = self.lam * float(slope @ x - 0.5 * beta @ g) + self.loss.constant(turned)
-            value = point.penalty + self.loss.majoriser(point.f, point.rho, turned)
-            if value - bound <= self._gap or point.rho < self.loss.rho_min or tol < _FINEST_TOL or left <= 0:
+        best, line, least = self._at(self._rho, turned)
+        falling, rising = (line, None) if line.slope < 0 else (None, line)
+        for tried in range(_MOST_WIDTHS):
+            bound = _lower_bound(falling, rising, self.loss.rho_min)
+            if least - bound <= self._gap:
                 break
-            tol /= 10
-        self._x = x
-        return point, bound
+            rho = _next_width(falling, rising, self.loss.rho_min, by_slopes=tried % 2 == 1)
+            point, line, value = self._at(rho, turned)
+            falling, rising = (line, rising) if line.slope < 0 else (falling, line)
+            if value < least:
+                best, least = point, value
+        self._rho = best.rho
+        return best, bound
 
-    def _balanced(self, lower: Vector, upper: Vector, slope: Vector) -> Vector:
-        """The last solution, moved into the boxes and onto the equalities."""
-        x, program = np.empty_like(self._x), KinkedQP(lower, upper, upper, slope, slope)
-        for group in (0, 1):
-            members = np.flatnonzero(self._group == group)
-            x[members] = feasible(program.take(members), self._x[members])
-        return x
-
-    def _best_band(self, g: Vector, lower: Vector, upper: Vector) -> tuple[float, float]:
-        """Intercept and rho that are best for h: ``b - rho`` and ``b + rho`` do not depend on each other."""
-        y = self.loss.y
-        bends = self.loss.mu * np.concatenate([y, y]) - np.concatenate([g, g])
-        ends = []
-        for group in (0, 1):
-            members = self._group == group
-            ends.append(best_shift(bends[members], (upper - lower)[members], -float(upper[members].sum())))
-        return (ends[0] + ends[1]) / 2, (ends[1] - ends[0]) / 2
-
-    def _with_least_rho(self, turned: Turned) -> tuple[RampPoint, float]:
-        problem, rho, n = self._kinked(turned), self.loss.rho_min, len(self.loss.y)
-        start, tol = self._x[:n] + self._x[n:], _FIRST_TOL
+    def _at(self, rho: float, turned: Turned) -> tuple[RampPoint, _Line, float]:
+        """The program with rho given: its minimiser, the line from its dual, its value."""
+        problem, tol = self._kinked(turned, rho), _FIRST_TOL
         while True:
             solution = solve_smo(
-                problem, self._rows, tol=tol, max_iter=_most_steps(n), cache_bytes=2**20, start=start, polish=True
+                problem, self._rows, tol=tol, max_iter=-1, cache_bytes=self._cache_bytes, start=self._beta, polish=True
             )
-            start, gap = solution.model.beta, solution.model.gap
-            if self.lam * gap <= self._gap or tol < _FINEST_TOL or not solution.converged:
+            self._beta, gap = solution.model.beta, self.lam * solution.model.gap
+            if gap <= 0.5 * self._gap or tol < _FINEST_TOL or not solution.converged:
                 break
             tol /= 10
-        point = self._point(solution.model.beta, solution.model.g, solution.model.intercept, rho)
-        self._x = self._split(solution.model.beta, turned)
+        point = self._point(self._beta, solution.model.g, solution.model.intercept, rho)
         value = point.penalty + self.loss.majoriser(point.f, rho, turned)
-        return point, value - self.lam * gap
+        return point, _Line(rho, value - gap, self._slope(self._beta, turned)), value
 
-    def _kinked(self, turned: Turned) -> KinkedQP:
+    def _boxes(self, turned: Turned) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
+        """Lower and upper ends, each of x' and x''."""
+        lower, upper, y = [], [], self.loss.y
+        for height, on in ((self.loss.outer, turned.outer), (self.loss.inner, turned.inner)):
+            most = height / (self.lam * self.loss.mu)
+            lower.append(np.where(y > 0, -most * on, most * (on - 1)))
+            upper.append(np.where(y > 0, most * (1 - on), most * on))
+        return (lower[0], lower[1]), (upper[0], upper[1])
+
+    def _kinked(self, turned: Turned, rho: float) -> KinkedQP:
         """The program in ``x' + x''``: the outer ramp's part grows first, since its slope is larger."""
-        lower, upper = (ends.reshape(2, -1) for ends in self._boxes(turned))
-        y, mu, rho = self.loss.y, self.loss.mu, self.loss.rho_min
+        lower, upper = self._boxes(turned)
+        positive, mu = self.loss.y > 0, self.loss.mu
         return KinkedQP(
-            lower=lower.sum(axis=0),
-            kink=np.where(y > 0, upper[0] + lower[1], lower[0] + upper[1]),
-            upper=upper.sum(axis=0),
-            below=np.where(y > 0, mu + rho, rho - mu),
-            above=np.where(y > 0, mu - rho, -mu - rho),
+            lower=lower[0] + lower[1],
+            kink=np.where(positive, upper[0] + lower[1], lower[0] + upper[1]),
+            upper=upper[0] + upper[1],
+            below=np.where(positive, mu + rho, rho - mu),
+            above=np.where(positive, mu - rho, -mu - rho),
         )
 
-    def _split(self, beta: Vector, turned: Turned) -> Vector:
-        """X' and x'' of their sums."""
-        lower, upper = (ends.reshape(2, -1) for ends in self._boxes(turned))
+    def _slope(self, beta: Vector, turned: Turned) -> float:
+        """The slope lam z of a sum x' + x''."""
+        lower, upper = self._boxes(turned)
         positive = self.loss.y > 0
         outer = np.where(positive, np.minimum(beta - lower[1], upper[0]), np.maximum(beta - upper[1], lower[0]))
-        return np.concatenate([outer, beta - outer])
+        slope = self.lam * float(self.loss.y @ (2 * outer - beta))
+        # Where V is flat, as it is far out if every case is rejected, rounding must not say that it falls.
+        steepest = float((self.loss.outer + self.loss.inner).sum()) / self.loss.mu
+        return slope if abs(slope) > _ROUNDING * steepest else 0.0
 
     def _point(self, beta: Vector, g: Vector, b: float, rho: float) -> RampPoint:
         square = float(beta @ g)
@@ -159,6 +151,22 @@ class NormProgram:
         return RampPoint(beta, g + b, b, rho, self.lam * 0.5 * square)
 
 
-def _most_steps(n: int) -> int:
-    """Steps after which a program is left as it is; the descent then ends with an honest residual."""
-    return 50_000 + 200 * n
+def _lower_bound(falling: _Line | None, rising: _Line | None, rho_min: float) -> float:
+    """What the lines prove about the minimum of V; that it is not negative is known anyway."""
+    if rising is None:
+        return 0.0
+    return max(rising(rho_min if falling is None else _meeting(falling, rising)), 0.0)
+
+
+def _next_width(falling: _Line | None, rising: _Line | None, rho_min: float, *, by_slopes: bool) -> float:
+    """The next rho to try."""
+    if falling is None:
+        return rho_min
+    if rising is None:
+        return 2 * falling.at
+    even = falling.at - falling.slope * (rising.at - falling.at) / (rising.slope - falling.slope)
+    return min(max(even if by_slopes else _meeting(falling, rising), falling.at), rising.at)
+
+
+def _meeting(falling: _Line, rising: _Line) -> float:
+    return falling.at + (rising(falling.at) - falling.value) / (falling.slope - rising.slope)

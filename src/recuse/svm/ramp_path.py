@@ -77,6 +77,8 @@ def double_ramp_path(
     coef0: float = 0.0,
     penalty: str = "l1",
     sample_weight: Any = None,
+    class_weight: Any = None,
+    pos_label: Any = None,
     tol: float = 1e-6,
     max_iter: int = 200,
     cache_size: float = 200,
@@ -92,12 +94,12 @@ def double_ramp_path(
     X : array-like or sparse matrix of shape (n_samples, n_features), or (n_samples, n_samples) if precomputed
         Training cases.
     y : array-like of shape (n_samples,)
-        Two classes; the second in sorting order is the positive one of the prices.
+        Two classes. Scores are for the second in sorting order, whichever the prices call positive.
     lams : sequence of float
         Values of lam, in any order; solved upwards.
     costs : Costs, float, or sequence or array of them, default=0.2
         Price lists.
-    mu, kernel, gamma, degree, coef0, penalty, sample_weight, tol, max_iter, cache_size
+    mu, kernel, gamma, degree, coef0, penalty, sample_weight, class_weight, pos_label, tol, max_iter, cache_size
         As in `DoubleRampSVC`.
 
     Returns
@@ -126,11 +128,14 @@ def double_ramp_path(
         tol=tol,
         max_iter=max_iter,
         cache_size=cache_size,
+        class_weight=class_weight,
+        pos_label=pos_label,
     )
     X, signs, weights = like._check_input(X, y, sample_weight)
     values, lists = _check_values(lams, "lams"), _price_lists(costs)
     used, cases = like._settle(X, weights)
-    losses = [ramp_loss(prices, signs[used], weights[used], float(mu)) for prices in lists]
+    oriented = [like.set_params(costs=prices)._fit_costs() for prices in lists]
+    losses = [ramp_loss(prices, signs[used], weights[used], float(mu)) for prices in oriented]
     solutions = _solve_all(like, losses, values, cases)
 
     def each(fact: Callable[[Any], Any], dtype: Any = np.float64) -> NDArray[Any]:

@@ -50,12 +50,15 @@ class RampLoss:
         Heights of the two ramps over ``1 + mu``: ``w_i r_i / sum w`` and ``w_i (c_i - r_i) / sum w``.
     mu : float
         In (0, 1]; a ramp is ``mu + mu^2`` wide.
+    price : float
+        The largest price of an error, the unit of tolerances.
     """
 
     y: Vector
     outer: Vector
     inner: Vector
     mu: float
+    price: float
 
     @property
     def rho_min(self) -> float:
@@ -114,4 +117,4 @@ def ramp_loss(costs: Costs, y: Vector, weights: Vector, mu: float) -> RampLoss:
     positive = y > 0
     reject = np.where(positive, costs.reject_positive, costs.reject_negative)
     error = np.where(positive, costs.fn, costs.fp)
-    return RampLoss(y, share * reject, share * (error - reject), mu)
+    return RampLoss(y, share * reject, share * (error - reject), mu, costs.largest_error)

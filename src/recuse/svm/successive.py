@@ -2,8 +2,8 @@
 
 At the current point both one-sided choices of slopes give a convex majoriser that touches the objective J there. The
 minimum of a majoriser is at most J; if it is less, its minimiser is a better point, and the next one. Where neither
-majoriser can be lowered by more than `tol` the point is critical, and the lower bounds from the duals of the two
-programs are the proof.
+majoriser can be lowered by more than `tol`, in units of the largest price, the point is critical, and the lower bounds
+from the duals of the two programs are the proof.
 """
 
 from __future__ import annotations
@@ -46,6 +46,11 @@ class RampPoint:
         """J: penalty plus mean loss."""
         return self.penalty + loss.value(self.f, self.rho)
 
+    def one_answer(self) -> bool:
+        """Whether every training case gets the same answer: one class, or none."""
+        answers = np.where(np.abs(self.f) > self.rho, np.sign(self.f), 0.0)
+        return bool((answers == answers[0]).all())
+
 
 class Program(Protocol):
     """A convex program: the penalty plus a majoriser."""
@@ -71,31 +76,33 @@ def constant_point(loss: RampLoss, intercept: float, rho: float) -> RampPoint:
 def descend(program: Program, start: Turned | RampPoint, *, tol: float, max_iter: int) -> Solution:
     """Go down from a point, or from the minimiser of a majoriser, to a critical point.
 
-    The residual of the solution is J minus the lower of the two majorisers' lower bounds at the point; its history
-    holds J along the way.
+    The residual of the solution is J minus the lower of the two majorisers' lower bounds at the point, over the largest
+    price; its history holds J along the way. After `max_iter` programs the point stays, and the one or two that
+    touch J there are solved for the residual only.
     """
     loss, n_iter = program.loss, 0
     if isinstance(start, Turned):
         start, _ = program.minimise(start)
         n_iter = 1
     point, J = start, start.objective(loss)
-    history, residual = [J], np.inf
-    while n_iter < max_iter:
-        better, residual, solved = _improve(program, point, J, tol)
+    history, allowed = [J], tol * loss.price
+    while True:
+        better, gap, solved = _improve(program, point, J, allowed, may_move=n_iter < max_iter)
         n_iter += solved
         if better is None:
-            break
+            return Solution(point, J, gap / loss.price, n_iter, gap <= allowed, history)
         point, J = better, better.objective(loss)
         history.append(J)
-    return Solution(point, J, residual, n_iter, residual <= tol, history)
 
 
-def _improve(program: Program, point: RampPoint, J: float, tol: float) -> tuple[RampPoint | None, float, int]:
-    """A better point, if a majoriser that touches J at this one has it; the residual; the number of programs solved.
+def _improve(
+    program: Program, point: RampPoint, J: float, allowed: float, *, may_move: bool
+) -> tuple[RampPoint | None, float, int]:
+    """A better point, if a majoriser that touches J at this one has it; else how far the two could be lowered.
 
-    The residual of a better point is not known yet: infinite.
+    The third is the number of programs solved.
     """
-    residual = 0.0
+    gap = 0.0
     tried: list[Turned] = []
     for side in (1, -1):
         turned = program.loss.turned(point.f, point.rho, side)
@@ -103,10 +110,10 @@ def _improve(program: Program, point: RampPoint, J: float, tol: float) -> tuple[
             continue
         tried.append(turned)
         candidate, bound = program.minimise(turned)
-        if J - bound > tol and candidate.objective(program.loss) < J:
+        if may_move and J - bound > allowed and candidate.objective(program.loss) < J:
             return candidate, np.inf, len(tried)
-        residual = max(residual, J - bound)
-    return None, residual, len(tried)
+        gap = max(gap, J - bound)
+    return None, gap, len(tried)
 
 
 def best_of(program: Program, starts: Iterable[Turned | RampPoint], *, tol: float, max_iter: int) -> Solution:
@@ -120,7 +127,7 @@ def best_of(program: Program, starts: Iterable[Turned | RampPoint], *, tol: floa
     best = min(found, key=lambda solution: solution.objective)
     constants = [constant_point(program.loss, *each) for each in program.loss.constants()]
     simplest = min(constants, key=lambda point: point.objective(program.loss))
-    if simplest.objective(program.loss) < best.objective - tol:
+    if simplest.objective(program.loss) < best.objective - tol * program.loss.price:
         best = descend(program, simplest, tol=tol, max_iter=max_iter)
         n_iter += best.n_iter
     return replace(best, n_iter=n_iter)
