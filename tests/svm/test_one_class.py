@@ -224,6 +224,7 @@ def test_prediction_does_not_load_the_compiler(clouds, tmp_path):
         ({"tol": 0}, "tol must be a finite number greater than 0; got 0"),
         ({"max_iter": 0}, "max_iter must be -1"),
         ({"rejection": "novelty"}, "rejection must be one of 'both', 'ambiguity', 'none'; got 'novelty'"),
+        ({"nonnegative_rho": "yes"}, "nonnegative_rho must be True or False; got 'yes'"),
         ({"kernel": "cosine"}, "kernel must be one of"),
         ({"gamma": -1}, "gamma must be 'scale', 'auto' or a number greater than 0; got -1"),
         ({"costs": Costs(fp=1, fn=1, reject=1)}, "Rejecting never pays"),  # lambda_R = lambda_E

@@ -65,6 +65,14 @@ class CoupledQP:
         """The same bounds for some of the cases, given in ascending order."""
         return CoupledQP(self.y[rows], self.cap_a[rows], self.cap_g[rows], self.cap_m[rows])
 
+    def without_band(self) -> CoupledQP:
+        """The same program with rho = 0: each case has one slack, of both weights together.
+
+        Half of the sum for either is the same, since with equal weights the terms are even in rho, and least at 0.
+        """
+        half = 0.5 * (self.cap_g + self.cap_m)
+        return CoupledQP(self.y, self.cap_a, half, half.copy())
+
 
 @dataclass(eq=False)
 class DualPoint:

@@ -9,6 +9,7 @@ at scores recomputed in double precision.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,7 @@ def solve_coupled(
     tol: float,
     max_iter: int,
     start: DualPoint | None = None,
+    nonnegative: bool = False,
 ) -> Solution:
     """Minimise the program to a duality gap of `tol` times Q.
 
@@ -72,6 +74,8 @@ def solve_coupled(
         Most steps by pairs; -1 for no limit.
     start : DualPoint, optional
         Feasible point to start from.
+    nonnegative : bool, default=False
+        Whether rho must not be negative. The program is convex: where its rho is negative, 0 is then best.
 
     Returns
     -------
@@ -90,8 +94,21 @@ def solve_coupled(
         n_iter = run.to_the_end(tol, limit)
         F, m = run.scores()
     facts = certify(problem, point, F, m, float(rows.diagonal.mean()))
+    if nonnegative and facts.rho < 0:
+        return _without_band(problem, rows, point, tol=tol, max_iter=max_iter, n_iter=int(n_iter))
     gap = facts.relative_gap
     return Solution(CoupledModel(point, facts), facts.primal, gap, int(n_iter), gap <= tol)
+
+
+def _without_band(
+    problem: CoupledQP, rows: Any, point: DualPoint, *, tol: float, max_iter: int, n_iter: int
+) -> Solution:
+    """The solution with rho = 0, from the alphas of another after `n_iter` steps."""
+    nobody = np.zeros(len(problem))
+    start = DualPoint(point.alpha, nobody, nobody)
+    again = solve_coupled(problem.without_band(), rows, tol=tol, max_iter=max_iter, start=start)
+    model = replace(again.model, certificate=replace(again.model.certificate, rho=0.0))  # it is, but for rounding
+    return replace(again, model=model, n_iter=n_iter + again.n_iter)
 
 
 def exact_sums(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Vector, Vector]:
