@@ -36,9 +36,10 @@ from .regions import REJECTIONS, closest, evaluate_regions, region_reasons
 class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
     """Two one-class support vector machines, coupled: CONSUM.
 
-    Each class has a region, ``f+(x) = <w+, phi(x)> - rho+ > 0`` and ``f-(x) = <w-, phi(x)> - rho- > 0``. A case inside
-    one of them has that class, inside both it is ambiguous, inside neither it is a novelty: eq. (12). The machines
-    minimise eq. (2) of the paper,
+    Each class has a region, ``f+(x) = <w+, phi(x)> - rho+ >= 0`` and ``f-(x) = <w-, phi(x)> - rho- >= 0``. A case
+    inside one of them has that class, inside both it is ambiguous, inside neither it is a novelty: eq. (12), but for
+    the edge of a region, where many support vectors lie and which is inside here. The machines minimise eq. (2) of the
+    paper,
 
         1/2 |w+|^2 - rho+ + 1/(nu+ N+) sum_{y=+1} (rho+ - <w+, phi_i>)_+
       + 1/2 |w-|^2 - rho- + 1/(nu- N-) sum_{y=-1} (rho- - <w-, phi_i>)_+
@@ -56,8 +57,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
     C : float, default=1.0
         Weight of the coupling. 0: two independent one-class machines. Beyond about 10 little changes any more.
     nu_positive, nu_negative : float in (0, 1], default=0.05
-        Largest share of the training cases of the positive and of the negative class outside their region, but for
-        rounding.
+        Largest share of the training cases of the positive and of the negative class outside their region.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values. Regions
         around cases need a kernel that falls with the distance: rbf.
