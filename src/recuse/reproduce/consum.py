@@ -277,7 +277,7 @@ def run(*, quick: bool = False, minutes: float = 60.0, out: Path | None = None) 
         print("\n".join(consum_study.lines(page.comparisons, study_grid(quick)[0])), flush=True)
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
-            page.figures = consum_figures.draw(figure_fits(quick), METHODS, out, page.stem, draws=2 if quick else 5)
+            page.figures = consum_figures.draw(figure_fits(quick), METHODS, out, page.stem, draws=2 if quick else 3)
     else:
         skipped += ["the study of the coupling", "the figures"]
     if out is not None:
@@ -296,7 +296,7 @@ def study(quick: bool) -> list[consum_study.Comparison]:
     found = Parallel(n_jobs=2, prefer="threads")(
         delayed(consum_study.compare)(situation, seed, *study_grid(quick))
         for situation in situations
-        for seed in range(2 if quick else 10)
+        for seed in range(2 if quick else 5)
     )
     return [comparison for draw in found for comparison in draw]
 

@@ -33,6 +33,7 @@ from .gram import Kernel
 from .rows import MatrixRows, VectorRows
 from .solvers import FINEST_SINGLE_TOL, kernel_source
 
+_FINEST_SINGLE = 1e-6  # down to this tolerance rows are in single precision to begin with
 _BLOCK = 512
 _LARGEST_BLOCK = 4096
 _WHOLE = 2048  # up to this size the whole problem is one block
@@ -48,8 +49,10 @@ _FINEST = 1e-14  # violations below this share of the kernel's diagonal are roun
 
 def coupled_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
     """How kernel rows are had: only few of them are needed, so that the whole matrix pays for small problems only."""
-    coarse = tol >= FINEST_SINGLE_TOL
-    return kernel_source(X, kernel, cache_bytes=cache_bytes, tol=tol, whole=_SMALL if coarse else _WHOLE)
+    coarse = tol >= _FINEST_SINGLE
+    # The sums are recomputed in double precision at the end, and the rows go over to it where that shows an error.
+    reachable = max(tol, FINEST_SINGLE_TOL) if coarse else tol
+    return kernel_source(X, kernel, cache_bytes=cache_bytes, tol=reachable, whole=_SMALL if coarse else _WHOLE)
 
 
 def solve_coupled(

@@ -119,7 +119,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
     their scores without thresholds, as in the paper. `score_samples` is positive exactly where one region, and one
     only, contains the case; with "ambiguity", where not both do.
 
-    The kernel matrix is held whole, in double precision, up to 2048 cases for a tolerance below 1e-5 and up to 500
+    The kernel matrix is held whole, in double precision, up to 2048 cases for a tolerance below 1e-6 and up to 500
     otherwise; beyond, its rows are computed when they are needed. `objective_`, `dual_gap_` and `residual_` are always
     those of scores recomputed in double precision.
 
