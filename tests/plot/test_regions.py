@@ -89,6 +89,30 @@ def test_cases_of_unknown_classes_are_crosses(clouds):
     assert (display.truth == 2).sum() == 5
 
 
+def test_answers_that_are_there_already(clouds):
+    X, y = clouds
+    model = CoupledOneClassSVC(gamma=1.0).fit(X, y)
+    one = RejectRegionDisplay.from_estimator(model, X, y, resolution=25)
+    points = np.array([[a, b] for a in one.x for b in one.y])
+    points = np.random.default_rng(0).permutation(points)
+    other = RejectRegionDisplay.from_predictions(points, model.decide(points), X=X, y=y, names=("a", "b"))
+    np.testing.assert_array_equal(one.regions, other.regions)
+    np.testing.assert_array_equal(one.x, other.x)
+    np.testing.assert_array_equal(one.truth, other.truth)
+    assert (other.ax_.get_xlabel(), other.ax_.get_ylabel()) == ("a", "b")
+    with pytest.raises(ValueError, match=r"a rectangular grid: 25 values .* 625 points, each once; got 624"):
+        RejectRegionDisplay.from_predictions(points[1:], model.decide(points[1:]))
+    twice = np.vstack([points[1:], points[1:2]])
+    with pytest.raises(ValueError, match="rectangular grid"):
+        RejectRegionDisplay.from_predictions(twice, model.decide(twice))
+    with pytest.raises(ValueError, match=r"two columns and a row for each answer: \(625, 2\), got \(624, 2\)"):
+        RejectRegionDisplay.from_predictions(points[1:], model.decide(points))
+    with pytest.raises(TypeError, match="y_pred must be a Decisions table"):
+        RejectRegionDisplay.from_predictions(points, model.predict(points))
+    with pytest.raises(ValueError, match="X and y go together"):
+        RejectRegionDisplay.from_predictions(points, model.decide(points), y=y)
+
+
 def test_bad_features(clouds):
     X, y = clouds
     model = CoupledOneClassSVC().fit(X, y)

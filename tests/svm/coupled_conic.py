@@ -82,13 +82,13 @@ def primal(case, F, half_norm, rho_negative, rho_positive, rho):
     return half_norm - rho_positive - rho_negative + slacks
 
 
-def conic_solution(case):
-    """Minimum and scores of both machines (two columns), from Clarabel."""
+def conic_solution(case, nonnegative=False):
+    """Minimum and scores of both machines (two columns), from Clarabel; on demand with rho >= 0."""
     values, vectors = np.linalg.eigh(case.gram)
     keep = values > 1e-12 * values[-1]
     root = vectors[:, keep] * np.sqrt(values[keep])
     w = [cp.Variable(int(keep.sum())) for _ in range(2)]
-    thresholds, rho = [cp.Variable() for _ in range(2)], cp.Variable()
+    thresholds, rho = [cp.Variable() for _ in range(2)], cp.Variable(nonneg=nonnegative)
     used = case.weights > 0
     a, g, u = (bound[used] for bound in case.bounds)
     y, root_used = case.y[used], root[used]

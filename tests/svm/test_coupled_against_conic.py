@@ -1,6 +1,7 @@
 """Many random coupled problems against an independent solver, and every certificate recomputed."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ SEEDS = range(150)
 LEAST = 1e-4
 
 
-def fitted(case, tol=1e-8):
+def fitted(case, tol=1e-8, **options):
     model = CoupledOneClassSVC(
         case.costs,
         C=case.C,
@@ -28,6 +29,7 @@ def fitted(case, tol=1e-8):
         kernel=case.kernel,
         gamma=0.5,
         tol=tol,
+        **options,
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # tol is beyond rounding for some; what is reached is asserted below
@@ -82,6 +84,34 @@ def test_reaches_the_minimum_and_says_so(reference):
             shares.append(clear.mean())
     assert len(shares) > 100
     assert np.mean(shares) > 0.5  # support vectors on the edge of their region are not clear, all others are
+
+
+def test_a_band_that_must_not_be_negative():
+    """Where rho would be negative, the minimum among rho >= 0."""
+    tried = 0
+    # Rejecting a negative costs nearly as much as an error.
+    costs = Costs(fp=1, fn=10, reject_negative=0.95, reject_positive=0.4)
+    for seed in range(60):
+        case = replace(random_case(seed), costs=costs, C=3.0)
+        free = fitted(case)
+        model = fitted(case, nonnegative_rho=True)
+        if free.rho_ >= 0:
+            assert model.objective_ == free.objective_
+            assert model.rho_ == free.rho_
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            minimum, _ = conic_solution(case, nonnegative=True)
+        F, half_norm = scores(case, model)
+        mine = primal(case, F, half_norm, model.rho_negative_, model.rho_positive_, 0.0)
+        scale = max(abs(mine), LEAST * case.gram.diagonal().mean())
+        assert model.rho_ == 0
+        assert abs(mine - minimum) <= 1e-6 * scale, seed
+        assert model.objective_ == pytest.approx(mine, rel=1e-8, abs=1e-8 * scale)
+        assert model.objective_ >= free.objective_ - 1e-8 * scale
+        assert model.n_iter_ > free.n_iter_
+        tried += free.rho_ < -1e-6
+    assert tried >= 5
 
 
 def program(case):

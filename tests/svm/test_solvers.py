@@ -270,14 +270,18 @@ def test_the_exponential_is_exact_to_two_units_in_the_last_place(dtype, loop, lo
     assert np.isnan(ends[0, 6])  # so that the solvers can refuse it
 
 
+@pytest.mark.parametrize("columns", [(), (2,)])
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.3, 0.9, 1.0])
-def test_scores_with_each_kernel_value_computed_once(share):
+def test_scores_with_each_kernel_value_computed_once(share, columns):
     """Several tiles, the last ones incomplete, against the plain product."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(1100, 3))
-    beta = np.where(rng.uniform(size=1100) < share, rng.normal(size=1100), 0.0)
-    expected = Kernel("rbf", 0.4)(X, X) @ beta
-    np.testing.assert_allclose(gaussian_scores(X, 0.4, beta), expected, atol=1e-11)
+    X, shape = rng.normal(size=(1100, 3)), (1100, *columns)
+    beta = np.where(rng.uniform(size=shape) < share, rng.normal(size=shape), 0.0)
+    K = Kernel("rbf", 0.4)(X, X)
+    np.testing.assert_allclose(gaussian_scores(X, 0.4, beta), K @ beta, atol=1e-11)
+    np.testing.assert_allclose(MatrixRows(K).scores(beta), K @ beta, atol=1e-11)
+    rows = VectorRows(sparse.csr_matrix(X), Kernel("rbf", 0.4), budget=10**6)
+    np.testing.assert_allclose(rows.scores(beta), K @ beta, atol=1e-11)
 
 
 def test_factor_follows_the_matrix():

@@ -41,7 +41,8 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
     costs : Costs or float, default=0.25
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. Only `score` uses them.
     nu_positive, nu_negative : float in (0, 1], default=0.05
-        Largest share of the training cases of the positive and of the negative class outside their region.
+        Largest share of the training cases of the positive and of the negative class outside their region, but for
+        support vectors, which lie on its edge up to `tol`.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         As in `sklearn.svm.OneClassSVM`.
     gamma : {"scale", "auto"} or float, default="scale"

@@ -8,8 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decisions import decide, locate
+from ..decisions import Decisions, decide, locate
 from ..labels import plain
+
+Vector = NDArray[np.float64]
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; rejections are grey, and hatched.
 _CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
@@ -104,16 +106,49 @@ class RejectRegionDisplay:
         points = np.tile(np.nanmedian(values, axis=0), (resolution**2, 1))
         points[:, chosen[0]], points[:, chosen[1]] = (axis.ravel() for axis in np.meshgrid(x, z))
         decisions = decide(estimator, _like(X, points), reasons=False)
-        codes = np.searchsorted(decisions.classes, decisions.forced)
-        answers = np.where(decisions.accepted, codes, len(decisions.classes) + (decisions.kind == "novelty"))
         cases = truth = None
         if y is not None:
             rows = np.unique(np.linspace(0, len(values) - 1, max_cases).astype(np.intp))
             cases = values[rows][:, chosen]
             truth = _class_numbers(locate(estimator)[0].classes_, np.asarray(y)[rows])
-        shape = (resolution, resolution)
-        shown = [plain(label) for label in decisions.classes]
-        return cls(x, z, answers.reshape(shape), shown, names, cases, truth).plot(ax)
+        regions = _answers(decisions).reshape(resolution, resolution)
+        return cls(x, z, regions, _shown(decisions), names, cases, truth).plot(ax)
+
+    @classmethod
+    def from_predictions(
+        cls,
+        points: Any,
+        y_pred: Decisions,
+        *,
+        X: Any = None,
+        y: Any = None,
+        names: Sequence[str] = ("x0", "x1"),
+        ax: Any = None,
+    ) -> Self:
+        """Draw answers that are there already, such as those of a model that lives elsewhere.
+
+        Parameters
+        ----------
+        points : array-like of shape (n_points, 2)
+            The points of a rectangular grid, in any order.
+        y_pred : Decisions
+            The answers at these points.
+        X, y : array-like of shape (n_cases, 2), (n_cases,), optional
+            Cases to draw, and their classes.
+        names : pair of str, default=("x0", "x1")
+            Names of the two features.
+        ax : matplotlib axes, optional
+            Where to draw.
+        """
+        if not isinstance(y_pred, Decisions):
+            raise TypeError(f"y_pred must be a Decisions table, as `decide` gives it; got {type(y_pred).__name__}.")
+        x, z, order = _grid(np.asarray(points, dtype=np.float64), len(y_pred))
+        if (X is None) != (y is None):
+            raise ValueError("X and y go together: give the cases to draw and their classes, or neither.")
+        cases = None if X is None else np.asarray(X, dtype=np.float64)
+        truth = None if y is None else _class_numbers(y_pred.classes, np.asarray(y))
+        regions = _answers(y_pred)[order].reshape(len(z), len(x))
+        return cls(x, z, regions, _shown(y_pred), names, cases, truth).plot(ax)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
         """Draw the regions and the cases."""
@@ -185,6 +220,33 @@ class RejectRegionDisplay:
             marks = [code for code in np.unique(self.truth).tolist() if code < len(self.classes)]
             entries += [Line2D([], [], linestyle="", **_mark(code), label=f"case of {names[code]}") for code in marks]
         self.ax_.legend(handles=entries, fontsize="small", loc="best", framealpha=0.9)
+
+
+def _answers(decisions: Decisions) -> NDArray[np.intp]:
+    """Class numbers, then ambiguity, then novelty."""
+    codes = np.searchsorted(decisions.classes, decisions.forced)
+    return np.where(decisions.accepted, codes, len(decisions.classes) + (decisions.kind == "novelty"))
+
+
+def _shown(decisions: Decisions) -> list[Any]:
+    return [plain(label) for label in decisions.classes]
+
+
+def _grid(points: NDArray[np.float64], n_answers: int) -> tuple[Vector, Vector, NDArray[np.intp]]:
+    """Both axes of a rectangular grid, and the order in which its points go row by row."""
+    if points.shape != (n_answers, 2):
+        raise ValueError(
+            f"points must have two columns and a row for each answer: ({n_answers}, 2), got {points.shape}."
+        )
+    x, z = np.unique(points[:, 0]), np.unique(points[:, 1])
+    order = np.lexsort(points.T)
+    full = np.column_stack([axis.ravel() for axis in np.meshgrid(x, z)])
+    if full.shape != points.shape or not np.array_equal(points[order], full):
+        raise ValueError(
+            f"points must be a rectangular grid: {len(x)} values of the first feature and {len(z)} of the second make "
+            f"{len(full)} points, each once; got {len(points)}."
+        )
+    return x, z, order
 
 
 def _mark(code: int) -> dict[str, Any]:

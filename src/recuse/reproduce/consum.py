@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,19 +30,12 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, OneClassSVM
 
 from ..baselines import IndependentOneClassSVC
-from ..costs import Costs
-from ..datasets import add_novelties, load, make_gaussian_classes
+from ..datasets import load, make_gaussian_classes
 from ..svm import CoupledOneClassSVC
 from ..thresholds import ThresholdRejectClassifier
+from . import consum_figures, consum_study
+from .consum_prices import COSTS, NOVELTY, NU, SCENARIOS, Labels, Vector, answers_of, cost_of, with_novelties
 
-Vector = NDArray[np.float64]
-Labels = NDArray[Any]
-
-COSTS = Costs(fp=4, fn=4, reject=1)
-PRICES = COSTS.matrix()
-NU = 0.05
-NOVELTY = 2  # the label of a novelty, and its row of the price matrix
-SCENARIOS = ("none", "ambiguity", "both")
 METHODS = ("SVM", "2OSVM", "CONSUM")
 WIDTHS = tuple(4.0**k for k in range(-3, 2))  # gamma, in units of 1 / (number of features)
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)
@@ -145,11 +138,6 @@ def run_split(part: Part, split: int) -> list[Outcome]:
     return outcomes
 
 
-def with_novelties(X: Vector, y: Labels, seed: int) -> tuple[Vector, Labels]:
-    """A quarter as many novelties as cases, after them."""
-    return add_novelties(X, y, n_novelties=len(y) // 4, novelty_label=NOVELTY, random_state=seed)
-
-
 def _outcome(
     part: Part, method: str, scenario: str, split: int, answers: NDArray[np.intp], y: Labels, best: Setting
 ) -> Outcome:
@@ -157,11 +145,6 @@ def _outcome(
     setting = f"gamma={best.gamma:.4g}" + (f", C={best.C:g}" if method != "2OSVM" else "")
     shares = (float(np.mean(answers == 2)), float(np.mean(answers == 3)), float(np.mean(wrong)))
     return Outcome(part.data, method, scenario, split, cost_of(answers, y), *shares, setting)
-
-
-def cost_of(answers: NDArray[np.intp], y: Labels) -> float:
-    """Mean price: answers are classes, 2 for ambiguous and 3 for a novelty; y may hold novelties."""
-    return float(PRICES[y, answers].mean())
 
 
 def coupled(setting: Setting, scenario: str) -> Any:
@@ -184,15 +167,6 @@ def chow(setting: Setting, scenario: str) -> Any:
     novelty = OneClassSVM(nu=NU, gamma=setting.novelty_gamma) if scenario == "both" else None
     calibrated = CalibratedClassifierCV(svm, ensemble=False, cv=3)
     return ThresholdRejectClassifier(calibrated, costs=COSTS, rule="chow", novelty=novelty)
-
-
-def answers_of(model: Any, X: Vector) -> NDArray[np.intp]:
-    """Columns of the price matrix: a class, 2 for ambiguous, 3 for a novelty."""
-    if isinstance(model, SVC):
-        return model.predict(X).astype(np.intp)
-    decisions = model.decide(X, reasons=False)
-    rejected = np.where(decisions.kind == "novelty", 3, 2)
-    return np.where(decisions.accepted, decisions.forced, rejected).astype(np.intp)
 
 
 BUILDERS: dict[str, Callable[[Setting, str], Any]] = {"SVM": chow, "2OSVM": independent, "CONSUM": coupled}
@@ -296,10 +270,50 @@ def run(*, quick: bool = False, minutes: float = 60.0, out: Path | None = None) 
         outcomes += [outcome for split in found for outcome in split]
         print("\n".join(lines(part, outcomes)), flush=True)
         if out is not None:
-            write(out, outcomes, parts(quick), skipped, quick)
+            write(out, Page(outcomes, skipped=skipped, quick=quick))
+    page = Page(outcomes, skipped=skipped, quick=quick)
+    if time.perf_counter() - started <= 60 * minutes:
+        page.comparisons = study(quick)
+        print("\n".join(consum_study.lines(page.comparisons, study_grid(quick)[0])), flush=True)
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+            page.figures = consum_figures.draw(figure_fits(quick), METHODS, out, page.stem, draws=2 if quick else 3)
+    else:
+        skipped += ["the study of the coupling", "the figures"]
     if out is not None:
-        write(out, outcomes, parts(quick), skipped, quick)
+        write(out, page)
     return outcomes
+
+
+def study_grid(quick: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Widths and values of C of the study."""
+    return (WIDTHS[2:4], STRENGTHS[1:3]) if quick else (consum_study.WIDTHS, consum_study.STRENGTHS)
+
+
+def study(quick: bool) -> list[consum_study.Comparison]:
+    """When the coupling helps."""
+    situations = consum_study.SITUATIONS[1:5:3] if quick else consum_study.SITUATIONS
+    found = Parallel(n_jobs=2, prefer="threads")(
+        delayed(consum_study.compare)(situation, seed, *study_grid(quick))
+        for situation in situations
+        for seed in range(2 if quick else 5)
+    )
+    return [comparison for draw in found for comparison in draw]
+
+
+def figure_fits(quick: bool) -> consum_figures.Fits:
+    """Fits with width and C found by cross-validation on the first training set of the figures, for both rejections."""
+    X, y = consum_figures.training_cases()
+    part = Part("figures", widths=WIDTHS[2:4] if quick else WIDTHS, strengths=STRENGTHS[:2] if quick else STRENGTHS)
+    best = {
+        method: min(search(part, X, y, 0), key=lambda setting: setting.costs[-1]) for method, search in SEARCHES.items()
+    }
+
+    def fit(method: str, C: float | None, X: Vector, y: Labels) -> Any:
+        setting = best[method] if C is None else replace(best[method], C=C)
+        return BUILDERS[method](setting, "both").fit(X, y)
+
+    return fit
 
 
 def means(outcomes: list[Outcome], data: str) -> NDArray[np.float64]:
@@ -368,29 +382,59 @@ def claims(outcomes: list[Outcome]) -> list[str]:
     ]
 
 
-def write(out: Path, outcomes: list[Outcome], planned: list[Part], skipped: list[str], quick: bool) -> None:
-    """Write every outcome as JSON and the tables as Markdown, whole or not at all."""
+@dataclass
+class Page:
+    """What there is to write down."""
+
+    outcomes: list[Outcome]
+    skipped: list[str]
+    quick: bool
+    comparisons: list[consum_study.Comparison] = field(default_factory=list)
+    figures: list[tuple[str, str]] = field(default_factory=list)
+
+    @property
+    def stem(self) -> str:
+        """How the names of the files begin."""
+        return FILE + "_quick" * self.quick
+
+    def markdown(self) -> str:
+        """The tables, the claims, the study and the figures."""
+        planned, done = parts(self.quick), {outcome.part for outcome in self.outcomes}
+        page = ["# reproduce consum", "", (__doc__ or "").strip(), "", "```"]
+        for part in planned:
+            if part.data in done:
+                page += lines(part, self.outcomes)
+        page += ["```", "", "Mean and standard deviation over the splits. " + _settings(planned, self.quick), ""]
+        page += ["## Claims of Table 3", "", *(f"- {claim}" for claim in claims(self.outcomes)), ""]
+        if self.comparisons:
+            page += ["## When the coupling helps", "", (consum_study.__doc__ or "").strip(), ""]
+            page += [*consum_study.lines(self.comparisons, study_grid(self.quick)[0]), ""]
+        if self.figures:
+            page += ["## Figures", "", (consum_figures.__doc__ or "").strip(), ""]
+            page += [line for title, file in self.figures for line in (f"![{title}]({file})", "")]
+        if self.skipped:
+            page += [f"Not run, for want of time: {'; '.join(self.skipped)}.", ""]
+        option = " --quick" if self.quick else ""
+        return "\n".join([*page, f"Again: `python -m recuse.reproduce consum{option} --out benchmarks/results`.", ""])
+
+    def data(self) -> dict[str, Any]:
+        """Every outcome, and what it depends on."""
+        done = {outcome.part for outcome in self.outcomes}
+        return {
+            "experiment": "consum",
+            "quick": self.quick,
+            "skipped": self.skipped,
+            "settings": {part.data: settings(part) for part in parts(self.quick) if part.data in done},
+            "outcomes": [asdict(o) for o in self.outcomes],
+            "study": [asdict(c) for c in self.comparisons],
+        }
+
+
+def write(out: Path, page: Page) -> None:
+    """Write every outcome as JSON and the page as Markdown, whole or not at all."""
     out.mkdir(parents=True, exist_ok=True)
-    done = {outcome.part for outcome in outcomes}
-    page = ["# reproduce consum", "", (__doc__ or "").strip(), "", "```"]
-    for part in planned:
-        if part.data in done:
-            page += lines(part, outcomes)
-    page += ["```", "", "Mean and standard deviation over the splits. " + _settings(planned, quick), ""]
-    page += ["## Claims of Table 3", "", *(f"- {claim}" for claim in claims(outcomes)), ""]
-    if skipped:
-        page += [f"Not run, for want of time: {'; '.join(skipped)}.", ""]
-    option = " --quick" if quick else ""
-    page += [f"Again: `python -m recuse.reproduce consum{option} --out benchmarks/results`.", ""]
-    data = {
-        "experiment": "consum",
-        "quick": quick,
-        "skipped": skipped,
-        "settings": {part.data: settings(part) for part in planned if part.data in done},
-        "outcomes": [asdict(o) for o in outcomes],
-    }
-    stem = FILE + "_quick" * quick
-    for name, text in ((f"{stem}.json", json.dumps(data, indent=1) + "\n"), (f"{stem}.md", "\n".join(page))):
+    files = {f"{page.stem}.json": json.dumps(page.data(), indent=1) + "\n", f"{page.stem}.md": page.markdown()}
+    for name, text in files.items():
         partial = out / f"{name}.partial"
         partial.write_text(text)
         partial.replace(out / name)

@@ -185,7 +185,8 @@ def coupled_smo(K, n_pos, cap_a, cap_g, cap_m, alpha, gamma, mu, F, m, tol, max_
 def violations(n_pos, cap_a, cap_g, cap_m, alpha, gamma, mu, F, m, up_a, down_a, up_m, down_m):
     """Write how far the variables of each case violate their group's condition, by growing or by shrinking.
 
-    A value of 0 is on the edge; -inf, no such move. Returns the largest violation.
+    A value of 0 is on the edge; -inf, no such move. Returns the largest violation, and thresholds rho-, rho+, rho in
+    the middle between the ends of each group.
     """
     n = m.shape[0]
     low_p, high_p, _ = own_class_ends(0, n_pos, cap_a, alpha, F)
@@ -208,4 +209,5 @@ def violations(n_pos, cap_a, cap_g, cap_m, alpha, gamma, mu, F, m, up_a, down_a,
             falling = max(falling, high - m[t])
         up_m[t] = rising
         down_m[t] = falling
-    return max(high_p - low_p, high_n - low_n, high - low)
+    violation = max(high_p - low_p, high_n - low_n, high - low)
+    return violation, 0.5 * (low_n + high_n), 0.5 * (low_p + high_p), -0.5 * (low + high)

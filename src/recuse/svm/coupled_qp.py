@@ -65,6 +65,14 @@ class CoupledQP:
         """The same bounds for some of the cases, given in ascending order."""
         return CoupledQP(self.y[rows], self.cap_a[rows], self.cap_g[rows], self.cap_m[rows])
 
+    def without_band(self) -> CoupledQP:
+        """The same program with rho = 0: each case has one slack, of both weights together.
+
+        Half of the sum for either is the same, since with equal weights the terms are even in rho, and least at 0.
+        """
+        half = 0.5 * (self.cap_g + self.cap_m)
+        return CoupledQP(self.y, self.cap_a, half, half.copy())
+
 
 @dataclass(eq=False)
 class DualPoint:
@@ -208,9 +216,14 @@ def best_thresholds(problem: CoupledQP, F: Vector, m: Vector, settled: Settled =
     return own[0], own[1], best_shift(bends, jumps, settled.margin - float(problem.cap_m.sum()))
 
 
-def slackness(problem: CoupledQP, point: DualPoint, F: Vector, m: Vector, settled: Settled) -> float:
-    """The duality gap as a sum over cases: those that are settled at the right bounds add nothing to it."""
-    rho_negative, rho_positive, rho = best_thresholds(problem, F, m, settled)
+def slackness(
+    problem: CoupledQP, point: DualPoint, F: Vector, m: Vector, thresholds: tuple[float, float, float]
+) -> float:
+    """The duality gap as a sum over cases: those that are settled at the right bounds add nothing to it.
+
+    At thresholds rho-, rho+, rho other than the best it is larger.
+    """
+    rho_negative, rho_positive, rho = thresholds
     own = np.where(problem.y > 0, rho_positive, rho_negative)
     pairs = ((own - F, problem.cap_a, point.alpha), (rho - m, problem.cap_g, point.gamma))
     total = sum(float(cap @ np.maximum(short, 0.0) - value @ short) for short, cap, value in pairs)

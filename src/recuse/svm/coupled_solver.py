@@ -9,6 +9,7 @@ at scores recomputed in double precision.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,22 @@ from numpy.typing import NDArray
 from ..solution import Solution
 from . import coupled_kernels as kernels
 from .coupled_free import free_steps
-from .coupled_qp import CoupledModel, CoupledQP, DualPoint, Settled, Vector, certify, slackness, start_point
+from .coupled_qp import (
+    CoupledModel,
+    CoupledQP,
+    DualPoint,
+    Settled,
+    Vector,
+    best_thresholds,
+    certify,
+    slackness,
+    start_point,
+)
 from .gram import Kernel
 from .rows import MatrixRows, VectorRows
 from .solvers import FINEST_SINGLE_TOL, kernel_source
 
+_FINEST_SINGLE = 1e-6  # down to this tolerance rows are in single precision to begin with
 _BLOCK = 512
 _LARGEST_BLOCK = 4096
 _WHOLE = 2048  # up to this size the whole problem is one block
@@ -31,13 +43,16 @@ _MOST_TURNS = 20
 _MOST_SETBACKS = 3
 _ROUNDING = 1e-13
 _POLISHED = 1e-12
+_NEAR = 3.0  # a gap so many times tol is measured exactly
 _FINEST = 1e-14  # violations below this share of the kernel's diagonal are rounding
 
 
 def coupled_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
     """How kernel rows are had: only few of them are needed, so that the whole matrix pays for small problems only."""
-    coarse = tol >= FINEST_SINGLE_TOL
-    return kernel_source(X, kernel, cache_bytes=cache_bytes, tol=tol, whole=_SMALL if coarse else _WHOLE)
+    coarse = tol >= _FINEST_SINGLE
+    # The sums are recomputed in double precision at the end, and the rows go over to it where that shows an error.
+    reachable = max(tol, FINEST_SINGLE_TOL) if coarse else tol
+    return kernel_source(X, kernel, cache_bytes=cache_bytes, tol=reachable, whole=_SMALL if coarse else _WHOLE)
 
 
 def solve_coupled(
@@ -47,6 +62,7 @@ def solve_coupled(
     tol: float,
     max_iter: int,
     start: DualPoint | None = None,
+    nonnegative: bool = False,
 ) -> Solution:
     """Minimise the program to a duality gap of `tol` times Q.
 
@@ -61,6 +77,8 @@ def solve_coupled(
         Most steps by pairs; -1 for no limit.
     start : DualPoint, optional
         Feasible point to start from.
+    nonnegative : bool, default=False
+        Whether rho must not be negative. The program is convex: where its rho is negative, 0 is then best.
 
     Returns
     -------
@@ -79,17 +97,32 @@ def solve_coupled(
         n_iter = run.to_the_end(tol, limit)
         F, m = run.scores()
     facts = certify(problem, point, F, m, float(rows.diagonal.mean()))
+    if nonnegative and facts.rho < 0:
+        return _without_band(problem, rows, point, tol=tol, max_iter=max_iter, n_iter=int(n_iter))
     gap = facts.relative_gap
     return Solution(CoupledModel(point, facts), facts.primal, gap, int(n_iter), gap <= tol)
 
 
+def _without_band(
+    problem: CoupledQP, rows: Any, point: DualPoint, *, tol: float, max_iter: int, n_iter: int
+) -> Solution:
+    """The solution with rho = 0, from the alphas of another after `n_iter` steps."""
+    nobody = np.zeros(len(problem))
+    start = DualPoint(point.alpha, nobody, nobody)
+    again = solve_coupled(problem.without_band(), rows, tol=tol, max_iter=max_iter, start=start)
+    model = replace(again.model, certificate=replace(again.model.certificate, rho=0.0))  # it is, but for rounding
+    return replace(again, model=model, n_iter=n_iter + again.n_iter)
+
+
 def exact_sums(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Vector, Vector]:
     """``K alpha`` and ``K difference`` in double precision."""
-    difference = point.difference(problem.y)
-    support = np.flatnonzero((point.alpha != 0) | (difference != 0))
-    both = np.column_stack([point.alpha, difference])[support]
-    sums = rows.product(np.arange(len(problem)), support, both)
+    sums = rows.scores(_columns(problem, point))
     return np.ascontiguousarray(sums[:, 0]), np.ascontiguousarray(sums[:, 1])
+
+
+def _columns(problem: CoupledQP, point: DualPoint) -> NDArray[np.float64]:
+    """Coefficients of ``w+ + w-`` and ``w+ - w-``, a column each."""
+    return np.column_stack([point.alpha, point.difference(problem.y)])
 
 
 def scores(y: Vector, total: Vector, difference: Vector) -> tuple[Vector, Vector]:
@@ -165,7 +198,8 @@ class _Run:
         self._unit: float
         self._patience: int
         self._first_patience = 2 + 3 * len(problem) // _BLOCK
-        self._T, self._D = np.zeros(len(problem)), np.zeros(len(problem))
+        self._exact_coef, self._exact_sums = np.zeros((len(problem), 2)), np.zeros((len(problem), 2))
+        self._T, self._D = np.zeros((2, len(problem)))
         # Rows that are needed to start with are needed again when their cases move.
         self._add(np.arange(len(problem)), point.alpha, point.difference(problem.y))
         self._play_all()
@@ -173,7 +207,7 @@ class _Run:
     def to_the_end(self, tol: float, limit: int) -> int:
         """Rounds until the gap is at most `tol`; returns the number of steps. The sums are then fresh."""
         while True:
-            violation, gap = self.survey()
+            violation, gap = self.survey(tol)
             # A little less than tol while the sums are inexact, so that the recomputed ones need not be improved.
             if gap <= (tol if self.fresh else 0.9 * tol) or self.n_iter >= limit or self.stuck:
                 if self.fresh:
@@ -192,16 +226,23 @@ class _Run:
         """Whether some cases are out of play."""
         return len(self._part) < len(self.problem)
 
-    def survey(self) -> tuple[float, float]:
-        """The largest violation among the active cases, and their share of the gap."""
+    def survey(self, tol: float) -> tuple[float, float]:
+        """The largest violation among the active cases, and their share of the gap, or a bound on it far from `tol`."""
         part, mine = self._part, self._mine
         self._F, self._m = self.scores()
         self._moves = np.empty((4, len(part)))
-        violation = kernels.violations(part.n_pos, *part.caps(), *mine.values(), self._F, self._m, *self._moves)
-        if violation > self._unit and not self.fresh:
-            return violation, np.inf  # far from the end: no need to know how far
-        gap = slackness(part, mine, self._F, self._m, self._settled) / self._unit
-        return violation, gap
+        found = kernels.violations(part.n_pos, *part.caps(), *mine.values(), self._F, self._m, *self._moves)
+        violation, middle = found[0], found[1:]
+        # The best thresholds take a sort, which is worth it near the end only.
+        if not self.fresh and np.isfinite(middle).all():
+            bound = self._gap(middle)
+            if bound > _NEAR * tol:
+                return violation, bound
+        return violation, self._gap(best_thresholds(part, self._F, self._m, self._settled))
+
+    def _gap(self, thresholds: tuple[float, float, float]) -> float:
+        """The active cases' share of the gap at some thresholds."""
+        return slackness(self._part, self._mine, self._F, self._m, thresholds) / self._unit
 
     def improve(self, target: float, limit: int) -> int:
         """Solve the program in one block and carry the moves over to the sums; returns the number of steps."""
@@ -240,7 +281,7 @@ class _Run:
     def recompute(self, tol: float) -> None:
         """Refresh the sums; finer rows where the gap has not become much smaller since the last time."""
         self.refresh()
-        _, gap = self.survey()
+        _, gap = self.survey(tol)
         stalled = gap > max(tol, 0.5 * self._last_gap)
         self._last_gap = gap
         if stalled:
@@ -250,7 +291,11 @@ class _Run:
         """Sums from the variables in double precision, with every case in play."""
         self._store()
         self.rows.reset()
-        self._T, self._D = exact_sums(self.problem, self.rows, self.point)
+        # Only what has moved since the last time is multiplied again: far fewer rows the second time.
+        coef = _columns(self.problem, self.point)
+        self._exact_sums += self.rows.scores(coef - self._exact_coef)
+        self._exact_coef = coef
+        self._T, self._D = self._exact_sums.T.copy()
         self._play_all()
         self.fresh = True
 

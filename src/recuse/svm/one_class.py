@@ -36,9 +36,10 @@ from .regions import REJECTIONS, closest, evaluate_regions, region_reasons
 class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
     """Two one-class support vector machines, coupled: CONSUM.
 
-    Each class has a region, ``f+(x) = <w+, phi(x)> - rho+ > 0`` and ``f-(x) = <w-, phi(x)> - rho- > 0``. A case inside
-    one of them has that class, inside both it is ambiguous, inside neither it is a novelty: eq. (12). The machines
-    minimise eq. (2) of the paper,
+    Each class has a region, ``f+(x) = <w+, phi(x)> - rho+ >= 0`` and ``f-(x) = <w-, phi(x)> - rho- >= 0``. A case
+    inside one of them has that class, inside both it is ambiguous, inside neither it is a novelty: eq. (12), but for
+    the edge of a region, where many support vectors lie and which is inside here. The machines minimise eq. (2) of the
+    paper,
 
         1/2 |w+|^2 - rho+ + 1/(nu+ N+) sum_{y=+1} (rho+ - <w+, phi_i>)_+
       + 1/2 |w-|^2 - rho- + 1/(nu- N-) sum_{y=-1} (rho- - <w-, phi_i>)_+
@@ -56,8 +57,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
     C : float, default=1.0
         Weight of the coupling. 0: two independent one-class machines. Beyond about 10 little changes any more.
     nu_positive, nu_negative : float in (0, 1], default=0.05
-        Largest share of the training cases of the positive and of the negative class outside their region, but for
-        rounding.
+        Largest share of the training cases of the positive and of the negative class outside their region.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values. Regions
         around cases need a kernel that falls with the distance: rbf.
@@ -70,6 +70,8 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
     rejection : {"both", "ambiguity", "none"}, default="both"
         The scenarios of the paper. "ambiguity": only cases inside both regions are rejected, and those inside neither
         have the class with the higher score ``<w, phi>``. "none": every case has. May be changed after `fit`.
+    nonnegative_rho : bool, default=False
+        Whether `rho_` must not be negative. Matters only at prices at which it may be, see there.
     tol : float, default=1e-4
         Largest gap between the primal and the dual objective, as a share of the dual one.
     max_iter : int, default=-1
@@ -89,7 +91,8 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         Thresholds of the two regions; the middle, where several are best.
     rho_ : float
         Half-width of the band. No decision uses it. It is not negative where each error costs at least twice the
-        rejection of its class; at symmetric prices others are refused, since rejecting never pays there.
+        rejection of its class, or with `nonnegative_rho`; at symmetric prices others are refused, since rejecting
+        never pays there.
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the training cases.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, n_features)
@@ -116,7 +119,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
     their scores without thresholds, as in the paper. `score_samples` is positive exactly where one region, and one
     only, contains the case; with "ambiguity", where not both do.
 
-    The kernel matrix is held whole, in double precision, up to 2048 cases for a tolerance below 1e-5 and up to 500
+    The kernel matrix is held whole, in double precision, up to 2048 cases for a tolerance below 1e-6 and up to 500
     otherwise; beyond, its rows are computed when they are needed. `objective_`, `dual_gap_` and `residual_` are always
     those of scores recomputed in double precision.
 
@@ -152,6 +155,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         degree: float = 3,
         coef0: float = 0.0,
         rejection: str = "both",
+        nonnegative_rho: bool = False,
         tol: float = 1e-4,
         max_iter: int = -1,
         cache_size: float = 200,
@@ -168,6 +172,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         self.degree = degree
         self.coef0 = coef0
         self.rejection = rejection
+        self.nonnegative_rho = nonnegative_rho
         self.tol = tol
         self.max_iter = max_iter
         self.cache_size = cache_size
@@ -224,6 +229,8 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         check_share("nu_negative", self.nu_negative, or_one=True)
         check_positive(self, "tol", "cache_size")
         check_choice(self, "rejection", REJECTIONS)
+        if not isinstance(self.nonnegative_rho, bool | np.bool_):
+            raise ValueError(f"nonnegative_rho must be True or False; got {self.nonnegative_rho!r}.")
         check_limit(self)
         check_kernel_parameters(self)
 
@@ -237,7 +244,9 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         from .coupled_solver import coupled_source, solve_coupled
 
         rows = coupled_source(X, self._kernel, cache_bytes=int(self.cache_size * 2**20), tol=self.tol)
-        return solve_coupled(problem, rows, tol=self.tol, max_iter=self.max_iter)
+        return solve_coupled(
+            problem, rows, tol=self.tol, max_iter=self.max_iter, nonnegative=bool(self.nonnegative_rho)
+        )
 
     def _store(self, solution: Solution, problem: CoupledQP, X: Any, used: NDArray[np.intp]) -> None:
         """Publish the support vectors, in the order of the training cases, and the certificate."""

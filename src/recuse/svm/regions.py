@@ -1,7 +1,9 @@
 """Answers from two class regions, eq. (12): inside one of them, inside both, outside both.
 
 ``F`` are the scores of a batch in the two machines, one column a class in the order of the classes; a case is inside
-the region of a class where ``f = F - rho > 0``.
+the region of a class where ``f = F - rho > 0``, or on its edge. The paper has both: (12) puts the edge outside, its
+section 3.1 inside. In theory nobody lies there but support vectors, often more than a share nu of a class: outside,
+they would break the promise that nu makes.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ Nearest = Callable[[NDArray[np.intp]], Sequence[str]]
 
 # The three scenarios of the paper's experiments.
 REJECTIONS = ("both", "ambiguity", "none")
-_LEAST = np.nextafter(0.0, 1.0)
+_LEAST = float(np.finfo(np.float64).tiny)
 _ROUNDING = 1e-9
 
 
@@ -38,23 +40,22 @@ def evaluate_regions(F: Floats, rho: Sequence[float] | Floats, rejection: str, X
     X : array-like, optional
         The cases, for the reasons.
     """
-    # Support vectors lie on the edges, up to rounding, which must not decide about them.
+    # Rounding must not decide about those on the edge.
     edge = _ROUNDING * float(np.abs(rho).max())
-    f = _without_dust(F - np.asarray(rho), edge)
+    f = _within(F - np.asarray(rho), edge, _LEAST)
     low, high = f.min(axis=1), f.max(axis=1)
     if rejection == "both":
-        # The least number keeps f = 0 outside, as in (12).
-        return Evaluation(f[:, 1] - f[:, 0], np.minimum(high, _LEAST - low), novel=high <= 0, detail=(f, X))
-    h = _without_dust(F[:, 1] - F[:, 0], edge)
+        return Evaluation(f[:, 1] - f[:, 0], np.minimum(high, -low), novel=high < 0, detail=(f, X))
+    h = _within(F[:, 1] - F[:, 0], edge, 0.0)
     if rejection == "none":
         return Evaluation(h, np.abs(h) + _LEAST, detail=(f, X))
-    inside_one = (high > 0) & (low <= 0)
-    return Evaluation(np.where(inside_one, f[:, 1] - f[:, 0], h), _LEAST - low, detail=(f, X))
+    inside_one = (high > 0) & (low < 0)
+    return Evaluation(np.where(inside_one, f[:, 1] - f[:, 0], h), -low, detail=(f, X))
 
 
-def _without_dust(values: Floats, edge: float) -> Floats:
-    """The values, those within `edge` of 0 being 0."""
-    return np.where(np.abs(values) <= edge, 0.0, values)
+def _within(values: Floats, edge: float, replacement: float) -> Floats:
+    """The values, those within `edge` of 0 replaced."""
+    return np.where(np.abs(values) <= edge, replacement, values)
 
 
 def region_reasons(evaluation: Evaluation, names: Sequence[Any], nearest: Nearest) -> list[str]:
@@ -73,6 +74,7 @@ def region_reasons(evaluation: Evaluation, names: Sequence[Any], nearest: Neares
 
 def _reason(f: Sequence[float], kind: int, answer: int, names: Sequence[Any]) -> str:
     inside = [value > 0 for value in f]
+    f = [0.0 if value == _LEAST else value for value in f]
     if all(inside):
         where = f"inside both class regions: {f[0]:.3g} within that of {names[0]!r}, {f[1]:.3g} within {names[1]!r}"
     elif not any(inside):

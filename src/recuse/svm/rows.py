@@ -61,8 +61,8 @@ class MatrixRows:
         return False
 
     def scores(self, beta: Vector) -> Vector:
-        """``K @ beta`` in double precision."""
-        support = np.flatnonzero(beta)
+        """``K @ beta`` in double precision; `beta` may have several columns."""
+        support = nonzero_rows(beta)
         return self._product_of_all(support, beta[support])
 
     def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
@@ -134,10 +134,10 @@ class VectorRows:
         self._active_right = self._right
 
     def scores(self, beta: Vector) -> Vector:
-        """``K @ beta`` in double precision."""
+        """``K @ beta`` in double precision; `beta` may have several columns."""
         if self.kernel.name == "rbf" and not sparse.issparse(self.X):
             return finite(gaussian_scores(self.X, self.kernel.gamma, beta), self.kernel)
-        support = np.flatnonzero(beta)
+        support = nonzero_rows(beta)
         return self.product(np.arange(self.n), support, beta[support])
 
     def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
@@ -229,15 +229,15 @@ class VectorRows:
 
 
 def gaussian_scores(X: Vector, gamma: float, beta: Vector) -> Vector:
-    """``K @ beta`` for the rbf kernel between the rows of X, in double precision.
+    """``K @ beta`` for the rbf kernel between the rows of X, in double precision; `beta` may have several columns.
 
     K is symmetric: each value between two cases with coefficients is computed once, for both.
     """
-    used = beta != 0
-    support, others = np.flatnonzero(used), np.flatnonzero(~used)
+    support = nonzero_rows(beta)
+    others = np.setdiff1d(np.arange(len(beta)), support, assume_unique=True)
     right = log_factors(X[support], gamma)[1]
-    coef, sums = beta[support], np.zeros(len(support))
-    out = np.zeros(len(beta))
+    coef, sums = beta[support], np.zeros((len(support), *beta.shape[1:]))
+    out = np.zeros(beta.shape)
     for part in stretches(len(support), 1, _SIDE):
         left = log_factors(X[support[part]], gamma)[0]
         for columns in stretches(len(support), 1, _SIDE):
@@ -246,13 +246,18 @@ def gaussian_scores(X: Vector, gamma: float, beta: Vector) -> Vector:
             values = exp_in_place(left @ right[columns].T)
             sums[part] += values @ coef[columns]
             if columns.start > part.start:
-                sums[columns] += coef[part] @ values
+                sums[columns] += values.T @ coef[part]
     out[support] = sums
     for part in stretches(len(others), 1, _SIDE):
         left = log_factors(X[others[part]], gamma)[0]
         for columns in stretches(len(support), 1, _SIDE):
             out[others[part]] += exp_in_place(left @ right[columns].T) @ coef[columns]
     return out
+
+
+def nonzero_rows(beta: Vector) -> Index:
+    """Positions of the cases with a coefficient, in any column."""
+    return np.flatnonzero(beta if beta.ndim == 1 else beta.any(axis=1))
 
 
 def exp_in_place(values: NDArray[Any]) -> NDArray[Any]:

@@ -1,0 +1,46 @@
+"""Prices, scenarios and novelties of the CONSUM paper, for its table, its figures and the study."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.svm import SVC
+
+from ..costs import Costs
+from ..datasets import add_novelties
+
+Vector = NDArray[np.float64]
+Labels = NDArray[Any]
+
+COSTS = Costs(fp=4, fn=4, reject=1)
+PRICES = COSTS.matrix()
+NU = 0.05
+NOVELTY = 2  # the label of a novelty, and its row of the price matrix
+SCENARIOS = ("none", "ambiguity", "both")
+
+
+def with_novelties(X: Vector, y: Labels, seed: int) -> tuple[Vector, Labels]:
+    """A quarter as many novelties as cases, after them."""
+    return add_novelties(X, y, n_novelties=len(y) // 4, novelty_label=NOVELTY, random_state=seed)
+
+
+def cost_of(answers: NDArray[np.intp], y: Labels) -> float:
+    """Mean price: answers are classes, 2 for ambiguous and 3 for a novelty; y may hold novelties."""
+    return float(PRICES[y, answers].mean())
+
+
+def answers_of(model: Any, X: Vector) -> NDArray[np.intp]:
+    """Columns of the price matrix: a class, 2 for ambiguous, 3 for a novelty."""
+    if isinstance(model, SVC):
+        return model.predict(X).astype(np.intp)
+    decisions = model.decide(X, reasons=False)
+    rejected = np.where(decisions.kind == "novelty", 3, 2)
+    return np.where(decisions.accepted, decisions.forced, rejected).astype(np.intp)
+
+
+def scores_of(model: Any, X: Vector) -> Vector:
+    """Scores F of a pair of one-class machines before their thresholds, one column a class."""
+    f, _ = model._evaluate(X).detail
+    return np.asarray(f + np.array([model.rho_negative_, model.rho_positive_]))
