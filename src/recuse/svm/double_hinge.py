@@ -22,8 +22,6 @@ from .inputs import (
     check_kernel_parameters,
     check_limit,
     check_positive,
-    settle_kernel,
-    some_cases,
 )
 from .losses import bartlett_wegkamp_threshold, break_even_score, double_hinge, score_thresholds
 from .machine import KernelMachineMixin
@@ -119,8 +117,8 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
     -----
     Up to 1000 cases "smo" is finished by a few active set steps, which leave no error but rounding: `tol` is then
     a limit that is undercut by far. With no `max_iter`, an interior point method takes over where pairs have not ended
-    after ``10000 + 200 n`` steps (large C, hopeless cases), if a Cholesky factor of the kernel matrix fits into
-    `cache_size` or there are no more than 2048 cases; then active set steps up to 1000 cases, ``800 n`` more pairs
+    after ``10000 + 200 n`` steps (large C, hopeless cases), if the kernel matrix has a rank of at most 1000 and, beyond
+    2048 cases, its Cholesky factor fits into `cache_size`; then active set steps up to 1000 cases, ``800 n`` more pairs
     beyond.
 
     Up to 2048 cases the whole kernel matrix is held in double precision, whatever `cache_size`: 32 megabytes at most,
@@ -205,9 +203,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         X, signs, weights = self._check_input(X, y, sample_weight)
         costs = self._fit_costs()
         self._fit_thresholds(costs)
-        used = np.flatnonzero(weights)
-        cases = X if len(used) == X.shape[0] else some_cases(X, used, self.kernel)
-        self._kernel = settle_kernel(self, cases, weights[used])
+        used, cases = self._settle(X, weights)
         problem = from_hinges(double_hinge(costs), signs[used], self.C * weights[used])
         solution = self._solve(problem, cases)
         self._store(solution, cases, used)
@@ -249,16 +245,10 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
     def _store(self, solution: Solution, X: Any, used: NDArray[np.intp]) -> None:
         """Publish the support vectors and the certificate."""
-        beta = solution.model.beta
-        support = np.flatnonzero(beta)
-        self.support_ = used[support]
-        self.dual_coef_ = beta[support]
-        self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
+        self._store_support(solution.model.beta, X, used)
         if self.kernel == "linear":
             # The coefficients sum to 0: a shift changes nothing but the digits lost far from the origin.
             self.coef_ = np.asarray(centred(self.support_vectors_).T @ self.dual_coef_).ravel()
-        elif hasattr(self, "coef_"):
-            del self.coef_  # of an earlier fit
         self.intercept_ = solution.model.intercept
         self.objective_ = solution.objective
         self.dual_gap_ = solution.model.gap

@@ -17,7 +17,6 @@ from ..costs import Costs, as_costs
 from ..labels import plain
 from .double_hinge import DoubleHingeSVC
 from .gram import Kernel
-from .inputs import settle_kernel, some_cases
 from .losses import double_hinge
 from .qp import from_hinges
 
@@ -149,15 +148,13 @@ def double_hinge_path(
         pos_label=pos_label,
     )
     X, signs, weights = like._check_input(X, y, sample_weight)
-    used = np.flatnonzero(weights)
-    cases = X if len(used) == X.shape[0] else some_cases(X, used, like.kernel)
-    settled = settle_kernel(like, cases, weights[used])
+    used, cases = like._settle(X, weights)
     values, lists = _check_values(Cs), _price_lists(costs)
     oriented = [like.set_params(costs=prices)._fit_costs() for prices in lists]
     units = [from_hinges(double_hinge(prices), signs[used], weights[used]) for prices in oriented]
     cache_bytes = int(cache_size * 2**20)
     in_features = like._in_features(cases)
-    rows = None if in_features else kernel_source(cases, settled, cache_bytes=cache_bytes, tol=tol)
+    rows = None if in_features else kernel_source(cases, like._kernel, cache_bytes=cache_bytes, tol=tol)
     shape = (len(lists), len(values))
     beta = np.zeros((*shape, len(used)))
     solutions = np.empty(shape, dtype=object)
@@ -189,7 +186,7 @@ def double_hinge_path(
         residual=each(lambda s: s.residual),
         n_iter=each(lambda s: s.n_iter, np.intp),
         converged=each(lambda s: s.converged, bool),
-        kernel=settled,
+        kernel=like._kernel,
         training_cases=X,
     )
 
