@@ -348,7 +348,8 @@ def test_the_pivoted_factor_gives_the_kernel_matrix_from_a_matrix_or_from_rows(k
         F = pivoted_factor(rows, most=120)
         np.testing.assert_allclose(F @ F.T, K, atol=1e-10 * K.max())
         assert F.shape[1] <= (60 if kernel.name == "rbf" else 15)
-    assert pivoted_factor(rows, most=8) is None
+        assert pivoted_factor(rows, most=F.shape[1]) is not None
+        assert pivoted_factor(rows, most=8) is None
 
 
 def test_a_gap_that_is_not_small_is_not_convergence():
