@@ -187,6 +187,26 @@ def test_weights_are_repetitions_and_zero_is_absence(data):
     np.testing.assert_allclose(one.score_samples(present), other.score_samples(present), atol=1e-8)
 
 
+def test_weights_are_repetitions_in_bins_too(data):
+    X, y = data
+    weights = 1 + np.arange(len(y)) % 4
+    rows = np.repeat(np.arange(len(y)), weights)
+    one = AbstentionBoostingClassifier(max_bins=8, **FIXED).fit(X, y, sample_weight=weights / 7)
+    other = AbstentionBoostingClassifier(max_bins=8, **FIXED).fit(X[rows], y[rows])
+    assert any(len(shape.cuts) for shape in one.shape_functions_)
+    for mine, theirs in zip(one.shape_functions_, other.shape_functions_, strict=True):
+        np.testing.assert_array_equal(mine.cuts, theirs.cuts)
+        np.testing.assert_allclose(mine.r, theirs.r, atol=1e-8)
+
+
+def test_held_out_prices_are_weighted():
+    prices = Prices(np.array([1.0, 4.0, 1.0]), np.full(3, 0.2), np.array([3.0, 1.0, 0.5]))
+    y, h, r = np.array([1.0, 1.0, -1.0]), np.array([1.0, -1.0, -1.0]), np.array([1.0, 1.0, 0.0])
+    np.testing.assert_array_equal(prices.of(y, h, r), [0.0, 4.0, 0.2])
+    assert prices.mean(y, h, r) == pytest.approx((4.0 + 0.5 * 0.2) / 4.5)
+    assert prices.take(np.array([1, 2])).mean(y[1:], h[1:], r[1:]) == pytest.approx((4.0 + 0.1) / 1.5)
+
+
 def test_bins_and_threads(data, monkeypatch):
     X, y = data
     monkeypatch.setattr(stumps, "_WORTH_THREADS", 0)  # so few cases would not wake them
@@ -376,6 +396,33 @@ def test_bad_parameters_are_named(data, options, message):
     X, y = data
     with pytest.raises(ValueError, match=message):
         AbstentionBoostingClassifier(**options).fit(X, y)
+
+
+@pytest.mark.parametrize("options", [{"family": "coupled"}, {"family": "decoupled"}, {"stack": "start", "cv": 3}])
+def test_shares_in_a_reason_are_those_of_the_shape_functions(data, options):
+    X, y = data
+    settings = {"costs": 0.3, "family": "coupled", "beta": 0.005, "threshold": "calibrated", "random_state": 0}
+    model = AbstentionBoostingClassifier(**{**settings, **options}).fit(X, y)
+    seen = set()
+    for i, decision in enumerate(model.decide(X)):
+        added = np.zeros((2, X.shape[1] + 1))
+        for shape in model.shape_functions_:
+            added[:, shape.feature] = np.ravel(shape.evaluate(X[i : i + 1, shape.feature]))
+        # What the features do not add comes from the intercepts, or from the score that the pair starts from.
+        if "stack" in options:
+            added[:, -1] = np.array([decision.h, decision.r]) - added.sum(axis=1) - model.intercept_
+        side = -added[1] if not decision.accepted else added[0] * np.sign(decision.h)
+        shares = np.maximum(side, 0) / max(np.maximum(side, 0).sum(), 1e-300)
+        names = [*(f"x{f}" for f in range(X.shape[1])), "its own score"]
+        verdict = f"Answered {decision.label!r}" if decision.accepted else "Rejected"
+        assert decision.reason.startswith(verdict)
+        strongest = int(shares.argmax())
+        if shares[strongest] > 0:
+            assert decision.reason.startswith(f"{verdict}: {names[strongest]} {shares[strongest]:.0%}")
+        seen.add(decision.kind)
+        if "stack" in options and strongest == len(names) - 1:
+            seen.add("score")
+    assert seen >= {"accept", "ambiguity"} | ({"score"} if "stack" in options else set())
 
 
 def test_the_twin_names_what_speaks_for_each_class(data):

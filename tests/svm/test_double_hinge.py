@@ -133,6 +133,15 @@ def test_order_scale_of_weights_and_class_weights(overlapping):
     )
 
 
+def test_balance_counts_weights_not_cases(overlapping):
+    X, y = overlapping
+    counts = np.where(y == 1, 3, 1 + np.arange(len(y)) % 2)
+    settings = {"C": 2.0, "gamma": 0.5, "class_weight": "balanced"}
+    weighted = DoubleHingeSVC(SKEWED, **settings).fit(X, y, sample_weight=counts)
+    repeated = DoubleHingeSVC(SKEWED, **settings).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_allclose(score(weighted, X), score(repeated, X), atol=1e-7)
+
+
 def test_exchanging_the_classes_negates_the_score(overlapping):
     X, y = overlapping
     one = DoubleHingeSVC(SKEWED).fit(X, y)
