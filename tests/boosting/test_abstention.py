@@ -310,6 +310,23 @@ def test_a_threshold_is_judged_on_cases_it_was_not_set_on():
     assert prices.mean(data.y, h, r - tau) < judged
 
 
+def test_a_threshold_that_does_not_pay_elsewhere_stays_where_it_was():
+    """The first part calls for accepting all of its rejected cases, the second shows that this is dear."""
+    n, rows = 40, np.arange(40)
+    h, r = np.where(rows % 2 == 0, 1.0, -1.0) * np.where(rows < n // 2, 1.0, -1.0), np.full(n, -1.0)
+    prices = Prices(np.ones(n), np.full(n, 0.4), np.ones(n))
+    parts = [(rows[1::2], rows[::2]), (rows[::2], rows[1::2])]
+    data = fitting.Data(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), 0.4, prices, parts)
+    fitted = fitting.Fitted("coupled", fitting.Pair(None), None, None, 0.0, held_out=(h, r))
+    assert [prices.take(test).mean(data.y[test], h[test], r[test] + 2) for _, test in parts] == [0.0, 1.0]
+    assert fitting.with_best_threshold(fitted, data) is fitted
+    # Where both parts call for it, it is moved.
+    right = fitting.Fitted("coupled", fitting.Pair(None), None, None, 0.0, held_out=(data.y, r))
+    moved = fitting.with_best_threshold(right, data)
+    assert moved.pair.threshold < -1.0
+    assert moved.held_out_cost(data).sum() == 0.0
+
+
 @pytest.mark.parametrize("options", [{"family": "coupled", "beta": 0.01}, {"family": "chow", "loss": "exponential"}])
 def test_the_largest_weights_are_weights(data, options):
     X, y = data
