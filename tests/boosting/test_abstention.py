@@ -282,6 +282,21 @@ def test_early_stopping_stops(noisy, options, monkeypatch):
     assert model.n_iter_ <= max(recorder.n_rounds for recorder in rounds)
 
 
+@pytest.mark.parametrize(("turn", "end"), [(10, 13), (2, 8), (40, 40)])
+def test_patience_ends_a_fit_after_rounds_without_a_lower_loss(noisy, turn, end):
+    """The held-out loss falls until round `turn` and rises then; rounds before the fifth are not judged."""
+    problem, _ = make_problem(noisy[0], np.where(noisy[1] == 1, 1, -1))
+    recorder = Recorder(problem, np.array([1, 40]), patience=(5, 3))
+    for n in range(1, 41):
+        recorder.n_rounds = n
+        h = 0.05 * problem.y * (turn - abs(turn - n))
+        if recorder.note(h, np.zeros(len(h))):
+            break
+    assert n == end
+    np.testing.assert_array_equal(recorder.scores[1, 0], h)
+    assert recorder.scores[0, 0] @ problem.y == pytest.approx(0.05 * len(h))
+
+
 def test_early_stopping_compares_rounds_of_the_same_loss(noisy):
     X, y = noisy
     shared = {"family": "coupled", "surrogate": "max", "beta": 0.001, "early_stopping": True, "random_state": 0}
@@ -308,6 +323,28 @@ def test_a_threshold_is_judged_on_cases_it_was_not_set_on():
     judged = fitting.with_best_threshold(fitted, data).held_out_cost(data).mean()
     tau = fitting.best_threshold(data.y, h, r, prices)
     assert prices.mean(data.y, h, r - tau) < judged
+
+
+def test_another_candidate_than_the_first_must_be_better_by_a_standard_error():
+    n, rows = 100, np.arange(100)
+    weight = np.where(rows < 50, 2.0, 1.0)
+    prices = Prices(np.ones(n), np.full(n, 0.4), weight)
+    data = fitting.Data(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), 0.4, prices, [(rows, rows)])
+
+    def candidate(*wrong):
+        h = np.where(np.isin(rows, wrong), -data.y, data.y)
+        return fitting.Fitted(str(len(wrong)), fitting.Pair(None), None, None, 0.0, held_out=(h, np.ones(n)))
+
+    first = candidate(*range(20))
+    chance, clear, clearer = candidate(*range(6, 24)), candidate(*range(9, 21)), candidate(*range(15, 21))
+    assert fitting.choose([first, chance], data) is first  # 6 cases put right, 4 spoilt
+    assert fitting.choose([first, clear, chance], data) is clear  # 9 and 1
+    assert fitting.choose([first, clear, clearer], data) is clearer
+    # Weights count: 6 put right that weigh 2 each, 4 spoilt that weigh 1.
+    assert fitting.choose([first, candidate(*range(6, 20), *range(60, 64))], data) is not first
+    saved = np.where(rows < 5, 1.0, 0.0)
+    mean = 10 / 150
+    assert fitting.standard_error(saved, weight) == pytest.approx(np.sqrt(weight**2 @ (saved - mean) ** 2) / 150)
 
 
 def test_a_threshold_that_does_not_pay_elsewhere_stays_where_it_was():
