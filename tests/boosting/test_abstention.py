@@ -187,6 +187,26 @@ def test_weights_are_repetitions_and_zero_is_absence(data):
     np.testing.assert_allclose(one.score_samples(present), other.score_samples(present), atol=1e-8)
 
 
+def test_weights_are_repetitions_in_bins_too(data):
+    X, y = data
+    weights = 1 + np.arange(len(y)) % 4
+    rows = np.repeat(np.arange(len(y)), weights)
+    one = AbstentionBoostingClassifier(max_bins=8, **FIXED).fit(X, y, sample_weight=weights / 7)
+    other = AbstentionBoostingClassifier(max_bins=8, **FIXED).fit(X[rows], y[rows])
+    assert any(len(shape.cuts) for shape in one.shape_functions_)
+    for mine, theirs in zip(one.shape_functions_, other.shape_functions_, strict=True):
+        np.testing.assert_array_equal(mine.cuts, theirs.cuts)
+        np.testing.assert_allclose(mine.r, theirs.r, atol=1e-8)
+
+
+def test_held_out_prices_are_weighted():
+    prices = Prices(np.array([1.0, 4.0, 1.0]), np.full(3, 0.2), np.array([3.0, 1.0, 0.5]))
+    y, h, r = np.array([1.0, 1.0, -1.0]), np.array([1.0, -1.0, -1.0]), np.array([1.0, 1.0, 0.0])
+    np.testing.assert_array_equal(prices.of(y, h, r), [0.0, 4.0, 0.2])
+    assert prices.mean(y, h, r) == pytest.approx((4.0 + 0.5 * 0.2) / 4.5)
+    assert prices.take(np.array([1, 2])).mean(y[1:], h[1:], r[1:]) == pytest.approx((4.0 + 0.1) / 1.5)
+
+
 def test_bins_and_threads(data, monkeypatch):
     X, y = data
     monkeypatch.setattr(stumps, "_WORTH_THREADS", 0)  # so few cases would not wake them
@@ -262,6 +282,21 @@ def test_early_stopping_stops(noisy, options, monkeypatch):
     assert model.n_iter_ <= max(recorder.n_rounds for recorder in rounds)
 
 
+@pytest.mark.parametrize(("turn", "end"), [(10, 13), (2, 8), (40, 40)])
+def test_patience_ends_a_fit_after_rounds_without_a_lower_loss(noisy, turn, end):
+    """The held-out loss falls until round `turn` and rises then; rounds before the fifth are not judged."""
+    problem, _ = make_problem(noisy[0], np.where(noisy[1] == 1, 1, -1))
+    recorder = Recorder(problem, np.array([1, 40]), patience=(5, 3))
+    for n in range(1, 41):
+        recorder.n_rounds = n
+        h = 0.05 * problem.y * (turn - abs(turn - n))
+        if recorder.note(h, np.zeros(len(h))):
+            break
+    assert n == end
+    np.testing.assert_array_equal(recorder.scores[1, 0], h)
+    assert recorder.scores[0, 0] @ problem.y == pytest.approx(0.05 * len(h))
+
+
 def test_early_stopping_compares_rounds_of_the_same_loss(noisy):
     X, y = noisy
     shared = {"family": "coupled", "surrogate": "max", "beta": 0.001, "early_stopping": True, "random_state": 0}
@@ -288,6 +323,45 @@ def test_a_threshold_is_judged_on_cases_it_was_not_set_on():
     judged = fitting.with_best_threshold(fitted, data).held_out_cost(data).mean()
     tau = fitting.best_threshold(data.y, h, r, prices)
     assert prices.mean(data.y, h, r - tau) < judged
+
+
+def test_another_candidate_than_the_first_must_be_better_by_a_standard_error():
+    n, rows = 100, np.arange(100)
+    weight = np.where(rows < 50, 2.0, 1.0)
+    prices = Prices(np.ones(n), np.full(n, 0.4), weight)
+    data = fitting.Data(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), 0.4, prices, [(rows, rows)])
+
+    def candidate(*wrong):
+        h = np.where(np.isin(rows, wrong), -data.y, data.y)
+        return fitting.Fitted(str(len(wrong)), fitting.Pair(None), None, None, 0.0, held_out=(h, np.ones(n)))
+
+    first = candidate(*range(20))
+    chance, clear, clearer = candidate(*range(6, 24)), candidate(*range(9, 21)), candidate(*range(15, 21))
+    assert fitting.choose([first, chance], data) is first  # 6 cases put right, 4 spoilt
+    assert fitting.choose([first, clear, chance], data) is clear  # 9 and 1
+    assert fitting.choose([first, clear, clearer], data) is clearer
+    # Weights count: 6 put right that weigh 2 each, 4 spoilt that weigh 1.
+    assert fitting.choose([first, candidate(*range(6, 20), *range(60, 64))], data) is not first
+    saved = np.where(rows < 5, 1.0, 0.0)
+    mean = 10 / 150
+    assert fitting.standard_error(saved, weight) == pytest.approx(np.sqrt(weight**2 @ (saved - mean) ** 2) / 150)
+
+
+def test_a_threshold_that_does_not_pay_elsewhere_stays_where_it_was():
+    """The first part calls for accepting all of its rejected cases, the second shows that this is dear."""
+    n, rows = 40, np.arange(40)
+    h, r = np.where(rows % 2 == 0, 1.0, -1.0) * np.where(rows < n // 2, 1.0, -1.0), np.full(n, -1.0)
+    prices = Prices(np.ones(n), np.full(n, 0.4), np.ones(n))
+    parts = [(rows[1::2], rows[::2]), (rows[::2], rows[1::2])]
+    data = fitting.Data(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), 0.4, prices, parts)
+    fitted = fitting.Fitted("coupled", fitting.Pair(None), None, None, 0.0, held_out=(h, r))
+    assert [prices.take(test).mean(data.y[test], h[test], r[test] + 2) for _, test in parts] == [0.0, 1.0]
+    assert fitting.with_best_threshold(fitted, data) is fitted
+    # Where both parts call for it, it is moved.
+    right = fitting.Fitted("coupled", fitting.Pair(None), None, None, 0.0, held_out=(data.y, r))
+    moved = fitting.with_best_threshold(right, data)
+    assert moved.pair.threshold < -1.0
+    assert moved.held_out_cost(data).sum() == 0.0
 
 
 @pytest.mark.parametrize("options", [{"family": "coupled", "beta": 0.01}, {"family": "chow", "loss": "exponential"}])
@@ -376,6 +450,33 @@ def test_bad_parameters_are_named(data, options, message):
     X, y = data
     with pytest.raises(ValueError, match=message):
         AbstentionBoostingClassifier(**options).fit(X, y)
+
+
+@pytest.mark.parametrize("options", [{"family": "coupled"}, {"family": "decoupled"}, {"stack": "start", "cv": 3}])
+def test_shares_in_a_reason_are_those_of_the_shape_functions(data, options):
+    X, y = data
+    settings = {"costs": 0.3, "family": "coupled", "beta": 0.005, "threshold": "calibrated", "random_state": 0}
+    model = AbstentionBoostingClassifier(**{**settings, **options}).fit(X, y)
+    seen = set()
+    for i, decision in enumerate(model.decide(X)):
+        added = np.zeros((2, X.shape[1] + 1))
+        for shape in model.shape_functions_:
+            added[:, shape.feature] = np.ravel(shape.evaluate(X[i : i + 1, shape.feature]))
+        # What the features do not add comes from the intercepts, or from the score that the pair starts from.
+        if "stack" in options:
+            added[:, -1] = np.array([decision.h, decision.r]) - added.sum(axis=1) - model.intercept_
+        side = -added[1] if not decision.accepted else added[0] * np.sign(decision.h)
+        shares = np.maximum(side, 0) / max(np.maximum(side, 0).sum(), 1e-300)
+        names = [*(f"x{f}" for f in range(X.shape[1])), "its own score"]
+        verdict = f"Answered {decision.label!r}" if decision.accepted else "Rejected"
+        assert decision.reason.startswith(verdict)
+        strongest = int(shares.argmax())
+        if shares[strongest] > 0:
+            assert decision.reason.startswith(f"{verdict}: {names[strongest]} {shares[strongest]:.0%}")
+        seen.add(decision.kind)
+        if "stack" in options and strongest == len(names) - 1:
+            seen.add("score")
+    assert seen >= {"accept", "ambiguity"} | ({"score"} if "stack" in options else set())
 
 
 def test_the_twin_names_what_speaks_for_each_class(data):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from recuse.boosting.bounds import margin_bound, massart
 from recuse.boosting.losses import LOSSES, Surrogate, calibrated_k, phi, reduce_prices, tight_b
 
 GRID = np.linspace(-4, 4, 41)
@@ -106,3 +107,23 @@ def test_reduction_moves_the_reject_interval_to_a_symmetric_one():
         accepted = ~inside & clear
         np.testing.assert_array_equal((weighted > 0.5)[accepted], (eta * fn > (1 - eta) * fp)[accepted])
     assert checked > 100
+
+
+@pytest.mark.parametrize("c", [0.1, 0.4])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_bound_has_twice_the_steepest_slopes_of_the_loss_cut_at_one(loss, c):
+    """Symmetrisation doubles the slopes by u and by r; a margin chosen afterwards doubles them again."""
+    surrogate = Surrogate(loss, tight_b(loss, c), c)
+    t = np.linspace(-40, 40, 800_001)
+    wrong, reject = phi(loss, t), c * phi(loss, -surrogate.b * t)
+    by_u = (np.diff(wrong)[wrong[1:] <= 1] / np.diff(t)[0]).max()
+    by_r = (-np.diff(reject)[reject[:-1] <= 1] / np.diff(t)[0]).max()
+    values, lost, m, delta = np.array([7, 30]), np.array([False, True]), 500, 0.05
+    of_h, of_r = massart("coupled", values, lost, m)
+    for weight, counted in ((0.2, 1.0), (6.0, 6.0)):
+        bound = margin_bound(0.3, surrogate, weight, "coupled", values, lost, m, delta)
+        complexity = 4 * counted * (by_u * (of_h + of_r) + by_r * of_r)
+        assert bound.complexity == pytest.approx(complexity, rel=1e-3)
+        chance = np.sqrt(np.log(np.log2(2 * counted)) / m) + np.sqrt(np.log(2 / delta) / (2 * m))
+        assert bound.confidence == pytest.approx(chance)
+        assert bound.total == pytest.approx(0.3 + complexity + chance, rel=1e-3)

@@ -152,6 +152,15 @@ def scores_of(problem, settings):
 
 
 @pytest.mark.parametrize("loss", LOSSES)
+def test_the_learning_rate_is_a_share_of_the_step(loss):
+    X, y = random_data(7)
+    problem, _ = make_problem(X, y, loss=loss)
+    whole, part = (boost(problem, Settings(n_rounds=1, learning_rate=rate)).model for rate in (1.0, 0.25))
+    assert part.stumps == whole.stumps
+    np.testing.assert_allclose(part.weights, 0.25 * whole.weights)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 def test_gamma_changes_nothing_with_free_intercepts(loss):
     X, y = random_data(10, m=50)
     problem, _ = make_problem(X, y, 0.2, loss)

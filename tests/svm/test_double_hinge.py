@@ -133,6 +133,15 @@ def test_order_scale_of_weights_and_class_weights(overlapping):
     )
 
 
+def test_balance_counts_weights_not_cases(overlapping):
+    X, y = overlapping
+    counts = np.where(y == 1, 3, 1 + np.arange(len(y)) % 2)
+    settings = {"C": 2.0, "gamma": 0.5, "class_weight": "balanced"}
+    weighted = DoubleHingeSVC(SKEWED, **settings).fit(X, y, sample_weight=counts)
+    repeated = DoubleHingeSVC(SKEWED, **settings).fit(np.repeat(X, counts, axis=0), np.repeat(y, counts))
+    np.testing.assert_allclose(score(weighted, X), score(repeated, X), atol=1e-7)
+
+
 def test_exchanging_the_classes_negates_the_score(overlapping):
     X, y = overlapping
     one = DoubleHingeSVC(SKEWED).fit(X, y)
@@ -510,6 +519,7 @@ def test_a_problem_that_no_method_finishes_ends_with_a_warning_and_a_true_gap(mo
     monkeypatch.setattr(solvers, "_PAIRS", (100, 0))
     monkeypatch.setattr(solvers, "_MORE_PAIRS", 1)
     monkeypatch.setattr(solvers, "_NEWTON_STEPS", 1)
+    monkeypatch.setattr(solvers, "_WIDEST", 1100)
     X, y = rough(1100)
     with pytest.warns(ConvergenceWarning, match="stopped after 1201 steps with residual_="):
         model = DoubleHingeSVC(0.2, C=1e4, gamma=0.2).fit(X, y)
@@ -518,6 +528,27 @@ def test_a_problem_that_no_method_finishes_ends_with_a_warning_and_a_true_gap(mo
     with pytest.warns(ConvergenceWarning):
         begun = DoubleHingeSVC(0.2, C=1e4, gamma=0.2, max_iter=100).fit(X, y)
     assert model.objective_ <= begun.objective_  # what is worse is not taken
+
+
+@pytest.mark.parametrize("n", [1100, 2100])
+def test_a_kernel_matrix_of_high_rank_is_left_to_the_pairs(n, monkeypatch):
+    """Newton steps on its factor would take minutes: n times the square of the rank for each."""
+    from recuse.svm import solvers
+
+    factors = []
+
+    original = solvers.pivoted_factor
+
+    def watched(rows, most):
+        factors.append((most, original(rows, most)))
+        return factors[-1][1]
+
+    monkeypatch.setattr(solvers, "_PAIRS", (100, 0))
+    monkeypatch.setattr(solvers, "pivoted_factor", watched)
+    model = DoubleHingeSVC(0.2, C=1.0, gamma=5.0).fit(*rough(n))
+    assert factors == [(1000, None)]
+    assert 100 < model.n_iter_ <= 100 + 800 * n
+    assert model.residual_ <= 1e-3
 
 
 @pytest.mark.parametrize("solver", ["smo", "active_set"])

@@ -209,6 +209,13 @@ def test_large_problems_never_hold_the_whole_matrix():
     assert kernel_source(X, Kernel("rbf", 1.0), cache_bytes=10**6, tol=1e-8).dtype == np.float64
 
 
+@pytest.mark.parametrize(("distance", "dtype"), [(1.0, np.float32), (3000.0, np.float64)])
+def test_single_precision_is_taken_only_where_it_tells_cases_apart(distance, dtype):
+    X = np.random.default_rng(0).normal(size=(2100, 2))
+    X[:, 0] += distance * np.where(np.arange(2100) % 2, 1, -1)  # two clusters: nothing to centre
+    assert kernel_source(X, Kernel("rbf", 0.5), cache_bytes=10**6, tol=1e-3).dtype == dtype
+
+
 def test_compiled_loops_equal_the_plain_ones():
     X, problem = problem_of(n=25)
     K = KERNELS[0](X, X)
@@ -352,7 +359,8 @@ def test_the_pivoted_factor_gives_the_kernel_matrix_from_a_matrix_or_from_rows(k
         F = pivoted_factor(rows, most=120)
         np.testing.assert_allclose(F @ F.T, K, atol=1e-10 * K.max())
         assert F.shape[1] <= (60 if kernel.name == "rbf" else 15)
-    assert pivoted_factor(rows, most=8) is None
+        assert pivoted_factor(rows, most=F.shape[1]) is not None
+        assert pivoted_factor(rows, most=8) is None
 
 
 def test_a_gap_that_is_not_small_is_not_convergence():

@@ -239,7 +239,7 @@ def summary(rows: list[Loss], synthetic: list[Loss]) -> str:
     lines += ["", "Paired differences (below 0 is better), mean and standard error over the partitions:", ""]
     for other in (TWIN, TSB, "TSB, T = 200", PLAIN, PRINTED, "logistic regression + Chow"):
         mean, error = paired(table, DEFAULT, other)
-        lines.append(f"- {DEFAULT} - {other}: {mean:+.4f} +- {error:.4f}")
+        lines.append(f"- {DEFAULT} - {other}: {mean:+.5f} +- {error:.5f}")
     picked: dict[str, int] = {}
     for row in rows:
         if row["method"] == DEFAULT:

@@ -110,8 +110,8 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
     -----
     Up to 1000 cases "smo" is finished by a few active set steps, which leave no error but rounding: `tol` is then
     a limit that is undercut by far. With no `max_iter`, an interior point method takes over where pairs have not ended
-    after ``10000 + 200 n`` steps (large C, hopeless cases), if a Cholesky factor of the kernel matrix fits into
-    `cache_size` or there are no more than 2048 cases; then active set steps up to 1000 cases, ``800 n`` more pairs
+    after ``10000 + 200 n`` steps (large C, hopeless cases), if the kernel matrix has a rank of at most 1000 and, beyond
+    2048 cases, its Cholesky factor fits into `cache_size`; then active set steps up to 1000 cases, ``800 n`` more pairs
     beyond.
 
     Up to 2048 cases the whole kernel matrix is held in double precision, whatever `cache_size`: 32 megabytes at most,

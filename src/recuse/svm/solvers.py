@@ -36,6 +36,7 @@ _PAIRS = (10_000, 200)
 _MORE_PAIRS = 800
 _NEWTON_STEPS = 100
 _FACTORS_HELD = 4  # copies of the factor the interior point method has at a time
+_WIDEST = 1000  # rank of a kernel matrix beyond which its Newton steps would take longer than the pairs left
 FINEST_SINGLE_TOL = 1e-5
 _LARGEST_SINGLE = 1e10  # features beyond this overflow in single precision once they are multiplied
 _SINGLE_ERROR = 1e-5  # rounding of single-precision kernel values that recomputed scores make up for
@@ -174,7 +175,8 @@ def _by_interior_point(
     problem: KinkedQP, rows: Any, beta: Vector, g: Vector, tol: float, limit: int, *, cache_bytes: int
 ) -> tuple[Vector, Vector, int]:
     """The kernel matrix is that of a linear kernel on the rows of its Cholesky factor: no starting point is needed."""
-    factor = pivoted_factor(rows, most=max(cache_bytes // (_FACTORS_HELD * 8 * len(problem)), 1))
+    fitting = cache_bytes // (_FACTORS_HELD * 8 * len(problem)) if len(problem) > _WHOLE else _WIDEST
+    factor = pivoted_factor(rows, most=min(fitting, _WIDEST))
     if factor is None:
         return beta, g, 0
     # Half of tol here: the factor leaves out what rounding would.
@@ -188,6 +190,8 @@ def pivoted_factor(rows: Any, most: int) -> NDArray[np.float64] | None:
     negligible = 1e-13 * rest.max()
     if isinstance(rows, MatrixRows) and n <= _WHOLE:
         factor, pivots, rank, _ = lapack.dpstrf(rows.K, tol=negligible, lower=1)
+        if rank > most:
+            return None
         out = np.empty((n, rank))
         out[pivots - 1] = np.tril(factor)[:, :rank]
         return out
