@@ -99,6 +99,10 @@ def test_search_equals_brute_force(metric, weighted):
     assert improved > PROBLEMS / 4  # not all of them trivial
 
 
+def test_the_longest_shift_fits_the_window():
+    assert UNITS <= WINDOW
+
+
 def test_ks_is_optimal_over_all_real_shifts():
     """Whole shifts are enough for KS: none between them, and none longer than the range, is better."""
     for seed in range(60):

@@ -1,4 +1,4 @@
-"""The stump search that the poster prints, compiled: boxes of (cut, a, b), halved in all directions, the best half kept."""
+"""The stump search that the poster prints, compiled: boxes of (cut, a, b), halved in all directions, the best kept."""
 
 from __future__ import annotations
 

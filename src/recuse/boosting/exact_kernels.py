@@ -261,7 +261,9 @@ def search_all(auc, ks, precision, reject, codes, n_bins, features, n_features, 
 
 
 @njit(cache=True, nogil=True)
-def search_by_bisection(auc, ks, precision, reject, codes, n_bins, features, n_features, m1, size, D, prices, room, stump):
+def search_by_bisection(
+    auc, ks, precision, reject, codes, n_bins, features, n_features, m1, size, D, prices, room, stump
+):
     """The same by the poster's bisection."""
     _histogram(room, m1, size)
     best = -loss_of(auc, ks, precision, reject, room.hist[0], room.hist[1], size, prices)
@@ -293,8 +295,10 @@ def margin_of(theta, low, high, D):
 
 
 @njit(cache=True, nogil=True)
-def full_loss(auc, ks, precision, reject, score, codes, stump, n_bins, bag, n_pos, weights, low, high, theta, D, prices, full,
-              ends):  # fmt: skip
+def full_loss(
+    auc, ks, precision, reject, score, codes, stump, n_bins, bag, n_pos, weights, low, high, theta, D, prices, full,
+    ends,
+):  # fmt: skip
     """Loss of all cases of the bag with one more stump; writes the range of their scores."""
     length = full.shape[1]
     pad = (length - (high - low) - 2 * D - 2) // 2
@@ -344,14 +348,14 @@ def apply_stump(score, codes, n_bins, stump):
 
 @njit(cache=True, nogil=True)
 def run(
-    auc, ks, precision, reject, bisect, codes, n_bins, bag, pos_rows, neg_rows, m1, features, n_features, n_pos, weights,
-    unit_all, score, D, theta, prices, sub_prices, patience, states, room, ends, stump, stumps, trace,
+    auc, ks, precision, reject, bisect, codes, n_bins, bag, pos_rows, neg_rows, m1, features, n_features, n_pos,
+    weights, unit_all, score, D, theta, prices, sub_prices, patience, states, room, ends, stump, stumps, trace,
 ):  # fmt: skip
     """One run of boosting; the stumps taken go to `stumps` (feature, cut, shift, missing left), their number returned.
 
-    auc, ks, precision, reject and bisect are flags: True or None. `score` starts with the initial scores and ends with the final
-    ones; `ends` holds their range on the bag; `trace` receives the loss on the bag by round. One stream of random
-    numbers is for the cases and one for the features: more cases do not mean other features.
+    auc, ks, precision, reject and bisect are flags: True or None. `score` starts with the initial scores and ends with
+    the final ones; `ends` holds their range on the bag; `trace` receives the loss on the bag by round. One stream of
+    random numbers is for the cases and one for the features: more cases do not mean other features.
     """
     low, high = ends[0], ends[1]
     loss = full_loss(
@@ -383,8 +387,8 @@ def run(
             continue
         column, n = codes[chosen], n_bins[chosen]
         new = full_loss(
-            auc, ks, precision, reject, score, column, stump, n, bag, n_pos, weights, low, high, theta, D, prices, room.full,
-            ends,
+            auc, ks, precision, reject, score, column, stump, n, bag, n_pos, weights, low, high, theta, D, prices,
+            room.full, ends,
         )  # fmt: skip
         if new > loss:
             continue

@@ -1,9 +1,9 @@
 """Best stump of a feature for AUC and for precision at k, compiled: the whole grid of cuts and shifts.
 
-The cases of the subsample come sorted by bin and, within a bin, by score, positives and negatives apart: starts[0, b] ..
-starts[0, b + 1] are the positives of bin b in levels[0] (their judged scores, positions on an axis padded by `WINDOW`
-at either end) and units[0] (their weights); starts[1], levels[1] and units[1] the same of the negatives. Bin n_bins
-holds missing values. `hist` counts all of them.
+The cases of the subsample come sorted by bin and, within a bin, by score, positives and negatives apart: from
+starts[0, b] to starts[0, b + 1] stand the positives of bin b in levels[0] (their judged scores, positions on an axis
+padded by `WINDOW` at either end) and units[0] (their weights); starts[1], levels[1] and units[1] hold the negatives.
+Bin n_bins holds missing values. `hist` counts all of them.
 
 Answers go to `found`: cut (cases with code <= cut are left), shift, whether missing values go left. A search returns a
 value to compare, larger is better, and writes only what is better than `floor`.

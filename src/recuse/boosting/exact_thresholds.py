@@ -1,8 +1,8 @@
 """Best stump of a feature for KS and for the reject cost, compiled: every cut and shift, most of them by a bound.
 
-Cases come as in `exact_pairs`, but `levels` holds the rank of a case's score among the distinct scores. What a case adds
-at its score is its weight times the rate of its class: rates[0] to the gap of KS, rates[1] and rates[2] to the two terms
-A and C of the reject cost. `total` holds running sums of all cases by rank, part by part.
+Cases come as in `exact_pairs`, but `levels` holds the rank of a case's score among the distinct scores. What a case
+adds at its score is its weight times the rate of its class: rates[0] to the gap of KS, rates[1] and rates[2] to the two
+terms A and C of the reject cost. `total` holds running sums of all cases by rank, part by part.
 """
 
 from __future__ import annotations
