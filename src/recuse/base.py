@@ -162,7 +162,9 @@ class RejectOptionMixin(ClassifierMixin):
     def predict(self, X: Any) -> NDArray[Any]:
         """Answer each case with a class, or with ``reject_label_``."""
         self._check_on_reject()
-        evaluation = self._evaluate(X)
+        return self._answer(self._evaluate(X))
+
+    def _answer(self, evaluation: Evaluation) -> NDArray[Any]:
         codes = evaluation.forced()
         if self.on_reject == "never":
             return self._labels.decode(codes)
@@ -176,7 +178,9 @@ class RejectOptionMixin(ClassifierMixin):
 
         The table always shows the rejections, whatever `on_reject` says.
         """
-        evaluation = self._evaluate(X)
+        return self._table(self._evaluate(X), X, reasons)
+
+    def _table(self, evaluation: Evaluation, X: Any, reasons: bool) -> Decisions:
         forced, kinds, n = evaluation.forced(), evaluation.kinds(), len(evaluation.r)
         text = np.full(n, "", dtype=object)
         if reasons:

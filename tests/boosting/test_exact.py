@@ -194,8 +194,14 @@ def test_initial_scores(data):
     score = model.decision_function(X, init_score=start)
     assert roc_auc_score(y, score) > roc_auc_score(y, start)
     np.testing.assert_allclose(model.decision_function(X[:3], init_score=start[:3]), score[:3])
-    with pytest.raises(ValueError, match="fitted with init_score"):
+    assert (model.predict(X, init_score=start) == (score > 0)).all()
+    with pytest.raises(ValueError, match=r"fitted with init_score: .* predict\(X, init_score=scores\)"):
         model.predict(X)
+    rejecting = make("reject_cost", costs=0.2).fit(X, y, init_score=start)
+    answers, decisions = rejecting.predict(X, start), rejecting.decide(X, start)
+    assert set(answers.tolist()) == {-1, 0, 1}
+    np.testing.assert_array_equal(decisions.label, answers)
+    assert all("lies between" in reason for reason in decisions[decisions.rejected].reason)
     with pytest.raises(ValueError, match="was not given to fit"):
         make().fit(X, y).decision_function(X, init_score=start)
     with pytest.raises(ValueError, match="300 finite numbers"):

@@ -9,6 +9,9 @@ from sklearn.metrics import roc_auc_score
 from recuse import Costs
 from recuse.boosting import exact_kernels as kernels
 from recuse.boosting.binning import bin_features
+from recuse.boosting.exact_losses import loss_of
+from recuse.boosting.exact_pairs import WINDOW
+from recuse.boosting.exact_rounds import UNITS, flags
 from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, best_thresholds, of_roc
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
 
@@ -43,20 +46,18 @@ def arrange(X, y, score, weight):
 
 def search(metric, bins, y, score, weight, margin, D, terms, *, exact=True, weighted=True):
     """The compiled search on all cases and features, as a run does it: (feature, cut, shift, missing left) or None."""
-    m1 = int(y.sum())
-    base = score.min() - margin - D
-    value = (score - base - margin * y).astype(np.int32)
-    size = int(np.ptp(score)) + margin + 2 * D + 2
+    m1, span = int(y.sum()), int(np.ptp(score))
     unit = weight.copy() if weighted else np.ones(len(y), dtype=np.int32)
+    room = kernels.make_room(m1, len(y) - m1, span, margin, int(bins.n_bins.max()), unit, bins.codes)
+    rows = np.arange(len(y))
+    base, size = int(score.min()) - margin - WINDOW, span + margin + 2 * WINDOW + 2
+    kernels.start_round(score.astype(np.int32), rows[:m1], rows[m1:], m1, unit, base, margin, room)
     c = terms.costs
     prices = np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, terms.k])
-    buffers = kernels.make_buffers(m1, len(y) - m1, size, int(bins.n_bins.max()), D, unit, bins.codes)
-    stump = np.zeros(3, dtype=np.int64)
-    code, features = OBJECTIVES[metric].code, np.arange(len(bins.n_bins))
-    f = kernels.search(
-        code, exact, bins.codes, bins.n_bins, features, np.arange(len(y), dtype=np.int32), m1, value, unit, size, D,
-        prices, buffers, stump,
-    )  # fmt: skip
+    stump, features = np.zeros(3, dtype=np.int64), np.arange(len(bins.n_bins))
+    f = (kernels.search_all if exact else kernels.search_by_bisection)(
+        *flags(OBJECTIVES[metric]), bins.codes, bins.n_bins, features, len(features), m1, size, D, prices, room, stump
+    )
     return None if f < 0 else (int(f), *(int(part) for part in stump))
 
 
@@ -96,6 +97,10 @@ def test_search_equals_brute_force(metric, weighted):
         assert reached == pytest.approx(least, abs=1e-9), seed
         improved += 1
     assert improved > PROBLEMS / 4  # not all of them trivial
+
+
+def test_the_longest_shift_fits_the_window():
+    assert UNITS <= WINDOW
 
 
 def test_ks_is_optimal_over_all_real_shifts():
@@ -140,7 +145,7 @@ def test_compiled_losses_equal_the_plain_ones(metric):
         ranked = Ranked.of(score.astype(float), y, weight, margin)
         c = terms.costs
         prices = np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, terms.k])
-        compiled = kernels.loss_of(OBJECTIVES[metric].code, ranked.pos, ranked.neg, len(ranked.values), prices)
+        compiled = loss_of(*flags(OBJECTIVES[metric]), ranked.pos, ranked.neg, len(ranked.values), prices)
         assert compiled == pytest.approx(OBJECTIVES[metric].loss(ranked, terms), abs=1e-12)
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_count, check_share, check_weights, is_number
 from ..costs import Costs
+from ..decisions import Decisions
 from ..labels import as_labels, encode, plain
 from .additive import AdditiveForm, ShapeFunction
 from .binning import Bins, bin_features, code_features, find_cuts
@@ -487,7 +488,11 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         h, _ = self._form.evaluate(X, threads(self.n_jobs))
         if self._span is not None:
             if init_score is None:
-                raise ValueError("This model was fitted with init_score: pass the other model's scores of these cases.")
+                raise ValueError(
+                    "This model was fitted with init_score: pass the other model's scores of these cases, as in "
+                    "predict(X, init_score=scores). Under scikit-learn's wrappers, which cannot, give them as a "
+                    "feature instead (StackingClassifier does)."
+                )
             start = _check_scores(init_score, len(X)) * self._sign
             h = h + self._sign * self._per_start * self._spread(start)
         elif init_score is not None:
@@ -505,6 +510,15 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     def score_samples(self, X: Any, init_score: Any = None) -> NDArray[np.float64]:
         """Acceptance score r of each case: accepted when greater than 0."""
         return self._evaluate(X, init_score).r
+
+    def predict(self, X: Any, init_score: Any = None) -> NDArray[Any]:
+        """Answer each case with a class, or with ``reject_label_``; `init_score` as in `fit`."""
+        self._check_on_reject()
+        return self._answer(self._evaluate(X, init_score))
+
+    def decide(self, X: Any, init_score: Any = None, *, reasons: bool = True) -> Decisions:
+        """Answer each case with its kind, its scores and a sentence that says why; `init_score` as in `fit`."""
+        return self._table(self._evaluate(X, init_score), X, reasons)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         h, _ = self._form.contributions(evaluation.detail)

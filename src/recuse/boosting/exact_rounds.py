@@ -169,21 +169,31 @@ def _compiled(
 ) -> tuple[Run, NDArray[np.int32]]:
     from . import exact_kernels as kernels
 
-    drawn = sizes(problem, settings, bag)
+    m1, m0, n_features = sizes(problem, settings, bag).tolist()
     equal = bool((problem.weight == problem.weight[0]).all())
     # Counts of pairs are whole numbers while they fit; weighted pairs are floats.
-    small = equal and drawn[0] * drawn[1] < _LARGEST_COUNT
+    small = equal and m1 * m0 < _LARGEST_COUNT
     unit = np.ones(len(problem.weight), dtype=np.int32) if small else problem.weight
     score, b = problem.start.copy(), problem.bins
-    stumps = np.zeros((settings.n_rounds, 4), dtype=np.int64)
-    trace = np.zeros(settings.n_rounds + 1)
+    split = int(np.searchsorted(bag, problem.n_pos))
+    ends = np.array([score[bag].min(), score[bag].max()], dtype=np.int64)
+    # The widest the scores can become, and the widest margin: a later round shifts by UNITS at most.
+    widest = int(ends[1] - ends[0]) + (settings.n_rounds + 2) * UNITS + 4
+    room = kernels.make_room(m1, m0, widest, int(settings.margin * widest) + 3, int(b.n_bins.max()), unit, b.codes)
+    stumps, trace = np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1)
     taken = kernels.run(
-        problem.objective.code, settings.exact, b.codes, b.n_bins, bag, problem.n_pos, problem.weight,
-        unit, score, int(np.ptp(problem.start)), settings.n_rounds, UNITS, float(settings.margin), drawn,
-        _full_prices(problem, bag), problem.prices(settings.subsample * len(bag) / len(problem.weight)),
-        settings.patience, seed, stumps, trace,
+        *flags(problem.objective), None if settings.exact else True, b.codes, b.n_bins, bag, bag[:split].copy(),
+        bag[split:].copy(), m1, np.arange(len(b.n_bins)), n_features, problem.n_pos, problem.weight, unit, score, UNITS,
+        float(settings.margin), _full_prices(problem, bag),
+        problem.prices(settings.subsample * len(bag) / len(problem.weight)), settings.patience,
+        np.array([[seed], [~seed]], dtype=np.uint64), room, ends, np.zeros(3, dtype=np.int64), stumps, trace,
     )  # fmt: skip
     return Run(stumps[:taken].copy(), int(score[bag].min()), int(score[bag].max()), trace), score
+
+
+def flags(objective: Objective) -> tuple[bool | None, ...]:
+    """Say to the compiled loops which objective it is: True for its own, None for the others, not to be compiled."""
+    return tuple(True if objective.code == code else None for code in range(4))
 
 
 def _full_prices(problem: RankingProblem, bag: NDArray[np.intp]) -> Array:
