@@ -124,7 +124,7 @@ def test_a_method_defined_otherwise_has_another_key():
     setting = Setting(COSTS, "bad", 0, 160)
 
     def key(needs="DoubleHingeSVC", **definition):
-        return method_key(methods._own_method("m", "M", needs, **definition), setting)
+        return method_key(methods._own_method("m", "M", needs, moves=methods.PAIR, **definition), setting)
 
     keys = [key(**definition) for definition in DEFINITIONS.values()]
     assert len(set(keys)) == len(keys)

@@ -197,7 +197,7 @@ def _run(
     progress: Progress | None,
 ) -> dict[str, list[FoldResult]]:
     """Results of every method and fold, stored as they come."""
-    # The list has the simpler methods in front: the slow ones begin, so that no worker waits long for another at the end.
+    # The list has the simpler methods in front: the slow ones begin, so that no worker waits long at the end.
     tasks = [(method, number) for number in range(len(splits)) for method in reversed(methods)]
     keys = {method.name: method_key(method, setting) for method in methods}
     done = {(m.name, i): found for m, i in tasks if (found := checkpoints.load(keys[m.name], i)) is not None}
