@@ -319,9 +319,9 @@ def test_version(call):
     ("typed", "offered"),
     [
         ("recuse rep", {"report", "reproduce"}),
-        ("recuse compare --methods logistic-chow,double", {"logistic-chow,double-hinge"}),
+        ("recuse compare --methods logistic-chow,double", {"logistic-chow,double-hinge", "logistic-chow,double-ramp"}),
         ("recuse fit -m forest-", {"forest-plain", "forest-chow", "forest-tuned"}),
-        ("recuse reproduce double", {"double-hinge"}),
+        ("recuse reproduce double", {"double-hinge", "double-ramp"}),
         ("recuse predict --cap", {"--capacity"}),
     ],
 )

@@ -371,7 +371,8 @@ def _to_dates(name: str, column: Any) -> Any:
 
 
 def _to_text(name: str, column: Any) -> Any:
-    return column.map(str, na_action="ignore").astype("object").where(column.notna(), None).astype("str")
+    text = column.map(str, na_action="ignore").astype("object").where(column.notna(), None)
+    return text.astype("string")  # not "str", which makes the text "None" of a hole before pandas 3
 
 
 def _refuse_lost(name: str, before: Any, after: Any, what: str) -> None:

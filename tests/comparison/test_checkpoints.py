@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import recuse
-from recuse.comparison import Comparison, compare, running
-from recuse.comparison.checkpoints import Checkpoints, data_fingerprint
+from recuse.comparison import METHODS, Comparison, Setting, compare, methods, running
+from recuse.comparison.checkpoints import Checkpoints, data_fingerprint, method_key
 from recuse.comparison.folds import FoldResult
 from recuse.tables import check_cases
 from tests.comparison.conftest import COSTS, mixed_table
@@ -110,10 +110,56 @@ def test_anything_that_matters_starts_anew(table, tmp_path, monkeypatch, change)
     assert len(fitted) == 2 * change.get("cv", 3)
 
 
+DEFINITIONS = {
+    "as it is": {"grid": {"C": [0.1, 1.0]}},
+    "grid": {"grid": {"C": [0.1, 2.0]}},
+    "option": {"grid": {"C": [0.1, 1.0]}, "kernel": "linear"},
+    "step before": {"grid": {"C": [0.1, 1.0]}, "scaled": True},
+    "class": {"needs": "CoupledOneClassSVC", "grid": {"C": [0.1, 1.0]}},
+    "sample": {"grid": {"C": [0.1, 1.0]}, "max_rows": 100},
+}
+
+
+def test_a_method_defined_otherwise_has_another_key():
+    setting = Setting(COSTS, "bad", 0, 160)
+
+    def key(needs="DoubleHingeSVC", **definition):
+        return method_key(methods._own_method("m", "M", needs, moves=methods.PAIR, **definition), setting)
+
+    keys = [key(**definition) for definition in DEFINITIONS.values()]
+    assert len(set(keys)) == len(keys)
+    assert keys == [key(**definition) for definition in DEFINITIONS.values()]
+
+
+def test_keys_are_the_same_in_every_process():
+    setting = "Setting(recuse.Costs(fp=1, fn=3, reject=0.3), 'bad', 0, 160)"
+    code = "import recuse; from recuse.comparison import *; from recuse.comparison import METHODS; "
+    code += "from recuse.comparison.checkpoints import method_key; "
+    code += f"print(*(method_key(m, {setting}) for m in METHODS))"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.split() == [method_key(method, Setting(COSTS, "bad", 0, 160)) for method in METHODS]
+
+
+@pytest.mark.usefixtures("checkpoints_only")
+def test_a_changed_grid_is_fitted_anew_and_the_others_are_not(table, tmp_path, monkeypatch):
+    compare(table, "default", out=tmp_path, **OPTIONS)
+    changed = methods._rules(
+        "logistic", "Logistic", lambda _: (methods._logistic(_)[0], {"logisticregression__C": [5]})
+    )
+    monkeypatch.setattr(methods, "METHODS", tuple(changed[1] if m.name == changed[1].name else m for m in METHODS))
+    fitted = []
+    monkeypatch.setattr(
+        running, "run_fold", lambda *args, run=running.run_fold: fitted.append(args[0].name) or run(*args)
+    )
+    result = compare(table, "default", out=tmp_path, **OPTIONS)
+    assert fitted == ["logistic-chow"] * 3
+    assert {row.name: row.params for row in result.rows}["logistic-chow"] == {"C": {"5": 3}}
+
+
 @pytest.mark.usefixtures("checkpoints_only")
 def test_only_what_is_missing_is_fitted(table, tmp_path, monkeypatch):
     whole = compare(table, "default", out=tmp_path, **OPTIONS)
-    next(tmp_path.glob(".cache/*/logistic-chow.1.npz")).unlink()
+    next(tmp_path.glob(".cache/*/logistic-chow-*.1.npz")).unlink()
     (tmp_path / ".report.html.0123.tmp").write_text("half")
     fitted = []
     monkeypatch.setattr(running, "run_fold", lambda *args, run=running.run_fold: fitted.append(1) or run(*args))
@@ -183,24 +229,35 @@ def check(out):
         else:
             raise AssertionError(f"unexpected {path}")
 
+def written(out):
+    return sum(1 for path in out.rglob("*") if path.is_file() and path.suffix != ".tmp")
+
+def ended(pid):
+    return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
 began = time.perf_counter()
 assert os.waitpid(start(work / "timed"), 0)[1] == 0
-whole = min(time.perf_counter() - began, 5.0)  # longer runs are killed all the more often before they end
+files = written(work / "timed")
+between = (time.perf_counter() - began) / files
 random.seed(0)
 kills = finished = 0
 stages = set()
+out = work / "killed"
 while kills < 20:
-    out = work / "killed"
+    # At a random moment after a random number of files: on a machine of any speed the kills fall all over the run.
+    goal = random.randint(written(out), files)
     pid = start(out)
-    time.sleep(random.uniform(0, whole))
+    while written(out) < goal and not ended(pid):
+        time.sleep(0.001)
+    time.sleep(random.uniform(0, between))
     os.kill(pid, signal.SIGKILL)
     _, status = os.waitpid(pid, 0)
     check(out)
     if os.WIFSIGNALED(status):
         kills += 1
-        stages.add(sum(1 for path in out.rglob("*") if path.is_file()))
-    else:
-        finished += 1
+        stages.add(written(out))
+    finished += not os.WIFSIGNALED(status)
+    if written(out) == files:
         shutil.rmtree(out)
 assert os.waitpid(start(work / "killed"), 0)[1] == 0
 check(work / "killed")
@@ -219,12 +276,12 @@ def test_killed_at_random_moments_it_ends_with_the_same_leaderboard(tmp_path):
         [sys.executable, str(script), str(tmp_path / "data.csv"), str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=500,
+        timeout=900,
     )
     assert done.returncode == 0, done.stderr[-3000:]
     facts = json.loads(done.stdout.splitlines()[-1])
     assert facts["kills"] >= 20
-    assert facts["stages"] >= 3  # the kills fell into different stages of the run
+    assert facts["stages"] >= 5  # the kills fell into different stages of the run
     assert facts["leftovers"] == []
     boards = [pd.read_csv(tmp_path / name / "leaderboard.csv").drop(columns=TIMES) for name in ("whole", "killed")]
     pd.testing.assert_frame_equal(*boards)

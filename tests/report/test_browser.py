@@ -3,11 +3,13 @@
 import os
 import re
 import shutil
+from importlib import resources
 
 import numpy as np
 import pytest
 
 from recuse import Costs
+from recuse.comparison import METHODS
 from recuse.metrics import (
     coverage_score,
     expected_cost,
@@ -98,6 +100,24 @@ def test_opens_without_a_word_and_fits_the_screen(open_page, size, scheme, tmp_p
     assert (light[0] > light[1]) == (scheme == "light")
     page.screenshot(path=tmp_path / "page.png", full_page=True)
     assert (tmp_path / "page.png").stat().st_size > 20_000
+
+
+def test_no_two_methods_look_alike_and_the_chosen_one_stands_out(open_page, summary):
+    page = open_page()
+    strokes = page.locator("#legend span").evaluate_all("spans => spans.map(span => span.style.borderTop)")
+    assert len(strokes) == len(set(strokes)) == len(summary["methods"])
+    for name in ("pair", "logistic-chow"):
+        page.select_option("#choice", name)
+        page.wait_for_function(
+            """() => [...document.querySelectorAll("#chart-risk .mark-line path")]
+                .filter(path => Number(path.getAttribute("stroke-width")) > 3).length === 1"""
+        )
+
+
+def test_the_colours_suffice_for_the_kinds_of_models():
+    kinds = {method.title.split(", ")[0] for method in METHODS}
+    style = (resources.files("recuse.report") / "templates" / "style.css").read_text()
+    assert len(kinds) <= len(set(re.findall(r"--c\d", style)))
 
 
 def test_starts_with_the_figures_of_the_run(open_page, comparison):

@@ -14,6 +14,7 @@ import numpy as np
 from ..persistence import write_whole
 from ..tables import Cases
 from .folds import FoldResult
+from .methods import INNER_FOLDS, Method, Setting
 
 _FOLDER = ".cache"
 _ARRAYS = ("test", "forced", "kind", "h", "r", "score")
@@ -48,6 +49,24 @@ def run_fingerprint(data: str, arguments: dict[str, Any]) -> str:
     """Digest of all that a fold's answers depend on, besides its method and number."""
     text = json.dumps([data, arguments, versions()], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def method_key(method: Method, setting: Setting) -> str:
+    """Name of a method with a digest of its definition: estimator, grid, and how it chooses and samples."""
+    try:
+        plan = method.build(setting)
+    except Exception:  # its folds fail likewise and say why, and a failure is not kept
+        return method.name
+    parts = sorted(({"": plan.estimator} | plan.estimator.get_params(deep=True)).items())
+    described = [_described(parts), plan.grid, plan.inner, plan.scoring, method.fit_rows, INNER_FOLDS]
+    return f"{method.name}-{hashlib.sha256(repr(described).encode()).hexdigest()[:12]}"
+
+
+def _described(part: Any) -> str:
+    """Type of an estimator, whose parameters are listed beside it, as its repr abbreviates them; else the value."""
+    if isinstance(part, list | tuple):
+        return str([_described(member) for member in part])
+    return f"{type(part).__module__}.{type(part).__qualname__}" if hasattr(part, "get_params") else repr(part)
 
 
 class Checkpoints:

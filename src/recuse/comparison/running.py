@@ -19,7 +19,7 @@ from ..checks import check_count
 from ..costs import Costs, as_costs
 from ..labels import plain
 from ..tables import Cases, as_frame, check_cases, read_table
-from .checkpoints import Checkpoints, data_fingerprint, remove_leftovers, run_fingerprint
+from .checkpoints import Checkpoints, data_fingerprint, method_key, remove_leftovers, run_fingerprint
 from .folds import FoldResult, fit_model, run_fold
 from .methods import Method, Setting, choose_methods, left_out
 from .result import Answers, Comparison, prices_of
@@ -197,13 +197,15 @@ def _run(
     progress: Progress | None,
 ) -> dict[str, list[FoldResult]]:
     """Results of every method and fold, stored as they come."""
-    tasks = [(method, number) for number in range(len(splits)) for method in methods]
-    done = {(m.name, i): found for m, i in tasks if (found := checkpoints.load(m.name, i)) is not None}
+    # The list has the simpler methods in front: the slow ones begin, so that no worker waits long at the end.
+    tasks = [(method, number) for number in range(len(splits)) for method in reversed(methods)]
+    keys = {method.name: method_key(method, setting) for method in methods}
+    done = {(m.name, i): found for m, i in tasks if (found := checkpoints.load(keys[m.name], i)) is not None}
     report = progress or (lambda *_: None)
     report(len(done), len(tasks), "")
     pending = [(method, number) for method, number in tasks if (method.name, number) not in done]
     for method, number, result in _results(pending, setting, cases, splits, n_jobs):
-        checkpoints.store(method.name, number, result)
+        checkpoints.store(keys[method.name], number, result)
         done[method.name, number] = result
         report(len(done), len(tasks), method.title)
     return {method.name: [done[method.name, number] for number in range(len(splits))] for method in methods}

@@ -16,7 +16,6 @@ and the grid was moved down after a look at half splits of four of the data sets
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections.abc import Callable, Iterator
@@ -40,6 +39,7 @@ from ..svm import DoubleHingeSVC, DoubleRampSVC, double_hinge_path, double_ramp_
 from ..svm.losses import score_thresholds
 from ..thresholds.rules import Sample, symmetric_band
 from .double_ramp_claims import claims, draw
+from .keeping import read_outcomes, settings, write_results
 
 Vector = NDArray[np.float64]
 Labels = NDArray[Any]
@@ -323,27 +323,12 @@ def write(out: Path, outcomes: list[Outcome], planned: list[Part], skipped: list
         "settings": {label(part): settings(part) for part in planned if label(part) in done},
         "outcomes": [asdict(o) for o in outcomes],
     }
-    for name, text in ((f"{stem}.json", json.dumps(data) + "\n"), (f"{stem}.md", "\n".join(page))):
-        partial = out / f"{name}.partial"
-        partial.write_text(text)
-        partial.replace(out / name)
-
-
-def settings(part: Part) -> dict[str, Any]:
-    """All that the outcomes of a part depend on, as it comes back from a file."""
-    facts: dict[str, Any] = json.loads(json.dumps(asdict(part)))
-    return facts
+    write_results(out, stem, data, page, indent=None)
 
 
 def _read(out: Path, planned: list[Part]) -> list[Outcome]:
-    """The outcomes of an earlier run, of those parts that were run as they are planned now."""
-    file = out / f"{FILE}.json"
-    if not file.exists():
-        return []
-    data = json.loads(file.read_text())
-    known = data.get("settings", {})
-    same = {label(part) for part in planned if known.get(label(part)) == settings(part)}
-    return [Outcome(**outcome) for outcome in data["outcomes"] if outcome["part"] in same]
+    earlier = read_outcomes(out / f"{FILE}.json", {label(part): part for part in planned})
+    return [Outcome(**outcome) for outcome in earlier]
 
 
 def _settings(planned: list[Part], quick: bool) -> str:

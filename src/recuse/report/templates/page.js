@@ -96,9 +96,19 @@ function showMatrix(matrix, facts) {
 
 // Charts ------------------------------------------------------------------------------------------------------------
 
-const colour = i => `var(--c${i % 9})`;
-const titles = methods.map(m => m.title);
-const scale = { domain: titles, range: titles.map((_, i) => colour(i)) };
+// A colour for each kind of model, and a stroke for what is made of it: never two methods alike.
+const family = m => m.title.split(", ")[0];
+const families = [...new Set(methods.map(family))];
+const colour = m => `var(--c${families.indexOf(family(m)) % 9})`;
+const DASHES = { solid: [1, 0], dotted: [2, 2], dashed: [7, 4] };
+function stroke(m) {
+  if (m.reference) return "dashed";
+  const sibling = methods.some(other => !other.reference && other.moves !== m.moves && family(other) === family(m));
+  return m.moves === "tuned" && sibling ? "dotted" : "solid";
+}
+const scale = { domain: methods.map(m => m.title), range: methods.map(colour) };
+const dashes = { domain: methods.map(m => m.title), range: methods.map(m => DASHES[stroke(m)]) };
+const ofChosen = (yes, no) => ({ condition: { test: "datum.title === chosen", value: yes }, value: no });
 const config = {
   background: null,
   font: getComputedStyle(document.body).fontFamily,  // a real name: widths are measured with it
@@ -135,14 +145,16 @@ function costChart() {
 // Drawn with its data at once: a chart of nothing has no scale.
 function lines(id, title, y, values, extra = []) {
   return draw(id, {
+    params: [{ name: "chosen", value: start.method.title }],
     datasets: values,
     data: { name: "curves" },
     layer: [
-      { mark: { type: "line", strokeWidth: 2, interpolate: "linear", clip: true },
+      { mark: { type: "line", interpolate: "linear", clip: true },
         encoding: {
           x: axisX("x", title), y: { field: "y", type: "quantitative", title: y, axis: { tickCount: 5 }, scale: { zero: true, nice: true } },
           color: { field: "title", type: "nominal", scale, legend: null },
-          strokeDash: { field: "dash", type: "nominal", legend: null, scale: { domain: ["solid", "dashed"], range: [[1, 0], [5, 4]] } },
+          strokeDash: { field: "title", type: "nominal", scale: dashes, legend: null },
+          strokeWidth: ofChosen(3.5, 1.75), opacity: ofChosen(1, 0.7),
           tooltip: [{ field: "title", title: "method" }, { field: "x", title, format: ".3f" }, { field: "y", title: y, format: ".4f" }],
         } },
       ...extra,
@@ -165,12 +177,12 @@ const rejecting = () => methods.filter(m => !m.reference);
 const accepted = point => point[0] + point[1] + point[2] + point[3];
 
 function riskData() {
-  return rejecting().flatMap(m => m.curve.map(c => ({ title: m.title, dash: "solid", x: accepted(c) / summary.n_cases, y: (c[1] + c[2]) / accepted(c) })));
+  return rejecting().flatMap(m => m.curve.map(c => ({ title: m.title, x: accepted(c) / summary.n_cases, y: (c[1] + c[2]) / accepted(c) })));
 }
 
 function costData(p) {
-  return rejecting().flatMap(m => [{ title: m.title, dash: "solid", x: 0, y: sendAllCost(p) },
-    ...m.curve.map(c => ({ title: m.title, dash: "solid", x: accepted(c) / summary.n_cases, y: curveCost(c, p) }))]);
+  return rejecting().flatMap(m => [{ title: m.title, x: 0, y: sendAllCost(p) },
+    ...m.curve.map(c => ({ title: m.title, x: accepted(c) / summary.n_cases, y: curveCost(c, p) }))]);
 }
 
 // Cost against the price of a look, up to a little beyond where it stops paying.
@@ -182,7 +194,7 @@ function priceData(p) {
     for (const m of methods) {
       // Everywhere by the same rule, also at the prices of the run: one point by another rule would look like a cliff.
       const cost = matrixCost(operatingMatrix(m.entries, m.moves, at, trained), at);
-      rows.push({ title: m.title, dash: m.reference ? "dashed" : "solid", x: at.rneg, y: cost });
+      rows.push({ title: m.title, x: at.rneg, y: cost });
     }
   }
   return rows;
@@ -201,15 +213,15 @@ function chartData({ facts, method }) {
 function showCurves(shown) {
   for (const [name, values] of Object.entries(chartData(shown))) {
     for (const [key, rows] of Object.entries(values)) charts[name].view.data(key, rows);
-    charts[name].view.runAsync();
+    charts[name].view.signal("chosen", shown.method.title).runAsync();
   }
   showCurveTable(current());
 }
 
 function showLegend() {
-  byId("legend").replaceChildren(...methods.map((m, i) => {
+  byId("legend").replaceChildren(...methods.map(m => {
     const item = document.createElement("li"), swatch = document.createElement("span");
-    swatch.style.borderTop = `3px ${m.reference ? "dashed" : "solid"} ${colour(i)}`;
+    swatch.style.borderTop = `3px ${stroke(m)} ${colour(m)}`;
     item.append(swatch, m.title);
     return item;
   }));
