@@ -325,7 +325,7 @@ def test_a_threshold_is_judged_on_cases_it_was_not_set_on():
     assert prices.mean(data.y, h, r - tau) < judged
 
 
-def test_another_candidate_than_the_first_must_be_better_by_a_standard_error():
+def test_another_candidate_than_the_first_must_be_better_by_two_standard_errors():
     n, rows = 100, np.arange(100)
     weight = np.where(rows < 50, 2.0, 1.0)
     prices = Prices(np.ones(n), np.full(n, 0.4), weight)
@@ -340,8 +340,9 @@ def test_another_candidate_than_the_first_must_be_better_by_a_standard_error():
     assert fitting.choose([first, chance], data) is first  # 6 cases put right, 4 spoilt
     assert fitting.choose([first, clear, chance], data) is clear  # 9 and 1
     assert fitting.choose([first, clear, clearer], data) is clearer
-    # Weights count: 6 put right that weigh 2 each, 4 spoilt that weigh 1.
-    assert fitting.choose([first, candidate(*range(6, 20), *range(60, 64))], data) is not first
+    # Weights count: 8 put right that weigh 2 each, 2 spoilt that weigh 1; were they equal, it would be chance.
+    assert fitting.choose([first, candidate(*range(8, 20), 60, 61)], data) is not first
+    assert fitting.choose([first, candidate(*range(8, 20), 20, 21)], data) is first
     saved = np.where(rows < 5, 1.0, 0.0)
     mean = 10 / 150
     assert fitting.standard_error(saved, weight) == pytest.approx(np.sqrt(weight**2 @ (saved - mean) ** 2) / 150)

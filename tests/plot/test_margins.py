@@ -58,4 +58,4 @@ def test_own_axes_pipelines_and_strangers(model_and_cases):
 def test_shape_functions_without_an_acceptance_score(model_and_cases):
     model, X, _ = model_and_cases
     display = ShapeFunctionDisplay.from_estimator(model, X, max_features=2)
-    assert [text.get_text() for text in display.axes_[0].get_legend().get_texts()] == ["class score h"]
+    assert [text.get_text() for text in display.figure_.legends[0].get_texts()] == ["class score h"]

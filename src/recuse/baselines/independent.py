@@ -28,6 +28,8 @@ from ..svm.inputs import (
 )
 from ..svm.regions import REJECTIONS, closest, evaluate_regions, region_reasons
 
+_SINGLE = 1e-6  # relative error of scores whose kernel values were held in single precision, as LIBSVM does
+
 
 class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
     """Two independent one-class support vector machines, scikit-learn's: 2OSVM.
@@ -179,6 +181,7 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         # The coefficients of the paper's machines sum to 1, scikit-learn's to nu times the number of cases.
         self._totals = np.array([float(machine.dual_coef_.sum()) for machine in self.machines_])
         self._rho = np.array([float(machine.offset_[0]) for machine in self.machines_]) / self._totals
+        self._error = _SINGLE * np.abs(self._rho)
         own = 0 if positive_first else 1
         self.rho_positive_, self.rho_negative_ = float(self._rho[own]), float(self._rho[1 - own])
         self._store_support(X, codes)
@@ -200,7 +203,8 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, **INPUT_FORM)
         pairs = zip(self.machines_, self._cases, strict=True)
         scores = [machine.score_samples(self._columns(X, cases)) for machine, cases in pairs]
-        return evaluate_regions(np.column_stack(scores) / self._totals, self._rho, self.rejection, X)
+        F = np.column_stack(scores) / self._totals
+        return evaluate_regions(F, self._rho, self.rejection, X, error=self._error)
 
     def _columns(self, X: Any, cases: NDArray[np.intp]) -> Any:
         """What one machine is given: of a kernel matrix, the columns of its own cases."""

@@ -139,8 +139,8 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
     >>> model.dual_gap_ < 1e-4 * -model.objective_
     True
     >>> far = model.decide(X[400:401] + 20)
-    >>> far.kind[0], far.reason[0].split(":")[0]
-    ('novelty', 'outside both class regions')
+    >>> print(far.kind[0], "-", far.reason[0].split(":")[0])
+    novelty - outside both class regions
     """
 
     def __init__(

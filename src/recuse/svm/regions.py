@@ -25,7 +25,9 @@ _LEAST = float(np.finfo(np.float64).tiny)
 _ROUNDING = 1e-9
 
 
-def evaluate_regions(F: Floats, rho: Sequence[float] | Floats, rejection: str, X: Any = None) -> Evaluation:
+def evaluate_regions(
+    F: Floats, rho: Sequence[float] | Floats, rejection: str, X: Any = None, *, error: float | Floats = 0.0
+) -> Evaluation:
     """Class score, acceptance score and kind of a batch.
 
     Parameters
@@ -39,21 +41,23 @@ def evaluate_regions(F: Floats, rho: Sequence[float] | Floats, rejection: str, X
         with "none" every case has, as in the paper.
     X : array-like, optional
         The cases, for the reasons.
+    error : float or array of two floats, default=0.0
+        How far the scores may be off: a case so near the threshold of a region is on its edge.
     """
     # Rounding must not decide about those on the edge.
-    edge = _ROUNDING * float(np.abs(rho).max())
-    f = _within(F - np.asarray(rho), edge, _LEAST)
+    rounding = _ROUNDING * float(np.abs(rho).max())
+    f = _within(F - np.asarray(rho), np.maximum(rounding, error), _LEAST)
     low, high = f.min(axis=1), f.max(axis=1)
     if rejection == "both":
         return Evaluation(f[:, 1] - f[:, 0], np.minimum(high, -low), novel=high < 0, detail=(f, X))
-    h = _within(F[:, 1] - F[:, 0], edge, 0.0)
+    h = _within(F[:, 1] - F[:, 0], rounding, 0.0)
     if rejection == "none":
         return Evaluation(h, np.abs(h) + _LEAST, detail=(f, X))
     inside_one = (high > 0) & (low < 0)
     return Evaluation(np.where(inside_one, f[:, 1] - f[:, 0], h), -low, detail=(f, X))
 
 
-def _within(values: Floats, edge: float, replacement: float) -> Floats:
+def _within(values: Floats, edge: float | Floats, replacement: float) -> Floats:
     """The values, those within `edge` of 0 replaced."""
     return np.where(np.abs(values) <= edge, replacement, values)
 
