@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from ..labels import some
 Array = NDArray[np.float64]
 
 
-class _Ranker(ClassifierMixin, BaseEstimator):
+class _Ranker(ClassifierMixin, BaseEstimator, ABC):
     """A score, and the threshold of the largest gap between the classes."""
 
     classes_: NDArray[Any]
@@ -47,8 +48,8 @@ class _Ranker(ClassifierMixin, BaseEstimator):
         ks, self.threshold_ = _largest_gap(score[order], _gap_steps(positive[order]))
         self.objective_ = 1.0 - ks
 
-    def _score(self, X: Any) -> Array:
-        raise NotImplementedError
+    @abstractmethod
+    def _score(self, X: Any) -> Array: ...
 
     def decision_function(self, X: Any) -> Array:
         """Score of each case less the threshold: greater than 0 towards ``classes_[1]``."""
@@ -133,9 +134,9 @@ class RankBoostClassifier(_Ranker):
         flat = bins.codes + bins.offsets[:-1, None]  # one table of all cells
         lost = np.zeros(bins.n_cells, dtype=bool)
         lost[bins.offsets[1:] - 1] = True
-        starts = bins.offsets[:-1]
+        starts, widths = bins.offsets[:-1], np.diff(bins.offsets)
         score, table, trace = np.zeros(len(X)), np.zeros(bins.n_cells), []
-        for self.n_iter_ in range(1, self.n_rounds + 1):  # noqa: B020
+        for _ in range(self.n_rounds):
             signed, loss = _potentials(score, positive)
             trace.append(loss)
             sums = np.bincount(flat.ravel(), np.tile(signed, len(flat)), minlength=bins.n_cells)
@@ -143,7 +144,6 @@ class RankBoostClassifier(_Ranker):
             below = np.cumsum(sums)
             # A stump says -1 up to the cut and +1 above it.
             total = np.add.reduceat(sums, starts)
-            widths = np.diff(bins.offsets)
             left = below - np.repeat(below[starts] - sums[starts], widths)
             r = np.repeat(total, widths) - 2.0 * left
             r[lost] = 0.0
@@ -159,6 +159,7 @@ class RankBoostClassifier(_Ranker):
             change[cell - starts[f] + 1 : -1] = alpha
             table[starts[f] : starts[f] + widths[f]] += change
             score += change[bins.codes[f]]
+        self.n_iter_ = len(trace)
         trace.append(_potentials(score, positive)[1])
         self.history_ = {"objective": np.array(trace)}
         self._form: AdditiveForm = additive_form(0.0, 0.0, (table, np.zeros_like(table)), bins.cuts, bins.offsets)

@@ -5,6 +5,7 @@ Prices are those of the user, by case: `error` what a wrong answer costs, `rejec
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -102,7 +103,7 @@ def standard_error(differences: Array, weight: Array) -> float:
     return float(np.sqrt((share**2) @ (differences - mean) ** 2))
 
 
-class HeldOut:
+class HeldOut(ABC):
     """Scores of held-out cases, kept up to date round by round: the monitor that the others build on."""
 
     def __init__(self, held_out: Problem) -> None:
@@ -131,9 +132,9 @@ class HeldOut:
         h, r = np.transpose(self._added + constants)
         return self.note(h, r)
 
+    @abstractmethod
     def note(self, h: Array, r: Array) -> bool:
         """Look at the scores after a round; a true answer ends the fit."""
-        raise NotImplementedError
 
 
 class Recorder(HeldOut):

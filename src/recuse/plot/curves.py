@@ -6,6 +6,7 @@ or on those given, so that several models share one picture.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -26,7 +27,7 @@ Floats = NDArray[np.float64]
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind readers too
 
 
-class _CurveDisplay:
+class _CurveDisplay(ABC):
     """What the displays of one curve share: how they are computed and drawn.
 
     Attributes
@@ -60,8 +61,8 @@ class _CurveDisplay:
         self.x, self.y, self.thresholds, self.chosen, self.name = x, y, thresholds, chosen, name
 
     @staticmethod
-    def _curve(y_true: Any, y_pred: Any, score: Any, **options: Any) -> tuple[Floats, Floats, Floats]:
-        raise NotImplementedError
+    @abstractmethod
+    def _curve(y_true: Any, y_pred: Any, score: Any, **options: Any) -> tuple[Floats, Floats, Floats]: ...
 
     @classmethod
     def from_predictions(

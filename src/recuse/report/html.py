@@ -64,7 +64,7 @@ def _library() -> str:
         import vl_convert
     except ImportError:
         raise ImportError("The report needs jinja2 and vl-convert-python: pip install 'recuse[report]'.") from None
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]
+    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub demands a snippet
     # A scope of its own: the library's short names must not become the page's.
     library = f"(function () {{\n{bundle}\n}})();"
     return library.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -8,7 +8,6 @@ by cross-validation inside training and validation cases together, and is fitted
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from itertools import product
@@ -29,9 +28,9 @@ from ..baselines import TwoStepBoostingClassifier
 from ..boosting import AbstentionBoostingClassifier
 from ..datasets import load, make_noise_by_feature
 from ..decisions import locate
-from ..persistence import write_whole
 from ..svm import DoubleHingeSVC
 from ..thresholds import ThresholdRejectClassifier
+from .keeping import write_results
 
 # Rows taken of each set; the paper's own subsets of cod and skin are not known.
 DATASETS = {
@@ -278,11 +277,5 @@ def _synthetic_lines(rows: list[Loss]) -> list[str]:
 
 def _write(folder: Path, rows: list[Loss], synthetic: list[Loss], quick: bool) -> None:
     """Write all results so far, each file whole or not at all."""
-    name = f"reproduce_{NAME}" + ("_quick" if quick else "")
-    folder.mkdir(parents=True, exist_ok=True)
-    contents = {
-        f"{name}.json": json.dumps({"losses": rows, "synthetic": synthetic}) + "\n",
-        f"{name}.md": summary(rows, synthetic),
-    }
-    for file, text in contents.items():
-        write_whole(folder / file, text.encode())
+    name = f"reproduce_{NAME}" + "_quick" * quick
+    write_results(folder, name, {"losses": rows, "synthetic": synthetic}, [summary(rows, synthetic)], indent=None)

@@ -13,7 +13,6 @@ two independent one-class SVMs; "CONSUM" the coupled ones. "CONSUM" never has C 
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -35,6 +34,7 @@ from ..svm import CoupledOneClassSVC
 from ..thresholds import ThresholdRejectClassifier
 from . import consum_figures, consum_study
 from .consum_prices import COSTS, NOVELTY, NU, SCENARIOS, Labels, Vector, answers_of, cost_of, with_novelties
+from .keeping import read_outcomes, settings, write_results
 
 METHODS = ("SVM", "2OSVM", "CONSUM")
 WIDTHS = tuple(4.0**k for k in range(-3, 2))  # gamma, in units of 1 / (number of features)
@@ -431,30 +431,13 @@ class Page:
 
 
 def write(out: Path, page: Page) -> None:
-    """Write every outcome as JSON and the page as Markdown, whole or not at all."""
-    out.mkdir(parents=True, exist_ok=True)
-    files = {f"{page.stem}.json": json.dumps(page.data(), indent=1) + "\n", f"{page.stem}.md": page.markdown()}
-    for name, text in files.items():
-        partial = out / f"{name}.partial"
-        partial.write_text(text)
-        partial.replace(out / name)
-
-
-def settings(part: Part) -> dict[str, Any]:
-    """All that the outcomes of a part depend on, as it comes back from a file."""
-    facts: dict[str, Any] = json.loads(json.dumps(asdict(part)))
-    return facts
+    """Write every outcome as JSON and the page as Markdown."""
+    write_results(out, page.stem, page.data(), [page.markdown()])
 
 
 def _read(out: Path, planned: list[Part]) -> list[Outcome]:
-    """The outcomes of an earlier run, of those parts that were run as they are planned now."""
-    file = out / f"{FILE}.json"
-    if not file.exists():
-        return []
-    data = json.loads(file.read_text())
-    known = data.get("settings", {})
-    same = {part.data for part in planned if known.get(part.data) == settings(part)}
-    return [Outcome(**outcome) for outcome in data["outcomes"] if outcome["part"] in same]
+    earlier = read_outcomes(out / f"{FILE}.json", {part.data: part for part in planned})
+    return [Outcome(**outcome) for outcome in earlier]
 
 
 def _settings(planned: list[Part], quick: bool) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,20 +96,15 @@ def parts(quick: bool) -> list[Part]:
     wide = ("naive", "double hinge", "logistic, Chow")
     names = ("wdbc", "new_thyroid", "liver_disorders", "pima")
     if quick:
-        small = {"splits": 2, "folds": 3, "widths": WIDTHS[2:5:2], "strengths": STRENGTHS[1:7:3]}
-        return [Part(name, SYMMETRIC, table, **small) for name in names] + [  # type: ignore[arg-type]
-            Part("pima", OTHER_PRICES[0], wide, **small)  # type: ignore[arg-type]
-        ]
-    coarse = {"folds": 3, "widths": WIDTHS[:6:2], "strengths": STRENGTHS[2::2]}
-    part = {**coarse, "strengths": STRENGTHS[2:7:2], "train": 8000, "test": 10_000, "searched": 2000}
+        small = partial(Part, splits=2, folds=3, widths=WIDTHS[2:5:2], strengths=STRENGTHS[1:7:3])
+        return [*(small(name, SYMMETRIC, table) for name in names), small("pima", OTHER_PRICES[0], wide)]
+    coarse = partial(Part, folds=3, widths=WIDTHS[:6:2], strengths=STRENGTHS[2::2])
+    large = partial(coarse, strengths=STRENGTHS[2:7:2], train=8000, test=10_000, searched=2000)
     return [
         *(Part(name, SYMMETRIC, table) for name in names),
         *(Part(name, costs, wide) for costs in OTHER_PRICES for name in names),
-        *(Part("spambase", costs, wide, splits=5, **coarse) for costs in OTHER_PRICES),  # type: ignore[arg-type]
-        *(
-            Part("credit_default", costs, wide, splits=3, **part)  # type: ignore[arg-type]
-            for costs in OTHER_PRICES
-        ),
+        *(coarse("spambase", costs, wide, splits=5) for costs in OTHER_PRICES),
+        *(large("credit_default", costs, wide, splits=3) for costs in OTHER_PRICES),
     ]
 
 
@@ -284,7 +280,6 @@ def _beside_paper(part: Part, method: str, loss: float) -> str:
 
 def write(out: Path, outcomes: list[Outcome], planned: list[Part], skipped: list[str], quick: bool) -> None:
     """Write every outcome as JSON and the tables as Markdown, whole or not at all."""
-    out.mkdir(parents=True, exist_ok=True)
     done = {outcome.part for outcome in outcomes}
     page = ["# reproduce double-hinge", "", (__doc__ or "").strip(), "", "```"]
     for part in planned:

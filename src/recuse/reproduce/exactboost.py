@@ -8,7 +8,6 @@ logistic regression, a small neural network, random forest, XGBoost) fitted to t
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from pathlib import Path
@@ -33,8 +32,8 @@ from ..baselines import ChowBoostingClassifier, KSLinearClassifier, RankBoostCla
 from ..boosting import ExactBoostClassifier
 from ..datasets import load
 from ..metrics import expected_cost, ks_score
-from ..persistence import write_whole
 from ..thresholds import ThresholdRejectClassifier
+from .keeping import write_results
 
 # The smaller ones first: a short run still covers most of them. The poster's own come under the names it gives them.
 DATASETS = {
@@ -343,8 +342,4 @@ def _claims_of(metric: str, rows: list[Row], names: list[str]) -> list[str]:
 
 def _write(folder: Path, rows: list[Row], quick: bool) -> None:
     """Write all results so far, each file whole or not at all."""
-    name = f"reproduce_{NAME}" + ("_quick" if quick else "")
-    folder.mkdir(parents=True, exist_ok=True)
-    contents = {f"{name}.json": json.dumps({"results": rows}) + "\n", f"{name}.md": summary(rows)}
-    for file, text in contents.items():
-        write_whole(folder / file, text.encode())
+    write_results(folder, f"reproduce_{NAME}" + "_quick" * quick, {"results": rows}, [summary(rows)], indent=None)

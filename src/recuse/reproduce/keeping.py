@@ -19,6 +19,7 @@ def settings(part: Any) -> dict[str, Any]:
 
 def write_results(out: Path, stem: str, data: dict[str, Any], page: Iterable[str], indent: int | None = 1) -> None:
     """Write the figures and the page that shows them, each file whole or not at all."""
+    out.mkdir(parents=True, exist_ok=True)
     write_whole(out / f"{stem}.json", (json.dumps(data, indent=indent) + "\n").encode())
     write_whole(out / f"{stem}.md", "\n".join(page).encode())
 

@@ -149,7 +149,7 @@ def double_hinge_path(
     )
     X, signs, weights = like._check_input(X, y, sample_weight)
     used, cases = like._settle(X, weights)
-    values, lists = _check_values(Cs), _price_lists(costs)
+    values, lists = check_values(Cs), price_lists(costs)
     oriented = [like.set_params(costs=prices)._fit_costs() for prices in lists]
     units = [from_hinges(double_hinge(prices), signs[used], weights[used]) for prices in oriented]
     cache_bytes = int(cache_size * 2**20)
@@ -191,7 +191,8 @@ def double_hinge_path(
     )
 
 
-def _price_lists(costs: Any) -> tuple[Costs, ...]:
+def price_lists(costs: Any) -> tuple[Costs, ...]:
+    """The price lists of a path, from one or several."""
     several = isinstance(costs, Sequence | np.ndarray) and not isinstance(costs, str) and np.ndim(costs) > 0
     lists = tuple(as_costs(plain(c)) for c in (costs if several else [costs]))
     if not lists:
@@ -222,7 +223,8 @@ def _start(
     return beta[a - 1, upwards[0]] if a > 0 else None
 
 
-def _check_values(given: Any, name: str = "Cs") -> NDArray[np.float64]:
+def check_values(given: Any, name: str = "Cs") -> NDArray[np.float64]:
+    """The values of a path's parameter as an array; refuse what are no numbers greater than 0."""
     values = list(given) if isinstance(given, Sequence | np.ndarray) and np.ndim(given) == 1 else []
     if not values or not all(is_number(value) and np.isfinite(value) and value > 0 for value in values):
         raise ValueError(f"{name} must be a list of finite numbers greater than 0; got {given!r}.")

@@ -15,7 +15,7 @@ from ..costs import Costs
 from ..solution import Solution
 from .double_ramp import DoubleRampSVC
 from .gram import Kernel
-from .path import _check_values, _price_lists, path_scores
+from .path import check_values, path_scores, price_lists
 from .ramps import ramp_loss
 
 
@@ -132,7 +132,7 @@ def double_ramp_path(
         pos_label=pos_label,
     )
     X, signs, weights = like._check_input(X, y, sample_weight)
-    values, lists = _check_values(lams, "lams"), _price_lists(costs)
+    values, lists = check_values(lams, "lams"), price_lists(costs)
     used, cases = like._settle(X, weights)
     oriented = [like.set_params(costs=prices)._fit_costs() for prices in lists]
     losses = [ramp_loss(prices, signs[used], weights[used], float(mu)) for prices in oriented]
