@@ -35,6 +35,24 @@ def test_quick_run(data_folder, tmp_path, capsys):
     assert "| claim | here | reproduced |" in capsys.readouterr().out
 
 
+def test_a_later_run_takes_up_what_is_done(data_folder, tmp_path, capsys):
+    file = tmp_path / "reproduce_exactboost_quick.json"
+    main(["exactboost", "--quick", "--out", str(tmp_path)])
+    whole = json.loads(file.read_text())
+    kept = [row | {"cpu": 123.0} if "cpu" in row else row for row in whole["results"] if row["fold"] == 1]
+    file.write_text(json.dumps(whole | {"results": kept}))
+    capsys.readouterr()
+    main(["exactboost", "--quick", "--out", str(tmp_path)])
+    assert "haberman, fold 1" in (said := capsys.readouterr().out)
+    assert "haberman, fold 2" not in said
+    again = json.loads(file.read_text())["results"]
+    assert [row["fold"] for row in again] == [row["fold"] for row in whole["results"]]
+    assert {row["cpu"] == 123.0 for row in again if row["fold"] == 1 and "cpu" in row} == {True}
+    file.write_text(json.dumps(whole | {"settings": {}, "results": kept}))
+    main(["exactboost", "--quick", "--out", str(tmp_path)])
+    assert "haberman, fold 2" in capsys.readouterr().out  # other settings: nothing is taken up
+
+
 def test_claims_are_counted():
     rows = []
     for fold in (0, 1):

@@ -8,8 +8,10 @@ logistic regression, a small neural network, random forest, XGBoost) fitted to t
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,25 +77,49 @@ Row = dict[str, Any]
 
 
 def run(*, quick: bool = False, minutes: float = 60.0, out: Path | None = None, n_jobs: int = 2) -> None:
-    """Run the protocol, two folds at a time; write what is done after every data set, and print the summary."""
+    """Run the protocol, two folds at a time; write what is done after every fold, and print the summary.
+
+    Folds that the results in `out` hold already are taken from there.
+    """
     deadline = time.monotonic() + 60 * minutes
-    rows: list[Row] = []
-    for name in ["haberman"] if quick else DATASETS:
-        if rows and time.monotonic() > deadline:
-            break
-        X, y = load(name, return_X_y=True)
-        folds = list(StratifiedKFold(2 if quick else FOLDS, shuffle=True, random_state=0).split(X, y))
-        parts = Parallel(n_jobs=1 if quick else n_jobs)(
-            delayed(_fold)(X, y, train, test, fold, quick) for fold, (train, test) in enumerate(folds)
-        )
-        rows += [{"data": name} | row for part in parts for row in part]
+    rows = _earlier(out, quick)
+    done = {(row["data"], row["fold"]) for row in rows}
+    pool = Parallel(
+        n_jobs=1 if quick else n_jobs, return_as="generator_unordered", pre_dispatch="all" if quick else n_jobs
+    )
+    for part in pool(_tasks(quick, done, deadline)):
+        rows = sorted(rows + part, key=_place)
         if out is not None:
             _write(out, rows, quick)
-        print(f"{name}: {len(rows)} results", flush=True)
+        print(f"{part[0]['data']}, fold {part[0]['fold'] + 1}: {len(rows)} results", flush=True)
     print(summary(rows))
 
 
-def _fold(X: Any, y: Any, train: Any, test: Any, fold: int, quick: bool) -> list[Row]:
+def _tasks(quick: bool, done: set[tuple[str, int]], deadline: float) -> Iterator[Any]:
+    """Folds still to do, as long as there is time; the first is always begun."""
+    begun = False
+    for name in ["haberman"] if quick else DATASETS:
+        X, y = load(name, return_X_y=True)
+        folds = StratifiedKFold(2 if quick else FOLDS, shuffle=True, random_state=0).split(X, y)
+        for fold, (train, test) in enumerate(folds):
+            if (name, fold) in done:
+                continue
+            if begun and time.monotonic() > deadline:
+                return
+            begun = True
+            yield delayed(_fold)(name, X, y, train, test, fold, quick)
+
+
+def _earlier(out: Path | None, quick: bool) -> list[Row]:
+    """Results of an earlier run with the same settings."""
+    file = None if out is None else out / f"{_stem(quick)}.json"
+    if file is None or not file.exists():
+        return []
+    data = json.loads(file.read_text())
+    return list(data["results"]) if data.get("settings") == _settings(quick) else []
+
+
+def _fold(name: str, X: Any, y: Any, train: Any, test: Any, fold: int, quick: bool) -> list[Row]:
     """Every method on one fold of one data set."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # limits of iterations at the packages' defaults are part of the comparison
@@ -110,7 +136,7 @@ def _fold(X: Any, y: Any, train: Any, test: Any, fold: int, quick: bool) -> list
         ]
         if len(y) <= LARGE:
             rows += _rejecting(X[train], y[train], X[test], y[test], quick)
-    return [{"fold": fold} | row for row in rows]
+    return [{"data": name, "fold": fold} | row for row in rows]
 
 
 def _exact(metric: str, quick: bool, **options: Any) -> ExactBoostClassifier:
@@ -340,6 +366,23 @@ def _claims_of(metric: str, rows: list[Row], names: list[str]) -> list[str]:
     ]
 
 
+def _place(row: Row) -> tuple[int, int]:
+    """Where a result stands in the page: data sets as listed, then folds."""
+    return list(DATASETS).index(row["data"]), row["fold"]
+
+
+def _stem(quick: bool) -> str:
+    return f"reproduce_{NAME}" + "_quick" * quick
+
+
+def _settings(quick: bool) -> dict[str, Any]:
+    """What the results of a fold depend on, as it comes back from a file."""
+    ours = _exact("auc", quick)
+    size = {"n_estimators": ours.n_estimators, "n_rounds": ours.n_rounds, "margin": ours.margin}
+    return size | {"folds": 2 if quick else FOLDS, "prices": list(PRICES)}
+
+
 def _write(folder: Path, rows: list[Row], quick: bool) -> None:
     """Write all results so far, each file whole or not at all."""
-    write_results(folder, f"reproduce_{NAME}" + "_quick" * quick, {"results": rows}, [summary(rows)], indent=None)
+    data = {"settings": _settings(quick), "results": rows}
+    write_results(folder, _stem(quick), data, [summary(rows)], indent=None)
