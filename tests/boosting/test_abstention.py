@@ -14,7 +14,7 @@ from sklearn.metrics import accuracy_score
 
 import recuse
 from recuse import AbstentionBoostingClassifier, Costs
-from recuse.boosting import fitting, state, stumps
+from recuse.boosting import fitting, state, stumps, tuning
 from recuse.boosting.abstention import FAMILIES
 from recuse.boosting.rounds import boost
 from recuse.boosting.tuning import Prices, Recorder
@@ -273,7 +273,7 @@ def test_early_stopping_stops(noisy, options, monkeypatch):
     X, y = noisy
     rounds = []
     monkeypatch.setattr(
-        fitting, "Recorder", lambda *args, **kwargs: rounds.append(Recorder(*args, **kwargs)) or rounds[-1]
+        tuning, "Recorder", lambda *args, **kwargs: rounds.append(Recorder(*args, **kwargs)) or rounds[-1]
     )
     shared = {"beta": 0.0, "early_stopping": True, "n_rounds": 2000, "random_state": 0}
     model = AbstentionBoostingClassifier(**shared, **options).fit(X, y)
@@ -310,59 +310,6 @@ def test_early_stopping_compares_rounds_of_the_same_loss(noisy):
         boost(problem, fitting.make_settings(recipe, "coupled", 0.001), recorder)
         scores.append(recorder.scores)
     np.testing.assert_array_equal(*scores)
-
-
-def test_a_threshold_is_judged_on_cases_it_was_not_set_on():
-    # One held-out part, scores that say nothing: a threshold set and judged on the same cases would seem to pay.
-    rng = np.random.default_rng(0)
-    n, h, r = 400, rng.normal(size=400), rng.normal(size=400)
-    rows = np.arange(n)
-    prices = Prices(np.ones(n), np.full(n, 0.49), np.ones(n))
-    data = fitting.Data(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), 0.49, prices, [(rows, rows)])
-    fitted = fitting.Fitted("coupled", fitting.Pair(None), None, None, 0.0, held_out=(h, r))
-    judged = fitting.with_best_threshold(fitted, data).held_out_cost(data).mean()
-    tau = fitting.best_threshold(data.y, h, r, prices)
-    assert prices.mean(data.y, h, r - tau) < judged
-
-
-def test_another_candidate_than_the_first_must_be_better_by_two_standard_errors():
-    n, rows = 100, np.arange(100)
-    weight = np.where(rows < 50, 2.0, 1.0)
-    prices = Prices(np.ones(n), np.full(n, 0.4), weight)
-    data = fitting.Data(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), 0.4, prices, [(rows, rows)])
-
-    def candidate(*wrong):
-        h = np.where(np.isin(rows, wrong), -data.y, data.y)
-        return fitting.Fitted(str(len(wrong)), fitting.Pair(None), None, None, 0.0, held_out=(h, np.ones(n)))
-
-    first = candidate(*range(20))
-    chance, clear, clearer = candidate(*range(6, 24)), candidate(*range(9, 21)), candidate(*range(15, 21))
-    assert fitting.choose([first, chance], data) is first  # 6 cases put right, 4 spoilt
-    assert fitting.choose([first, clear, chance], data) is clear  # 9 and 1
-    assert fitting.choose([first, clear, clearer], data) is clearer
-    # Weights count: 8 put right that weigh 2 each, 2 spoilt that weigh 1; were they equal, it would be chance.
-    assert fitting.choose([first, candidate(*range(8, 20), 60, 61)], data) is not first
-    assert fitting.choose([first, candidate(*range(8, 20), 20, 21)], data) is first
-    saved = np.where(rows < 5, 1.0, 0.0)
-    mean = 10 / 150
-    assert fitting.standard_error(saved, weight) == pytest.approx(np.sqrt(weight**2 @ (saved - mean) ** 2) / 150)
-
-
-def test_a_threshold_that_does_not_pay_elsewhere_stays_where_it_was():
-    """The first part calls for accepting all of its rejected cases, the second shows that this is dear."""
-    n, rows = 40, np.arange(40)
-    h, r = np.where(rows % 2 == 0, 1.0, -1.0) * np.where(rows < n // 2, 1.0, -1.0), np.full(n, -1.0)
-    prices = Prices(np.ones(n), np.full(n, 0.4), np.ones(n))
-    parts = [(rows[1::2], rows[::2]), (rows[::2], rows[1::2])]
-    data = fitting.Data(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), 0.4, prices, parts)
-    fitted = fitting.Fitted("coupled", fitting.Pair(None), None, None, 0.0, held_out=(h, r))
-    assert [prices.take(test).mean(data.y[test], h[test], r[test] + 2) for _, test in parts] == [0.0, 1.0]
-    assert fitting.with_best_threshold(fitted, data) is fitted
-    # Where both parts call for it, it is moved.
-    right = fitting.Fitted("coupled", fitting.Pair(None), None, None, 0.0, held_out=(data.y, r))
-    moved = fitting.with_best_threshold(right, data)
-    assert moved.pair.threshold < -1.0
-    assert moved.held_out_cost(data).sum() == 0.0
 
 
 @pytest.mark.parametrize("options", [{"family": "coupled", "beta": 0.01}, {"family": "chow", "loss": "exponential"}])

@@ -1,11 +1,15 @@
 """The stacked score, held out for every case whatever the split, and the certificate of a model that starts from it."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.model_selection import ShuffleSplit
 
 from recuse import AbstentionBoostingClassifier
 from recuse.boosting import preparation
+from recuse.boosting.binning import bin_features, code_features
+from recuse.boosting.fitting import Twin
 from recuse.boosting.losses import LOSSES
 from recuse.boosting.rounds import boost
 from recuse.boosting.state import Settings
@@ -41,6 +45,41 @@ def test_auto_considers_the_stacked_pair_on_large_data(monkeypatch):
     costs = AbstentionBoostingClassifier(n_rounds=10, beta=0.01, random_state=0).fit(X, y).held_out_costs_
     assert costs["decoupled+start"] < 0.2  # what rejecting everything costs
     assert abs(costs["decoupled+start"] - costs["chow"]) < 0.03
+
+
+@pytest.mark.parametrize(("rows", "folds"), [(10_000, 5), (50, 1)], ids=["folds", "one split"])
+@pytest.mark.parametrize(
+    "options", [{"beta": 0.01}, {"beta": "auto"}, {"beta": 0.01, "early_stopping": True}], ids=lambda o: str(o)
+)
+def test_a_fold_learns_from_scores_that_do_not_know_its_test_cases(monkeypatch, rows, folds, options):
+    """Whatever the labels of the test cases are, the scores of the training cases are the same."""
+    monkeypatch.setattr(preparation, "EXACT_ROWS", rows)
+    X, y = linear_data(100)
+    model = AbstentionBoostingClassifier(family="decoupled", stack="oof", n_rounds=10, random_state=0, **options)
+    data = preparation.prepare(model, X, y, None, with_folds=True)
+    assert len(data.folds) == folds
+    train, test = data.folds[0]
+    bins = bin_features(X, data.order, None)
+    noise = np.random.default_rng(1).permutation(data.order[test])
+    X_other = X.copy()
+    X_other[data.order[test]] = X[noise]  # same labels, other features: what was learned from them is nonsense
+    scores = []
+    for features in (X, X_other):
+        other = replace(data, X=features)
+        score = Twin(other, code_features(features, data.order, bins.cuts), model._recipe(len(y))).of_least_loss()
+        scores.append(replace(score, option=0))
+    first, second = (score.inside(train, test)[train] for score in scores)
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(scores[0].z[train], scores[1].z[train])  # the scores of the whole do know them
+
+
+def test_too_few_parts_leave_the_score_of_the_whole():
+    X, y = linear_data(200)
+    model = AbstentionBoostingClassifier(family="decoupled", stack="start", beta=0.01, n_rounds=5, cv=2, random_state=0)
+    data = preparation.prepare(model, X, y, None, with_folds=True)
+    score = Twin(data, bin_features(X, data.order, None), model._recipe(200)).of_least_loss()
+    np.testing.assert_array_equal(score.inside(*data.folds[0]), score.z)
+    assert model.fit(X, y).score(X, y) > 0.8
 
 
 def test_a_split_that_leaves_cases_out_is_refused_where_it_would_be_stacked():

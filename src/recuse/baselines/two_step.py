@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from ..base import Evaluation, RejectOptionMixin
 from ..boosting.additive import AdditiveForm, additive_form
 from ..boosting.binning import bin_features
-from ..boosting.fitting import Data, Recipe, Twin
+from ..boosting.fitting import Recipe, Twin
+from ..boosting.judging import Data
 from ..boosting.losses import LOSSES, Surrogate
 from ..boosting.preparation import check_choice, check_number, prepare, resolve_bins, threads
 from ..boosting.reasons import by_score

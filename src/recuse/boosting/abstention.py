@@ -20,7 +20,8 @@ from ..costs import Costs, as_costs
 from .additive import AdditiveForm
 from .binning import Bins, bin_features
 from .bounds import GeneralizationBound, empirical_maximum, margin_bound
-from .fitting import CHOW, Data, Fitted, Recipe, Twin, choose, chow_level, fit_pair, is_separated, with_best_threshold
+from .fitting import CHOW, Fitted, Recipe, Twin, chow_level, fit_pair, is_separated
+from .judging import Data, choose
 from .losses import LOSSES, calibrated_k, forced_log_odds, reduce_prices
 from .preparation import check_choice, check_number, check_switch, prepare, resolve_bins, threads
 from .rounds import STEPS
@@ -349,10 +350,9 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             pairs = [("decoupled", self.stack)]
             if self.stack is None and self.surrogate == "sum" and self.step != "paper" and data.partition:
                 pairs.append(("decoupled", "start"))
-        scorer = twin.of_least_loss() if twin is not None and any(stack for _, stack in pairs) else None
+        score = twin.of_least_loss() if twin is not None and any(stack for _, stack in pairs) else None
         for family, stack in pairs:
-            pair = fit_pair(data, bins, recipe, family, stack, scorer)
-            yield with_best_threshold(pair, data) if recipe.tune_threshold else pair
+            yield fit_pair(data, bins, recipe, family, stack, score)
 
     def _store(self, fitted: Fitted, data: Data, recipe: Recipe) -> None:
         solution, pair = fitted.solution, fitted.pair

@@ -7,38 +7,25 @@ pair from it: the stumps are then added to the pair that the score alone calls f
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..solution import Solution
 from .additive import AdditiveForm, additive_form
-from .binning import Bins, bin_features
+from .binning import Bins, code_features, find_cuts
+from .judging import Data, Loss, favoured, judge, with_threshold
 from .losses import Surrogate, calibrated_k, forced_boundary, log_phi, plug_in_pair, tight_b
 from .rounds import beta_max, boost
 from .state import Problem, Settings
 from .stumps import Stump, describe
 from .trees import TreeForm, boost_trees
-from .tuning import (
-    BETA_PATH,
-    PATIENCE,
-    Prices,
-    Recorder,
-    Rows,
-    best_threshold,
-    held_out_path,
-    scores_on,
-    standard_error,
-)
+from .tuning import BETA_PATH, Cases, Rows, held_out_path, held_out_rounds, scores_on
 
 Array = NDArray[np.float64]
 CHOW = "chow"
-# By how many standard errors a learned rejector must be cheaper on held-out cases than the confidence rule: two, since
-# the better of several is compared, each with penalty and threshold chosen on the same cases.
-_SURE = 2.0
 _SHARPEST = 32.0  # exponent at which L_p stands for the maximum
 _SHARPENING = 60  # rounds after which it is that exponent, where the number of rounds is open
 _NO_REJECT_TERM = 1e-300  # k of the twin: its r is no variable
@@ -63,56 +50,6 @@ class Recipe:
     tune_threshold: bool = True
     tol: float = 1e-6
     n_threads: int = 1
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """Training cases; `order` puts the positives first, and all columns but X are in that order.
-
-    Attributes
-    ----------
-    X : ndarray of shape (m, p)
-        As given.
-    order : ndarray of int of shape (m,)
-        Rows of X, positives first.
-    n_pos : int
-        Number of positives.
-    s : ndarray of shape (m,)
-        Weights of the reduced symmetric problem, summing to 1.
-    c : float or ndarray of shape (m,)
-        Reject price of the reduced problem.
-    prices : Prices
-        What answers really cost.
-    folds : list of (train, test)
-        Positions in the order, each increasing.
-    partition : list of (train, test)
-        Parts that hold out every case exactly once, for a stacked score; empty where there are none.
-    weight : ndarray of shape (m,)
-        Sample weights as given.
-    log_odds : float
-        Log-odds of the reduced problem above which the positive class is the cheaper answer.
-    """
-
-    X: NDArray[Any]
-    order: Rows
-    n_pos: int
-    s: Array
-    c: float | Array
-    prices: Prices
-    folds: list[tuple[Rows, Rows]]
-    partition: list[tuple[Rows, Rows]] = field(default_factory=list)
-    weight: Array = field(default_factory=lambda: np.ones(1))
-    log_odds: float = 0.0
-
-    @property
-    def y(self) -> Array:
-        """Labels, -1 or +1."""
-        return np.where(np.arange(len(self.s)) < self.n_pos, 1.0, -1.0)
-
-    @property
-    def tested(self) -> Rows:
-        """Positions that some fold holds out."""
-        return np.sort(np.concatenate([np.zeros(0, dtype=np.intp), *(test for _, test in self.folds)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,7 +119,12 @@ class Pair:
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A pair, how it was found, and what it would have cost on cases it had not seen."""
+    """A pair, how it was found, and what it would have said of cases it had not seen.
+
+    `held_out` holds the scores (h, r) of each case by models that have not seen it, with the choices that all held-out
+    cases together favour; `judged` the same with penalty, rounds and threshold chosen on the other parts, so that
+    what it costs can be compared with what another rule costs.
+    """
 
     name: str
     pair: Pair
@@ -190,14 +132,15 @@ class Fitted:
     problem: Problem
     beta: float
     stumps: list[Stump] = field(default_factory=list)
-    held_out: tuple[Array, Array] | None = None
+    held_out: Array | None = None
+    judged: Array | None = None
 
     def held_out_cost(self, data: Data) -> Array | None:
         """Price of each held-out case."""
-        if self.held_out is None:
+        if self.judged is None:
             return None
         rows = data.tested
-        h, r = (score[rows] for score in self.held_out)
+        h, r = self.judged[:, rows]
         return data.prices.take(rows).of(data.y[rows], h, r)
 
 
@@ -251,80 +194,142 @@ class Twin:
         self.settings = make_settings(self.recipe, CHOW)
         self.options = _options(data, self.problem, self.settings, self.recipe)
 
-    def of_least_loss(self) -> Fitted:
-        """Return the one whose held-out scores have the least loss: the best probabilities, for stacking.
+    def of_least_loss(self) -> Score:
+        """Return the one whose held-out scores have the least loss: the best probabilities, for stacking."""
+        y, s = self.data.y, self.data.s
 
-        Its held-out scores are those of the partition, which leaves no case out.
-        """
-        rows, y, s = self.data.tested, self.data.y, self.data.s
-
-        def loss(scores: Array) -> float:
+        def loss(scores: Array, rows: Rows) -> float:
             return float(s[rows] @ np.exp(log_phi(self.recipe.loss, -y[rows] * scores[0, rows])))
 
         fitted = self._fit(loss)
-        if self.data.partition is self.data.folds:
-            return fitted
-        return replace(fitted, held_out=self._scores_of_all(loss))
-
-    def _scores_of_all(self, loss: Callable[[Array], float]) -> tuple[Array, Array]:
-        """Scores of every case, held out, with the choice that the folds favour."""
-        options, recipe, parts = self.options, self.recipe, self.data.partition
-        assert options.scores is not None
-        best = int(np.argmin([loss(scores) for scores in options.scores]))
-        if options.rounds is not None:
-            settings = replace(self.settings, n_rounds=options.rounds[best])
-            scores = held_out_rounds(self.problem, settings, parts, recipe)[1][-1]
-        elif options.betas is not None:
-            scores = held_out_path(self.problem, self.settings, parts, np.array([options.betas[best]]))[0]
-        else:
-            scores = held_out_path(self.problem, replace(self.settings, beta=recipe.beta or 0.0), parts, None)[0]
-        return scores[0], scores[1]
+        assert self.options.scores is not None
+        assert fitted.held_out is not None
+        best = favoured(self.options.scores, loss, self.data.tested)
+        score = Score(self, fitted.pair.form, best, fitted.held_out[0])
+        # Folds that leave cases out give way to the partition, which leaves none.
+        return (
+            score
+            if self.data.partition is self.data.folds
+            else replace(score, z=score.of(self.problem, self.data.partition))
+        )
 
     def of_least_price(self) -> Fitted:
         """Return the one that costs least on held-out cases under Chow's rule, with that rule as its rejector."""
         c = float(np.max(self.data.c))
         level = chow_level(self.recipe.loss, c)
-        price = _price_of(self.data)
-        fitted = self._fit(lambda scores: price(np.stack([scores[0], np.abs(scores[0]) - level])))
-        held_out = None if fitted.held_out is None else (fitted.held_out[0], np.abs(fitted.held_out[0]) - level)
+        price = self.data.price
+
+        def ruled(scores: Array) -> Array:
+            return np.stack([scores[0], np.abs(scores[0]) - level])
+
+        fitted = self._fit(lambda scores, rows: price(ruled(scores), rows))
         # The boundary between the classes lies inside the scores that Chow's rule rejects: no answer depends on it.
         pair = replace(fitted.pair, level=level, surrogate=self.problem.surrogate, c=c, log_odds=self.data.log_odds)
-        return replace(fitted, pair=pair, held_out=held_out)
+        if fitted.held_out is None or fitted.judged is None:
+            return replace(fitted, pair=pair)
+        return replace(fitted, pair=pair, held_out=ruled(fitted.held_out), judged=ruled(fitted.judged))
 
-    def _fit(self, loss: Callable[[Array], float]) -> Fitted:
-        return _fit_option(CHOW, self.problem, self.settings, self.recipe, self.options, loss)
+    def _fit(self, loss: Loss) -> Fitted:
+        return _fit_option(CHOW, self.data, self.problem, self.settings, self.recipe, self.options, loss)
 
 
-def fit_pair(data: Data, bins: Bins, recipe: Recipe, family: str, stack: str | None = None, twin: Any = None) -> Fitted:
-    """Boost a pair of the given family; with `stack` the fitted `twin` joins as a feature or as the start."""
+@dataclass(frozen=True, eq=False)
+class Score:
+    """The twin's score, to be stacked: how it is computed, and `z`, its value for each case by models without it."""
+
+    twin: Twin
+    form: AdditiveForm | TreeForm
+    option: int
+    z: Array
+
+    def of(self, problem: Problem, parts: list[tuple[Rows, Rows]]) -> Array:
+        """Held-out scores of a problem's cases."""
+        options, recipe, settings = self.twin.options, self.twin.recipe, self.twin.settings
+        if options.rounds is not None:
+            settings = replace(settings, n_rounds=options.rounds[self.option])
+            return held_out_rounds(problem, replace(settings, beta=recipe.beta or 0.0), parts, recipe.max_depth)[1][
+                -1, 0
+            ]
+        if options.betas is not None:
+            return held_out_path(problem, settings, parts, np.array([options.betas[self.option]]))[0, 0]
+        return held_out_path(problem, replace(settings, beta=recipe.beta or 0.0), parts, None)[0, 0]
+
+    def inside(self, train: Rows, test: Rows) -> Array:
+        """Scores as the training cases of a fold have them: by models that have seen neither them nor the test cases.
+
+        Without this, a stacked pair would have learned from scores that know the cases it is judged on.
+        """
+        z, problem = self.z.copy(), self.twin.problem
+        parts = _inner_parts(self.twin.data, train)
+        if parts:
+            z[train] = self.of(problem.take(train), parts)
+            z[test] = self.of(problem, [(train, test)])[test]
+        return z
+
+
+def _inner_parts(data: Data, train: Rows) -> list[tuple[Rows, Rows]]:
+    """The partition among the training cases of a fold; nothing where a part would leave one class only."""
+    at, parts = np.arange(len(train)), []
+    for _, test in data.partition:
+        held = np.isin(train, test)
+        left = train[~held] < data.n_pos
+        if held.any():
+            if left.all() or not left.any():
+                return []
+            parts.append((at[~held], at[held]))
+    return parts
+
+
+def fit_pair(
+    data: Data, bins: Bins, recipe: Recipe, family: str, stack: str | None = None, score: Score | None = None
+) -> Fitted:
+    """Boost a pair of the given family; with `stack` the twin's score joins as a feature or as the start."""
     surrogate = make_surrogate(recipe, data.c)
-    offset, name = None, family
+    plain = Problem(bins, data.n_pos, data.s, surrogate)
+    problem, cases, name = plain, cast("Cases", plain), family
     if stack is not None:
-        name = f"{family}+{stack}"
-        z = twin.held_out[0]
-        if stack == "oof":
-            bins = bins.join(bin_features(z[:, None], np.arange(len(z)), recipe.max_bins, data.weight))
-        else:
-            offset = np.column_stack(plug_in_pair(surrogate, float(np.max(data.c)), z))
-    problem = Problem(bins, data.n_pos, data.s, surrogate, offset)
+        assert score is not None
+        stacked, name = _Stacked(plain, stack, recipe.max_bins, data, score), f"{family}+{stack}"
+        problem, cases = stacked.with_score(score.z, np.arange(len(data.s))), stacked
     settings = make_settings(recipe, family)
-    options = _options(data, problem, settings, recipe)
+    options = _options(data, cases, settings, recipe)
     if options.scores is not None:
         options.scores[:, 0] -= forced_boundary(surrogate, data.log_odds, options.scores[:, 1])
-    fitted = _fit_option(name, problem, settings, recipe, options, _price_of(data))
+    fitted = _fit_option(name, data, problem, settings, recipe, options, data.price, recipe.tune_threshold)
     pair = replace(fitted.pair, log_odds=data.log_odds)
     if stack is not None or data.log_odds != 0.0:
         pair = replace(pair, surrogate=surrogate, c=float(np.max(data.c)))
-    if stack is not None:
-        pair = replace(pair, twin=twin.pair.form, stack=stack)
+    if score is not None and stack is not None:
+        pair = replace(pair, twin=score.form, stack=stack)
     return replace(fitted, pair=pair)
 
 
-def _price_of(data: Data) -> Callable[[Array], float]:
-    """Mean price on held-out cases of scores (h, r)."""
-    rows = data.tested
-    prices, y = data.prices.take(rows), data.y[rows]
-    return lambda scores: prices.mean(y, scores[0, rows], scores[1, rows])
+@dataclass(frozen=True, eq=False)
+class _Stacked:
+    """A problem with the twin's score as one more feature, or as the pair to start from."""
+
+    plain: Problem
+    stack: str
+    max_bins: int | None
+    data: Data
+    score: Score
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return self.plain.n_cases
+
+    def with_score(self, z: Array, seen: Rows) -> Problem:
+        """All cases with the score; its bins, if any, are those of the cases seen."""
+        if self.stack == "oof":
+            cuts = find_cuts(z[seen], self.max_bins, self.data.weight[seen])
+            return replace(self.plain, bins=self.plain.bins.join(code_features(z[:, None], np.arange(len(z)), [cuts])))
+        offset = plug_in_pair(self.plain.surrogate, float(np.max(self.data.c)), z)
+        return replace(self.plain, offset=np.column_stack(offset))
+
+    def split(self, train: Rows, test: Rows) -> tuple[Problem, Problem]:
+        """Training and test cases of a fold."""
+        return self.with_score(self.score.inside(train, test), train).split(train, test)
 
 
 @dataclass(frozen=True, eq=False)
@@ -336,25 +341,34 @@ class _Options:
     scores: Array | None
 
 
-def _options(data: Data, problem: Problem, settings: Settings, recipe: Recipe) -> _Options:
+def _options(data: Data, cases: Cases, settings: Settings, recipe: Recipe) -> _Options:
+    given = replace(settings, beta=recipe.beta or 0.0)
     if recipe.max_depth > 1 or recipe.early_stopping:
-        rounds, scores = held_out_rounds(problem, settings, data.folds, recipe)
-        return _Options(None, rounds, scores)
+        return _Options(None, *held_out_rounds(cases, given, data.folds, recipe.max_depth))
     if recipe.beta is None:
-        return _Options(list(BETA_PATH), None, held_out_path(problem, settings, data.folds, np.array(BETA_PATH)))
+        return _Options(list(BETA_PATH), None, held_out_path(cases, settings, data.folds, np.array(BETA_PATH)))
     if data.folds:
-        return _Options(None, None, held_out_path(problem, replace(settings, beta=recipe.beta), data.folds, None))
+        return _Options(None, None, held_out_path(cases, given, data.folds, None))
     return _Options(None, None, None)
 
 
 def _fit_option(
-    name: str, problem: Problem, settings: Settings, recipe: Recipe, options: _Options, loss: Callable[[Array], float]
+    name: str,
+    data: Data,
+    problem: Problem,
+    settings: Settings,
+    recipe: Recipe,
+    options: _Options,
+    loss: Loss,
+    tune_threshold: bool = False,
 ) -> Fitted:
     """Fit all cases with the choice that the held-out ones favour."""
-    beta, held_out = recipe.beta or 0.0, None
+    beta, held_out, judged, tau = recipe.beta or 0.0, None, None, 0.0
     if options.scores is not None:
-        best = int(np.argmin([loss(scores) for scores in options.scores]))
-        held_out = (options.scores[best, 0], options.scores[best, 1])
+        best = favoured(options.scores, loss, data.tested)
+        held_out, judged = options.scores[best], judge(options.scores, loss, data)
+        if tune_threshold:
+            judged, tau = with_threshold(options.scores, held_out, judged, loss, data)
         if options.betas is not None:
             beta = options.betas[best] * beta_max(problem, settings)
         if options.rounds is not None:
@@ -362,79 +376,13 @@ def _fit_option(
     settings = replace(settings, beta=beta)
     if recipe.max_depth > 1:
         solution = boost_trees(problem, settings, recipe.max_depth)
-        return Fitted(name, Pair(solution.model), solution, problem, beta, held_out=held_out)
-    solution = boost(problem, settings)
-    model, bins = solution.model, problem.bins
-    form = additive_form(model.h0, model.r0, model.tables(bins), bins.cuts, bins.offsets)
-    stumps = [describe(stump, bins, settings.gamma) for stump in model.stumps]
-    return Fitted(name, Pair(form), solution, problem, beta, stumps, held_out)
-
-
-def held_out_rounds(
-    problem: Problem, settings: Settings, folds: list[tuple[Rows, Rows]], recipe: Recipe
-) -> tuple[list[int], Array]:
-    """Numbers of rounds to choose from, and the held-out scores after each: shape (n, 2, m)."""
-    quick = replace(settings, certify_every=50, beta=recipe.beta or 0.0)
-    most = settings.n_rounds
-    grid = np.unique(np.geomspace(1, most, 25).astype(np.int64)) if most else np.zeros(1, dtype=np.int64)
-    # On its way to the maximum the loss is another one in every stage: only rounds after the last can be compared.
-    first = settings.p_rounds or 0
-    grid = grid[grid >= first]
-    scores = np.full((len(grid), 2, len(problem.s)), np.nan)
-    for train, test in folds:
-        recorder = Recorder(problem.take(test), grid, patience=(first, PATIENCE))
-        if recipe.max_depth > 1:
-            model = boost_trees(problem.take(train), quick, recipe.max_depth, recorder.after_tree).model
-        else:
-            model = boost(problem.take(train), quick, recorder).model
-        recorder.finish(model.h0, model.r0)
-        scores[:, :, test] = recorder.scores
-    return grid.tolist(), scores
-
-
-def with_best_threshold(fitted: Fitted, data: Data) -> Fitted:
-    """Move the rejection threshold to where held-out cases cost least, if moving it pays on cases it was not set on.
-
-    What it would have cost is judged with each part's threshold set on the other parts, so that it can be compared
-    with a rule that sets none.
-    """
-    if fitted.held_out is None:
-        return fitted
-    h, r = fitted.held_out
-    rows = data.tested
-    moved = r.copy()
-    # A single held-out part is judged by halves, which alternate within each class.
-    parts = [test for _, test in data.folds] if len(data.folds) > 1 else [rows[::2], rows[1::2]]
-    for part in parts:
-        moved[part] -= _threshold(data, h, r, np.setdiff1d(rows, part))
-    price = _price_of(data)
-    if price(np.stack([h, moved])) >= price(np.stack([h, r])):
-        return fitted
-    tau = _threshold(data, h, r, rows)
-    return replace(fitted, pair=replace(fitted.pair, threshold=tau), held_out=(h, moved))
-
-
-def _threshold(data: Data, h: Array, r: Array, rows: Rows) -> float:
-    if len(rows) == 0:  # parts that all hold the same cases leave none to set it on
-        return 0.0
-    return best_threshold(data.y[rows], h[rows], r[rows], data.prices.take(rows))
-
-
-def choose(candidates: list[Fitted], data: Data) -> Fitted:
-    """Return the candidate of least held-out cost; another than the first must beat it by `_SURE` standard errors."""
-    first, *others = candidates
-    base = first.held_out_cost(data)
-    weight = data.prices.weight[data.tested]
-    best, least = first, 0.0
-    for other in others:
-        cost = other.held_out_cost(data)
-        if base is None or cost is None:
-            continue
-        difference = cost - base
-        mean = float(weight @ difference / weight.sum())
-        if mean < least and mean < -_SURE * standard_error(difference, weight):
-            best, least = other, mean
-    return best
+        pair, stumps = Pair(solution.model, threshold=tau), []
+    else:
+        solution = boost(problem, settings)
+        model, bins = solution.model, problem.bins
+        form = additive_form(model.h0, model.r0, model.tables(bins), bins.cuts, bins.offsets)
+        pair, stumps = Pair(form, threshold=tau), [describe(stump, bins, settings.gamma) for stump in model.stumps]
+    return Fitted(name, pair, solution, problem, beta, stumps, held_out, judged)
 
 
 def is_separated(fitted: Fitted) -> bool:

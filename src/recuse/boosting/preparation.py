@@ -18,7 +18,7 @@ from ..checks import check_weights, is_number
 from ..costs import Costs
 from ..labels import some
 from .binning import MAX_UINT8_BINS
-from .fitting import Data
+from .judging import Data
 from .losses import forced_log_odds, reduce_prices
 from .tuning import Prices
 

@@ -57,6 +57,15 @@ class Problem:
         offset = None if self.offset is None else self.offset[rows]
         return Problem(self.bins.take(rows), int((rows < self.n_pos).sum()), s / s.sum(), surrogate, offset)
 
+    def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> tuple[Problem, Problem]:
+        """Return the problems of training and of test cases."""
+        return self.take(train), self.take(test)
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return len(self.s)
+
     @property
     def y(self) -> Array:
         """Labels, -1 or +1."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ from .binning import Bins
 from .rounds import beta_max, boost
 from .state import Ensemble, Problem, Settings, State
 from .stumps import Coded, cell_labels
+from .trees import boost_trees
 
 Array = NDArray[np.float64]
 Rows = NDArray[np.intp]
@@ -69,21 +71,55 @@ def scores_on(model: Ensemble, problem: Problem) -> tuple[Array, Array]:
     return h, r
 
 
-def held_out_path(problem: Problem, settings: Settings, folds: list[tuple[Rows, Rows]], path: Array | None) -> Array:
+class Cases(Protocol):
+    """What can be split into training and test cases."""
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+
+    def split(self, train: Rows, test: Rows) -> tuple[Problem, Problem]:
+        """Problems of the training and of the test cases."""
+
+
+def held_out_path(cases: Cases, settings: Settings, folds: list[tuple[Rows, Rows]], path: Array | None) -> Array:
     """Scores of every case by models that have not seen it, for each penalty: shape (n_penalties, 2, m).
 
     `path` holds penalties as shares of each fold's largest useful one; None takes the one in `settings`. Cases in no
     test fold stay NaN.
     """
-    out = np.full((1 if path is None else len(path), 2, len(problem.s)), np.nan)
+    out = np.full((1 if path is None else len(path), 2, cases.n_cases), np.nan)
     quick = replace(settings, certify_every=50)
     for train, test in folds:
-        part, rest = problem.take(train), problem.take(test)
+        part, rest = cases.split(train, test)
         betas = [settings.beta] if path is None else (path * beta_max(part, quick)).tolist()
         for i, beta in enumerate(betas):
             model = boost(part, replace(quick, beta=beta)).model
             out[i, :, test] = np.transpose(scores_on(model, rest))
     return out
+
+
+def held_out_rounds(
+    cases: Cases, settings: Settings, folds: list[tuple[Rows, Rows]], max_depth: int
+) -> tuple[list[int], Array]:
+    """Numbers of rounds to choose from, and the held-out scores after each: shape (n, 2, m)."""
+    quick = replace(settings, certify_every=50)
+    most = settings.n_rounds
+    grid = np.unique(np.geomspace(1, most, 25).astype(np.int64)) if most else np.zeros(1, dtype=np.int64)
+    # On its way to the maximum the loss is another one in every stage: only rounds after the last can be compared.
+    first = settings.p_rounds or 0
+    grid = grid[grid >= first]
+    scores = np.full((len(grid), 2, cases.n_cases), np.nan)
+    for train, test in folds:
+        part, rest = cases.split(train, test)
+        recorder = Recorder(rest, grid, patience=(first, PATIENCE))
+        if max_depth > 1:
+            model = boost_trees(part, quick, max_depth, recorder.after_tree).model
+        else:
+            model = boost(part, quick, recorder).model
+        recorder.finish(model.h0, model.r0)
+        scores[:, :, test] = recorder.scores
+    return grid.tolist(), scores
 
 
 def best_threshold(y: Array, h: Array, r: Array, prices: Prices) -> float:
