@@ -345,6 +345,10 @@ def test_bound_is_a_bound_and_says_when_it_says_nothing(data):
     assert bound.vacuous
     assert bound.empirical >= 1 - model.score(X, y)  # L_MB dominates the abstention loss
     assert model.generalization_bound(0.01).total > bound.total
+    # All weights count, those of the intercepts and what the threshold takes off one of them included.
+    tuned = AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=20, random_state=0).fit(X, y)
+    tuned._bound["total_weight"] -= tuned.weights_.sum() + abs(tuned.intercept_[0])
+    assert tuned._bound["total_weight"] == pytest.approx(abs(tuned.intercept_[1] - tuned.threshold_))
     with pytest.raises(ValueError, match="The bound is for stumps"):
         AbstentionBoostingClassifier(family="chow", beta=0.01).fit(X, y).generalization_bound()
 
