@@ -298,6 +298,12 @@ def test_wrong_usage(call, arguments):
     assert "Usage" in err
 
 
+def test_the_package_is_the_command_line_too():
+    done = subprocess.run([sys.executable, "-m", "recuse", "--version"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert recuse.__version__ in done.stdout
+
+
 def test_help_is_quick_and_light():
     assert run("--help").returncode == 0
     # Seconds of this process alone, whatever else the machine is doing.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import Parallel, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
@@ -19,6 +17,7 @@ from ..checks import check_count
 from ..costs import Costs, as_costs
 from ..labels import plain
 from ..tables import Cases, as_frame, check_cases, read_table
+from ..workers import delayed_child
 from .checkpoints import Checkpoints, data_fingerprint, method_key, remove_leftovers, run_fingerprint
 from .folds import FoldResult, fit_model, run_fold
 from .methods import Method, Setting, choose_methods, left_out
@@ -26,7 +25,6 @@ from .result import Answers, Comparison, prices_of
 
 DEFAULT_COSTS = Costs(fp=1.0, fn=5.0, reject=0.3)
 _LEAST_CASES = 6  # of each class: three inner folds of the smallest training part
-_WATCH_SECONDS = 0.5
 Progress = Callable[[int, int, str], None]
 
 
@@ -224,8 +222,7 @@ def _results(
         return
     # Methods hold functions that only cloudpickle, not pickle, takes along: send names instead.
     calls = (
-        delayed(_run_named)(method.name, setting, cases, number, *splits[number], os.getpid())
-        for method, number in pending
+        delayed_child(_run_named)(method.name, setting, cases, number, *splits[number]) for method, number in pending
     )
     by_name = {method.name: method for method, _ in pending}
     for name, number, result in Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")(calls):
@@ -239,24 +236,9 @@ def _run_named(
     number: int,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
-    parent: int,
 ) -> tuple[str, int, FoldResult]:
-    _end_with(parent)
     (method,) = choose_methods([name], setting.n_rows)
     return name, number, run_fold(method, setting, cases, train, test)
-
-
-@cache
-def _end_with(parent: int) -> None:
-    """Let this worker process end soon after its parent, even if that was killed and could not say so."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(_WATCH_SECONDS)
-        os._exit(1)
-
-    if os.name == "posix":  # elsewhere a worker ends when it has waited in vain for its next task
-        threading.Thread(target=watch, daemon=True).start()
 
 
 def _first_error(folds: list[FoldResult]) -> str | None:

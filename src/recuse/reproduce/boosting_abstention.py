@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
@@ -30,6 +30,7 @@ from ..datasets import load, make_noise_by_feature
 from ..decisions import locate
 from ..svm import DoubleHingeSVC
 from ..thresholds import ThresholdRejectClassifier
+from ..workers import delayed_child
 from .keeping import write_results
 
 # Rows taken of each set; the paper's own subsets of cod and skin are not known.
@@ -62,9 +63,9 @@ def run(*, quick: bool = False, minutes: float = 60.0, out: Path | None = None, 
         if split and time.monotonic() > deadline:
             break
         with Parallel(n_jobs=1 if quick else 2) as pool:
-            parts = pool(delayed(_losses)(name, split, c, quick) for name in names for c in prices)
+            parts = pool(delayed_child(_losses)(name, split, c, quick) for name in names for c in prices)
             rows += [row for part in parts for row in part]
-            kinds = [] if quick else pool(delayed(_synthetic)(split, c) for c in (0.1, 0.2, 0.3, 0.4))
+            kinds = [] if quick else pool(delayed_child(_synthetic)(split, c) for c in (0.1, 0.2, 0.3, 0.4))
             synthetic += [row for part in kinds for row in part]
         if out is not None:
             _write(out, rows, synthetic, quick)

@@ -32,6 +32,7 @@ from ..baselines import IndependentOneClassSVC
 from ..datasets import load, make_gaussian_classes
 from ..svm import CoupledOneClassSVC
 from ..thresholds import ThresholdRejectClassifier
+from ..workers import delayed_child
 from . import consum_figures, consum_study
 from .consum_prices import COSTS, NOVELTY, NU, SCENARIOS, Labels, Vector, answers_of, cost_of, with_novelties
 from .keeping import read_outcomes, settings, write_results
@@ -294,7 +295,7 @@ def study(quick: bool) -> list[consum_study.Comparison]:
     """When the coupling helps."""
     situations = consum_study.SITUATIONS[1:5:3] if quick else consum_study.SITUATIONS
     found = Parallel(n_jobs=2, prefer="threads")(
-        delayed(consum_study.compare)(situation, seed, *study_grid(quick))
+        delayed_child(consum_study.compare)(situation, seed, *study_grid(quick))
         for situation in situations
         for seed in range(2 if quick else 5)
     )

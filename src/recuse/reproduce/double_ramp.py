@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel
 from numpy.typing import NDArray
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import StratifiedKFold
@@ -38,6 +38,7 @@ from ..datasets import load
 from ..svm import DoubleHingeSVC, DoubleRampSVC, double_hinge_path, double_ramp_path
 from ..svm.losses import score_thresholds
 from ..thresholds.rules import Sample, symmetric_band
+from ..workers import delayed_child
 from .double_ramp_claims import claims, draw
 from .keeping import read_outcomes, settings, write_results
 
@@ -144,7 +145,7 @@ def run_part(part: Part) -> list[Outcome]:
         for train, test in StratifiedKFold(part.folds, shuffle=True, random_state=repetition).split(X, signs)
     ]
     folds = Parallel(n_jobs=2, prefer="threads")(
-        delayed(run_fold)(part, X, signs, train, test, 1000 * repetition + fold)
+        delayed_child(run_fold)(part, X, signs, train, test, 1000 * repetition + fold)
         for fold, (repetition, train, test) in enumerate(splits)
     )
     return [

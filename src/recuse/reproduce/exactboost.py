@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -35,6 +35,7 @@ from ..boosting import ExactBoostClassifier
 from ..datasets import load
 from ..metrics import expected_cost, ks_score
 from ..thresholds import ThresholdRejectClassifier
+from ..workers import delayed_child
 from .keeping import write_results
 
 # The smaller ones first: a short run still covers most of them. The poster's own come under the names it gives them.
@@ -107,7 +108,7 @@ def _tasks(quick: bool, done: set[tuple[str, int]], deadline: float) -> Iterator
             if begun and time.monotonic() > deadline:
                 return
             begun = True
-            yield delayed(_fold)(name, X, y, train, test, fold, quick)
+            yield delayed_child(_fold)(name, X, y, train, test, fold, quick)
 
 
 def _earlier(out: Path | None, quick: bool) -> list[Row]:

@@ -1,0 +1,43 @@
+"""Worker processes that do not outlive the process they work for."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from joblib import delayed
+
+_WATCH_SECONDS = 0.5
+
+
+def delayed_child(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Joblib's `delayed`, for a function whose worker process ends soon after this one."""
+    parent = os.getpid()
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return delayed(_run)(parent, function, *args, **kwargs)
+
+    return call
+
+
+def _run(parent: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    if os.getpid() != parent:  # else one worker is enough, and it is this process
+        _end_with(parent)
+    return function(*args, **kwargs)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Let this process end soon after its parent, even if that was killed and could not say so."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(_WATCH_SECONDS)
+        os._exit(1)
+
+    if os.name == "posix":  # elsewhere a worker ends when it has waited in vain for its next task
+        threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,58 @@
+"""Worker processes end with the process they work for; a process that works for itself goes on."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from joblib import Parallel
+
+from recuse.workers import delayed_child
+
+PARENT = """
+import sys, time
+from pathlib import Path
+from joblib import Parallel
+from recuse.workers import delayed_child
+
+def work(folder, number):
+    import os
+    (Path(folder) / str(os.getpid())).touch()
+    time.sleep(600)
+
+Parallel(n_jobs=2)(delayed_child(work)(sys.argv[1], number) for number in range(4))
+"""
+
+
+def runs(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
+def test_workers_end_with_a_killed_parent(tmp_path):
+    parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while len(list(tmp_path.iterdir())) < 2 and time.monotonic() < deadline and parent.poll() is None:
+        time.sleep(0.1)
+    parent.kill()
+    parent.wait()
+    workers = [int(file.name) for file in tmp_path.iterdir()]
+    assert len(workers) == 2
+    deadline = time.monotonic() + 30
+    while any(map(runs, workers)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    left = [pid for pid in workers if runs(pid)]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == []
+
+
+def test_one_worker_is_this_process_and_goes_on():
+    assert Parallel(n_jobs=1)(delayed_child(pow)(2, exponent) for exponent in range(3)) == [1, 2, 4]
+    time.sleep(1.5)  # a watch would have ended it by now
