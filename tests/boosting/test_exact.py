@@ -7,6 +7,7 @@ import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.ensemble import StackingClassifier
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -157,8 +158,17 @@ def test_warm_start_adds_runs(data):
         assert grown.n_iter_ == 8
         with pytest.raises(ValueError, match="n_estimators=2 must be at least the 8 runs"):
             grown.set_params(n_estimators=2).fit(X, y)
-        with pytest.raises(ValueError, match="the same cases"):
-            grown.set_params(n_estimators=9).fit(X[:200], y[:200])
+        grown.set_params(n_estimators=9)
+        for cases in ((X[:200], y[:200]), (X[::-1], y[::-1]), (X + 1.0, y), (X, 1 - y), (X, y, np.arange(300) + 1.0)):
+            with pytest.raises(ValueError, match="but the cases differ from it"):
+                grown.fit(*cases)
+        others = {"margin": 0.1, "subsample": 0.3, "metric": "ks", "max_bins": 8, "costs": 0.15, "n_rounds": 5}
+        for name, value in others.items():
+            was = grown.get_params()[name]
+            with pytest.raises(ValueError, match=f"but {name}={value!r} differs from it"):
+                grown.set_params(**{name: value}).fit(X, y)
+            grown.set_params(**{name: was})
+        assert grown.set_params(random_state=7).fit(X, y).n_iter_ == 9  # the seed is that of the first fit
 
 
 def test_early_stop_of_a_run(data):
@@ -318,9 +328,75 @@ def test_bad_cases(data):
     first = X.copy()
     first[0] = np.nan  # the published code loops for ever
     assert np.isfinite(make().fit(first, y).decision_function(first)).all()
-    constant = make().fit(np.ones((20, 2)), np.arange(20) % 2)
+    with pytest.warns(ConvergenceWarning, match="No stump improves metric='auc'"):
+        constant = make().fit(np.ones((20, 2)), np.arange(20) % 2)
     assert len(constant.stumps_) == 0
     assert np.isfinite(constant.decision_function(np.ones((2, 2)))).all()
+    with pytest.raises(ValueError, match=r"k=5 belongs to metric='precision_at_k'"):
+        make(k=5).fit(X, y)
+    for bad in (np.nan, None, "0.5"):
+        with pytest.raises(ValueError, match=r"must return a finite number, the loss; it returned"):
+            make(lambda positives, negatives, bad=bad: bad).fit(X, y)
+
+
+@pytest.mark.parametrize("pos_label", ["default", "paid"])
+@pytest.mark.parametrize("share", [0.2, 0.8])
+def test_a_score_that_tells_nothing_gives_the_cheaper_answer(share, pos_label):
+    y = np.where(np.arange(100) < 100 * share, "default", "paid")
+    X = np.zeros((100, 1))
+    more = "default" if share > 0.5 else "paid"
+    with pytest.warns(ConvergenceWarning, match="every case gets the same score"):
+        decision = make(pos_label=pos_label).fit(X, y).decide(X[:1])[0]
+    assert decision.label == more
+    assert f"towards {pos_label!r} is {'above' if pos_label == more else 'not above'} 0" in decision.reason
+    dear = Costs(fp=1, fn=10, reject=0.5) if pos_label == "default" else Costs(fp=10, fn=1, reject=0.5)
+    with pytest.warns(ConvergenceWarning):
+        priced = make(pos_label=pos_label, costs=dear).fit(X, y)
+    assert priced.predict(X[:1])[0] == "default"  # missing one costs ten times a false alarm
+
+
+def test_the_initial_score_is_named_in_the_reasons(data):
+    X, y = data
+    start = np.linspace(-1, 1, len(y)) + y
+    model = make(costs=0.2).fit(X, y, init_score=start)
+    low, middle, high = (model.decide(X[:1], init_score=[z])[0].reason for z in (-50.0, start.mean(), 50.0))
+    assert "; for 0: the initial score 100%" in low
+    assert "the initial score" not in middle
+    assert "; for 1: the initial score 9" in high
+
+
+@pytest.mark.parametrize("pos_label", [0, 1])
+def test_reasons_tell_the_score_from_the_positive_side(data, pos_label):
+    X, y = data
+    model = make("reject_cost", costs=0.2, pos_label=pos_label).fit(X, y)
+    seen = set()
+    for decision in model.decide(X):
+        score = decision.h if pos_label == 1 else -decision.h
+        lower, upper = np.array(model.thresholds_) - model.threshold_
+        assert decision.reason.startswith(f"score {score:.3g} towards {pos_label} ")
+        if decision.accepted:
+            said = f"is above {upper:.3g}" if decision.label == pos_label else f"is not above {lower:.3g}"
+        else:
+            said = f"lies between {lower:.3g} and {upper:.3g}"
+        assert said in decision.reason
+        assert "; for 0: x" in decision.reason or "; for 1: x" in decision.reason
+        seen.add(decision.kind)
+    assert seen == {"accept", "ambiguity"}
+
+
+def test_objectives_of_the_roc_curve_are_pickled():
+    objective = of_roc(_area_above)
+    again = pickle.loads(pickle.dumps(objective))
+    positives, negatives = np.array([0.2, 0.8]), np.array([0.1, 0.5])
+    assert again(positives, negatives) == objective(positives, negatives) == pytest.approx(0.25)
+
+
+def _area_above(fpr, tpr):
+    return 1 - np.trapezoid(tpr, fpr)
+
+
+def test_too_few_cases_to_choose_on(data):
+    X, _ = data
     with pytest.raises(ValueError, match=r"1 case of the class 1 .* at least 2"):
         make("reject_cost", subsample=1.0).fit(X[:10], [1, *[0] * 9])
 

@@ -16,7 +16,7 @@ from ..boosting.fitting import Recipe, Twin
 from ..boosting.judging import Data
 from ..boosting.losses import LOSSES, Surrogate
 from ..boosting.preparation import check_choice, check_number, prepare, resolve_bins, threads
-from ..boosting.reasons import by_score
+from ..boosting.reasons import explain_score
 from ..boosting.rounds import boost
 from ..boosting.state import Problem, Settings
 from ..boosting.tuning import Recorder
@@ -154,8 +154,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         return rounds, scores, boundaries
 
     def _evaluate(self, X: Any) -> Evaluation:
-        h = _score(self, X)
-        return Evaluation(h - self._boundary, np.abs(h) - self.threshold_)
+        return _evaluate(self, X)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         return _reasons(self, evaluation)
@@ -273,8 +272,7 @@ class ChowBoostingClassifier(RejectOptionMixin, BaseEstimator):
         return self
 
     def _evaluate(self, X: Any) -> Evaluation:
-        h = _score(self, X)
-        return Evaluation(h - self._boundary, np.abs(h) - self.threshold_)
+        return _evaluate(self, X)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         return _reasons(self, evaluation)
@@ -285,18 +283,18 @@ class ChowBoostingClassifier(RejectOptionMixin, BaseEstimator):
         return tags
 
 
-def _score(model: Any, X: Any) -> NDArray[np.float64]:
+def _evaluate(model: Any, X: Any) -> Evaluation:
     check_is_fitted(model)
     X = validate_data(model, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
     form: AdditiveForm = model._form
-    return form.evaluate(X, threads(model.n_jobs))[0]
+    h = form.evaluate(X, threads(model.n_jobs))[0]
+    return Evaluation(h - model._boundary, np.abs(h) - model.threshold_, detail=X)
 
 
 def _reasons(model: Any, evaluation: Evaluation) -> list[str]:
-    return [
-        by_score(model, h, r, model.threshold_, model._boundary)
-        for h, r in zip(evaluation.h, evaluation.r, strict=True)
-    ]
+    level, boundary = model.threshold_, model._boundary
+    contributions = model._form.contributions(evaluation.detail)[0]
+    return explain_score(model, evaluation, -level - boundary, level - boundary, contributions)
 
 
 def _boundary(data: Data, total: Any) -> Any:

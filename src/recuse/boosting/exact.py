@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
@@ -22,12 +25,17 @@ from .exact_bounds import margin_bound, rademacher
 from .exact_rounds import START_SPAN, Mean, RankingProblem, Run, RunSettings, play
 from .objectives import Ranked, Terms, best_gap, best_single_threshold, best_thresholds, find_objective
 from .preparation import check_choice, check_columns, check_number, check_switch, resolve_bins, threads
-from .reasons import shares
+from .reasons import explain_score
 
 SEARCHES = ("exact", "bisection")
 BOUNDED = ("auc", "ks")
 DEFAULT_COSTS = 0.2
 _DEFAULT_BINS = 64
+# With these and the cases the runs of a fit are settled; random_state draws the seed of the first fit.
+_RUNS_DEPEND_ON = (
+    "metric", "k", "costs", "n_rounds", "subsample", "max_features", "margin", "search", "max_bins", "n_iter_no_change",
+    "pos_label",
+)  # fmt: skip
 _CUT_ROWS = 20_000  # quantiles of larger tables are taken from about so many evenly spaced rows
 
 
@@ -77,7 +85,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         For "precision_at_k", how many cases; by default as many as there are positives.
     costs : Costs or float, optional
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. "reject_cost" is trained on them (0.2 by default); with
-        any other metric they choose the threshold between the classes.
+        any other metric they choose the threshold between the classes. Either way every run then keeps a fifth of
+        the cases out, to choose on, so that the score is another than without prices.
     n_estimators : int, default=250
         Runs (the poster's E).
     n_rounds : int, default=50
@@ -308,6 +317,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     def _check_k(self, total: float, positives: float) -> float:
         if self.k is None:
             return positives
+        if self.metric != "precision_at_k":
+            raise ValueError(
+                f"k={self.k!r} belongs to metric='precision_at_k'; with metric={self.metric!r} leave it out."
+            )
         if not is_number(self.k) or not 1 <= self.k <= total:
             raise ValueError(f"k must be between 1 and the number of cases, {total:g}; got {self.k!r}.")
         return float(self.k)
@@ -329,25 +342,45 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
 
     def _earlier_runs(self, problem: RankingProblem) -> list[Run] | None:
         """Runs of the last fit to go on from."""
-        if not self.warm_start or not hasattr(self, "_runs"):
+        before, now = getattr(self, "_began_with", {}), self._beginning(problem)
+        if not self.warm_start or not before:
+            self._began_with = now
             return None
-        n = self._held_out.shape[1]
-        if n not in (0, len(problem.weight)) or self._n_cells != problem.bins.n_cells:
-            raise ValueError("warm_start=True goes on with the same cases; these differ from those of the last fit.")
+        changed = next((name for name, value in now.items() if before[name] != value), None)
+        if changed is not None:
+            said = "the cases differ" if changed == "cases" else f"{changed}={getattr(self, changed)!r} differs"
+            raise ValueError(
+                f"warm_start=True adds runs to those of the last fit, but {said} from it: use the same as then, or "
+                "warm_start=False."
+            )
         if len(self._runs) > self.n_estimators:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be at least the {len(self._runs)} runs there are already, "
                 "with warm_start=True."
             )
-        return self._runs if n else None
+        return self._runs
+
+    def _beginning(self, problem: RankingProblem) -> dict[str, str]:
+        """All that the runs depend on, the cases in short; empty where no more runs may follow."""
+        if not self.warm_start:
+            return {}
+        cases = hashlib.blake2b(problem.bins.codes.tobytes())
+        numbers: list[NDArray[Any]] = [*problem.bins.cuts, problem.weight, problem.start, np.array([problem.n_pos])]
+        for part in numbers:
+            cases.update(part.tobytes())
+        given = {name: repr(getattr(self, name)) for name in _RUNS_DEPEND_ON}
+        return given | {"cases": cases.hexdigest()}
 
     def _store(self, problem: RankingProblem, settings: RunSettings, held_out: NDArray[np.float64]) -> None:
         mean = Mean(problem.bins)
         for run in self._runs:
             mean.add(run)
         intercept, shapes = mean.shapes(problem.bins, problem.weight)
-        self._n_cells, self._per_start = problem.bins.n_cells, mean.per_start / mean.n_runs
-        score: NDArray[np.float64] = intercept + self._per_start * problem.start.astype(np.float64)
+        self._per_start = mean.per_start / mean.n_runs
+        # Like the shape functions, the initial scores add nothing in the mean of the training cases.
+        self._mean_start = float(np.average(problem.start, weights=problem.weight))
+        intercept += self._per_start * self._mean_start
+        score = intercept + self._per_start * (problem.start.astype(np.float64) - self._mean_start)
         for shape in shapes:
             codes = problem.bins.codes[shape.feature]
             n = problem.bins.n_bins[shape.feature]
@@ -358,6 +391,13 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         ranked = Ranked.of(score, problem.positive, problem.weight, settings.margin * self._range)
         self.objective_ = problem.objective.loss(ranked, problem.terms)
         self._choose_thresholds(problem, score, held_out)
+        if np.ptp(score) == 0.0:
+            warnings.warn(
+                f"No stump improves metric={self.metric!r} at margin={self.margin!r} on these cases: every case gets "
+                "the same score. Lower margin, or look for features that tell the classes apart.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
         self._form = AdditiveForm(
             self._sign * (intercept - self.threshold_), 0.0, [_turned(shape, self._sign) for shape in shapes]
         )
@@ -449,8 +489,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         seen = held_out[1] > 0
         if not (self._rejects or self.costs is not None):
             ranked = Ranked.of(score, problem.positive, problem.weight)
-            low = high = best_gap(ranked) if np.isfinite(best_gap(ranked)) else inside[1]
-            middle = low
+            low = high = middle = best_gap(ranked)
+            if not np.isfinite(middle):  # the score tells nothing: the larger class
+                more = ranked.pos.sum() > ranked.neg.sum()
+                low = high = middle = -np.inf if more else np.inf
         else:
             ranked = Ranked.of(held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen])
             low, high = -np.inf, np.inf
@@ -486,22 +528,30 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
         h, _ = self._form.evaluate(X, threads(self.n_jobs))
-        if self._span is not None:
-            if init_score is None:
-                raise ValueError(
-                    "This model was fitted with init_score: pass the other model's scores of these cases, as in "
-                    "predict(X, init_score=scores). Under scikit-learn's wrappers, which cannot, give them as a "
-                    "feature instead (StackingClassifier does)."
-                )
-            start = _check_scores(init_score, len(X)) * self._sign
-            h = h + self._sign * self._per_start * self._spread(start)
-        elif init_score is not None:
-            raise ValueError("init_score was not given to fit, so it means nothing here: leave it out.")
+        start = self._added_by_start(init_score, len(X))
+        if start is not None:
+            h = h + start
         if self.thresholds_[0] == self.thresholds_[1]:
-            return Evaluation(h, np.ones(len(h)), detail=X)
+            return Evaluation(h, np.ones(len(h)), detail=(X, start))
         below, above = (t - self.threshold_ for t in self.thresholds_)
         score = self._sign * h
-        return Evaluation(h, np.maximum(score - above, below - score), detail=X)
+        return Evaluation(h, np.maximum(score - above, below - score), detail=(X, start))
+
+    def _added_by_start(self, init_score: Any, n: int) -> NDArray[np.float64] | None:
+        """What the initial scores of some cases add to h, more than those of a mean training case."""
+        if self._span is None:
+            if init_score is not None:
+                raise ValueError("init_score was not given to fit, so it means nothing here: leave it out.")
+            return None
+        if init_score is None:
+            raise ValueError(
+                "This model was fitted with init_score: pass the other model's scores of these cases, as in "
+                "predict(X, init_score=scores). Under scikit-learn's wrappers, which cannot, give them as a "
+                "feature instead (StackingClassifier does)."
+            )
+        start = self._spread(_check_scores(init_score, n) * self._sign) - self._mean_start
+        added: NDArray[np.float64] = self._sign * self._per_start * start
+        return added
 
     def decision_function(self, X: Any, init_score: Any = None) -> NDArray[np.float64]:
         """Class score h of each case, greater than 0 towards ``classes_[1]``."""
@@ -521,20 +571,12 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         return self._table(self._evaluate(X, init_score), X, reasons)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        h, _ = self._form.contributions(evaluation.detail)
+        X, start = evaluation.detail
+        contributions, _ = self._form.contributions(X)
+        if start is not None:
+            contributions = np.column_stack([contributions, start])
         low, high = sorted(self._sign * (t - self.threshold_) for t in self.thresholds_)
-        known = getattr(self, "feature_names_in_", None)
-        names = [f"x{i}" for i in range(h.shape[1])] if known is None else [str(name) for name in known]
-        sentences = []
-        for i, (score, accepted) in enumerate(zip(evaluation.h, evaluation.accepted, strict=True)):
-            if not accepted:
-                sentences.append(f"Rejected: score {score:.3f} lies between {low:.3f} and {high:.3f}.")
-                continue
-            answer = plain(self.classes_[int(score > 0)])
-            towards = np.maximum(h[i] if score > 0 else -h[i], 0.0)
-            why = f"{shares(towards, names)} of the case for it" if towards.any() else "as most cases are"
-            sentences.append(f"Answered {answer!r}: {why}.")
-        return sentences
+        return explain_score(self, evaluation, low, high, contributions, "the initial score")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

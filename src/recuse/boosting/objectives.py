@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import is_number
 from ..costs import Costs
 
 Array = NDArray[np.float64]
@@ -140,7 +141,8 @@ def _between(values: Array, i: int) -> float:
     return np.inf if i == len(values) else float(values[i - 1] + (values[i] - values[i - 1]) / 2)
 
 
-def of_roc(function: Callable[[Array, Array], float]) -> Function:
+@dataclass(frozen=True)
+class of_roc:  # noqa: N801 - used like the function it stands for
     """Turn a loss of the points of the ROC curve into an objective.
 
     Parameters
@@ -149,12 +151,13 @@ def of_roc(function: Callable[[Array, Array], float]) -> Function:
         Of the false and the true positive rates, both from 0 to 1; returns the loss.
     """
 
-    def loss(positives: Array, negatives: Array) -> float:
+    function: Function
+
+    def __call__(self, positives: Array, negatives: Array) -> float:
+        """Loss of the sorted scores of two classes."""
         every = np.unique(np.concatenate([positives, negatives]))
         above = [np.append(0.0, 1.0 - np.searchsorted(s, every[::-1]) / len(s)) for s in (negatives, positives)]
-        return function(*above)
-
-    return loss
+        return self.function(*above)
 
 
 @dataclass(frozen=True)
@@ -189,7 +192,10 @@ def own_objective(function: Function) -> Objective:
 
     def loss(ranked: Ranked, terms: Terms) -> float:
         counts = (np.rint(w).astype(np.int64) for w in (ranked.pos, ranked.neg))
-        return float(function(*(np.repeat(ranked.values, count) for count in counts)))
+        found = function(*(np.repeat(ranked.values, count) for count in counts))
+        if not is_number(found) or not np.isfinite(found):
+            raise ValueError(f"metric={function!r} must return a finite number, the loss; it returned {found!r}.")
+        return float(found)
 
     return Objective(loss)
 

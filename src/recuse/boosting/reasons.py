@@ -1,4 +1,4 @@
-"""Why a boosted pair answered or rejected a case, in one sentence."""
+"""Why a boosted model answered or rejected a case, in one sentence."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from ..base import Evaluation
 from ..labels import plain
 from .additive import AdditiveForm
 
+Array = NDArray[np.float64]
+
 _NAMED = 3  # features named at most
 _WORTH_NAMING = 0.005  # share below which 0 % would be said
 
@@ -18,14 +20,12 @@ _WORTH_NAMING = 0.005  # share below which 0 % would be said
 def explain(model: Any, evaluation: Evaluation) -> list[str]:
     """One sentence a case; a rejection names the features that argued for it, with their shares."""
     pair, X = model._pair, evaluation.detail
+    additive = isinstance(pair.form, AdditiveForm)
     if pair.level is not None:
         level, boundary = pair.level + pair.threshold, float(pair.boundary(np.zeros(1))[0])
-        sides = _sides(model, pair.form, X)
-        return [
-            by_score(model, h, r, level, boundary) + side
-            for h, r, side in zip(evaluation.h, evaluation.r, sides, strict=True)
-        ]
-    if not isinstance(pair.form, AdditiveForm):
+        contributions = pair.form.contributions(X)[0] if additive else None
+        return explain_score(model, evaluation, -level - boundary, level - boundary, contributions)
+    if not additive:
         return [_plain(model, h, r) for h, r in zip(evaluation.h, evaluation.r, strict=True)]
     h, r = pair.form.contributions(pair.inputs(X))
     start = pair.start(X)
@@ -38,30 +38,68 @@ def explain(model: Any, evaluation: Evaluation) -> list[str]:
     ]
 
 
-def feature_names(model: Any, n: int) -> list[str]:
-    """Names of the columns; a stacked score comes last."""
+def explain_score(
+    model: Any,
+    evaluation: Evaluation,
+    low: float,
+    high: float,
+    contributions: Array | None,
+    extra: str = "its own score",
+) -> list[str]:
+    """One sentence a case for a rule on one score h: the first class below `low`, the second above `high`.
+
+    The score is told from the positive class's side. `contributions` is what each feature adds to h; a column more
+    than there are features is called `extra`.
+    """
+    if low > high:  # nothing is rejected: only the boundary between the classes counts
+        low = high = 0.0
+    first, second = (repr(plain(label)) for label in model.classes_)
+    turned = model.pos_label_ == model.classes_[0]
+    towards, against, sign = (first, second, -1.0) if turned else (second, first, 1.0)
+    lower, upper = (-high, -low) if turned else (low, high)
+    names = [] if contributions is None else feature_names(model, contributions.shape[1], extra)
+    sentences = []
+    for i, (h, accepted) in enumerate(zip(evaluation.h, evaluation.accepted, strict=True)):
+        where = f"lies between {lower:.3g} and {upper:.3g}"
+        if accepted:
+            where = f"is above {upper:.3g}" if sign * h > 0 else f"is not above {lower:.3g}"
+        said = f"score {sign * h:.3g} towards {towards} {where}"
+        if contributions is not None:
+            amounts = sign * contributions[i]
+            said += _side(towards, amounts, names) + _side(against, -amounts, names)
+        sentences.append(said)
+    return sentences
+
+
+def _side(label: str, amounts: Array, names: list[str]) -> str:
+    """What speaks for one class."""
+    amounts = np.maximum(amounts, 0.0)
+    return f"; for {label}: {shares(amounts, names)}" if amounts.any() else ""
+
+
+def feature_names(model: Any, n: int, extra: str = "its own score") -> list[str]:
+    """Names of the columns; a score that is added to them comes last."""
     known = getattr(model, "feature_names_in_", None)
     names = [f"x{i}" for i in range(model.n_features_in_)] if known is None else [str(name) for name in known]
-    return names + ["its own score"] * (n - len(names))
+    return names + [extra] * (n - len(names))
 
 
-def _rejected(r: NDArray[np.float64], names: list[str]) -> str:
+def _rejected(r: Array, names: list[str]) -> str:
     against = np.maximum(-r, 0.0)
-    total = against.sum()
-    if total == 0.0:
-        return "Rejected: nothing speaks for an answer."
-    return f"Rejected: {shares(against, names)} of the case for rejection."
+    if not against.any():
+        return "nothing speaks for an answer"
+    return f"{shares(against, names)} of the case for rejection"
 
 
-def _accepted(model: Any, score: float, h: NDArray[np.float64], names: list[str]) -> str:
+def _accepted(model: Any, score: float, h: Array, names: list[str]) -> str:
     answer = plain(model.classes_[int(score > 0)])
     towards = np.maximum(h if score > 0 else -h, 0.0)
-    if towards.sum() == 0.0:
-        return f"Answered {answer!r}, as most cases are."
-    return f"Answered {answer!r}: {shares(towards, names)} of the case for it."
+    if not towards.any():
+        return f"{answer!r} unless the features say otherwise, and they do not say enough"
+    return f"{shares(towards, names)} of the case for {answer!r}"
 
 
-def shares(amounts: NDArray[np.float64], names: list[str]) -> str:
+def shares(amounts: Array, names: list[str]) -> str:
     """Name the largest amounts with their shares of the whole."""
     total = amounts.sum()
     top = [i for i in np.argsort(-amounts, kind="stable")[:_NAMED].tolist() if amounts[i] >= _WORTH_NAMING * total]
@@ -72,34 +110,7 @@ def shares(amounts: NDArray[np.float64], names: list[str]) -> str:
     return ", ".join(said)
 
 
-def by_score(model: Any, h: float, r: float, level: float, boundary: float) -> str:
-    """Why a rule on one score, |h + boundary| <= level, rejected or answered a case."""
-    low, high = -level - boundary, level - boundary
-    if r <= 0:
-        return f"Rejected: score {h:.3g} lies between {low:.3g} and {high:.3g}."
-    said = f"Answered {plain(model.classes_[int(h > 0)])!r}: score {h:.3g} is "
-    return said + (f"above {high:.3g}." if h + boundary > 0 else f"below {low:.3g}.")
-
-
-def _sides(model: Any, form: Any, X: NDArray[Any]) -> list[str]:
-    """What each feature of a case speaks for, class by class."""
-    if not isinstance(form, AdditiveForm):
-        return [""] * len(X)
-    h, _ = form.contributions(X)
-    names = feature_names(model, h.shape[1])
-    first, second = (repr(plain(label)) for label in model.classes_)
-    said = []
-    for row in h:
-        sides = [
-            f" For {label}: {shares(amounts, names)}."
-            for label, amounts in ((second, np.maximum(row, 0.0)), (first, np.maximum(-row, 0.0)))
-            if amounts.any()
-        ]
-        said.append("".join(sides))
-    return said
-
-
 def _plain(model: Any, h: float, r: float) -> str:
     if r > 0:
-        return f"Answered {plain(model.classes_[int(h > 0)])!r}: acceptance score {r:.2f} is above 0."
-    return f"Rejected: acceptance score {r:.2f} is not above 0."
+        return f"acceptance score {r:.2f} is above 0: {plain(model.classes_[int(h > 0)])!r}"
+    return f"acceptance score {r:.2f} is not above 0"
