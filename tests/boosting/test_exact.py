@@ -115,6 +115,22 @@ def test_thresholds_are_chosen_on_held_out_cases():
     assert (model.predict(X) == -1).mean() > 0.5
 
 
+@pytest.mark.parametrize("answer", [0, 1])
+def test_an_answer_that_never_pays_is_never_given(answer):
+    """Out of the bag it paid nowhere; nor may it for a new case, however far its score lies from those seen."""
+    X, y = np.random.default_rng(1).normal(size=(100, 100)), np.arange(100) % 2
+    costs = Costs(fp=1, fn=1e6, reject=0.3) if answer == 0 else Costs(fp=1e6, fn=1, reject=0.3)
+    model = make(costs=costs, n_estimators=5, n_rounds=200).fit(X, y)
+    assert answer not in model.predict(X)
+    far = np.zeros((1, 100))
+    for shape in model.shape_functions_:  # the best value of every feature for that answer
+        values = np.append(shape.cuts, shape.cuts[-1] + 1)
+        far[0, shape.feature] = values[np.argmin(shape.h if answer == 0 else -shape.h)]
+    seen, beyond = model.decision_function(X), model.decision_function(far)[0]
+    assert (seen.min() - beyond if answer == 0 else beyond - seen.max()) > 1.0
+    assert model.predict(far) != answer
+
+
 def test_costs_choose_the_threshold_of_a_ranking_metric(data):
     X, y = data
     dear = make("auc", costs=Costs(fp=1, fn=10, reject=0.1)).fit(X, y).predict(X)
@@ -159,16 +175,27 @@ def test_warm_start_adds_runs(data):
         with pytest.raises(ValueError, match="n_estimators=2 must be at least the 8 runs"):
             grown.set_params(n_estimators=2).fit(X, y)
         grown.set_params(n_estimators=9)
-        for cases in ((X[:200], y[:200]), (X[::-1], y[::-1]), (X + 1.0, y), (X, 1 - y), (X, y, np.arange(300) + 1.0)):
+        others = [
+            (X[:200], y[:200]),
+            (X[::-1], y[::-1]),
+            (2 * X, y),
+            (X, 1 - y),
+            (X, y, 1.0 + y),
+            (X, y, None, X[:, 0]),
+        ]
+        for cases in others:
             with pytest.raises(ValueError, match="but the cases differ from it"):
                 grown.fit(*cases)
-        others = {"margin": 0.1, "subsample": 0.3, "metric": "ks", "max_bins": 8, "costs": 0.15, "n_rounds": 5}
-        for name, value in others.items():
-            was = grown.get_params()[name]
+        given = {"margin": 0.1, "subsample": 0.3, "metric": "ks", "max_bins": 8, "costs": 0.15, "n_rounds": 5}
+        for name, value in given.items():
+            changed = pickle.loads(pickle.dumps(grown)).set_params(**{name: value})
             with pytest.raises(ValueError, match=f"but {name}={value!r} differs from it"):
-                grown.set_params(**{name: value}).fit(X, y)
-            grown.set_params(**{name: was})
-        assert grown.set_params(random_state=7).fit(X, y).n_iter_ == 9  # the seed is that of the first fit
+                changed.fit(X, y)
+        assert (
+            grown.set_params(random_state=7).fit(X, y).n_iter_ == 9
+        )  # nothing was spoilt; the seed is the first fit's
+    cold = make().fit(X, y).set_params(warm_start=True, n_estimators=2)
+    assert cold.fit(X[:100], y[:100]).n_iter_ == 2  # nothing was kept to go on with
 
 
 def test_early_stop_of_a_run(data):
@@ -294,6 +321,13 @@ def test_decisions_have_reasons_and_models_are_saved(data, tmp_path):
         ({"metric": 3}, "got 3"),
         ({"margin": -0.1}, "margin must be a number at least 0; got -0.1"),
         ({"margin": float("inf")}, "margin"),
+        ({"margin": 1.0}, "margin must be less than 1, the range of the score: .* got 1.0"),
+        ({"margin": 1e9}, "margin must be less than 1"),
+        (
+            {"metric": lambda positives, negatives: np.nan},
+            "metric must return the loss, a finite number; it returned nan",
+        ),
+        ({"metric": lambda positives, negatives: None}, "it returned None"),
         ({"subsample": 0.0}, "subsample must be a number in"),
         ({"subsample": 0.001}, "leaves no case of the class 1, which has 153: use subsample=0.0065"),
         ({"max_features": 1.5}, "max_features"),
@@ -335,7 +369,7 @@ def test_bad_cases(data):
     with pytest.raises(ValueError, match=r"k=5 belongs to metric='precision_at_k'"):
         make(k=5).fit(X, y)
     for bad in (np.nan, None, "0.5"):
-        with pytest.raises(ValueError, match=r"must return a finite number, the loss; it returned"):
+        with pytest.raises(ValueError, match=r"must return the loss, a finite number; it returned"):
             make(lambda positives, negatives, bad=bad: bad).fit(X, y)
 
 
@@ -395,8 +429,27 @@ def _area_above(fpr, tpr):
     return 1 - np.trapezoid(tpr, fpr)
 
 
-def test_too_few_cases_to_choose_on(data):
-    X, _ = data
+def test_numbers_that_cannot_be_used_are_refused(data):
+    X, y = data
+    for search in ("exact", "bisection"):  # sums of such weights are no numbers, which bisection would chase for ever
+        with pytest.raises(ValueError, match="sample_weight goes from 1e-300 to 1e\\+300"):
+            make(search=search).fit(X, y, sample_weight=np.append(np.full(299, 1e300), 1e-300))
+    heavy = make("precision_at_k").fit(X, y, sample_weight=np.full(300, 1e307))
+    np.testing.assert_array_equal(heavy.decision_function(X), make("precision_at_k").fit(X, y).decision_function(X))
+    with pytest.raises(ValueError, match="sample_weight must hold numbers"):
+        make().fit(X, y, sample_weight=["a"] * 300)
+    for start, message in (
+        (["a"] * 300, "init_score must hold 300 finite numbers; got"),
+        (np.append(np.zeros(299), np.inf), "it holds NaN or infinity"),
+        (np.append(np.full(299, -1e308), 1e308), "too wide to be rescaled"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            make().fit(X, y, init_score=start)
+    for margins in (0.1, "ab", [-0.1], [np.nan], [[0.1]]):
+        with pytest.raises(ValueError, match="margins must be a list of numbers"):
+            heavy.margin_losses(X, y, margins)
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        heavy.margin_losses(X, y[:4], [0.1])
     with pytest.raises(ValueError, match=r"1 case of the class 1 .* at least 2"):
         make("reject_cost", subsample=1.0).fit(X[:10], [1, *[0] * 9])
 

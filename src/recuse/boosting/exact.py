@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import reprlib
 import warnings
 from typing import Any, NamedTuple
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..base import Evaluation, RejectOptionMixin
@@ -36,6 +37,7 @@ _RUNS_DEPEND_ON = (
     "metric", "k", "costs", "n_rounds", "subsample", "max_features", "margin", "search", "max_bins", "n_iter_no_change",
     "pos_label",
 )  # fmt: skip
+_WIDEST = 1e12  # ratio of weights: sums of products of two must stay finite, and keep some digits
 _CUT_ROWS = 20_000  # quantiles of larger tables are taken from about so many evenly spaced rows
 
 
@@ -244,6 +246,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         check_share("subsample", self.subsample, or_one=True)
         check_share("max_features", self.max_features, or_one=True)
         check_number("margin", self.margin, 0.0)
+        if self.margin >= 1:
+            raise ValueError(
+                f"margin must be less than 1, the range of the score: no case is ahead by more; got {self.margin!r}."
+            )
         check_switch("warm_start", self.warm_start)
         if self.n_iter_no_change is not None:
             check_count("n_iter_no_change", self.n_iter_no_change)
@@ -286,10 +292,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         n_pos = int(((weights > 0) & positive).sum())
         self._check_sizes(n_pos, len(order) - n_pos)
         max_bins = _DEFAULT_BINS if self.max_bins == "auto" else resolve_bins(self.max_bins, len(order))
-        smallest = weights[order].min()
-        # In units of the smallest weight, so that weights of whole proportions add up without rounding.
-        weight = np.round(weights[order] / smallest, 9)
-        k = self._check_k(float(weights[order].sum()), float(weights[order[:n_pos]].sum())) / smallest
+        weight, unit = _in_units(weights[order])
+        k = self._check_k(weight, n_pos, unit)
         problem = RankingProblem(
             _coded(X, order, max_bins),
             n_pos,
@@ -314,16 +318,18 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
                     f"use subsample={1 / n:.2g}, which takes one of them, or more."
                 )
 
-    def _check_k(self, total: float, positives: float) -> float:
+    def _check_k(self, weight: NDArray[np.float64], n_pos: int, unit: float) -> float:
+        """Return k in units of weight."""
         if self.k is None:
-            return positives
+            return float(weight[:n_pos].sum())
         if self.metric != "precision_at_k":
             raise ValueError(
                 f"k={self.k!r} belongs to metric='precision_at_k'; with metric={self.metric!r} leave it out."
             )
-        if not is_number(self.k) or not 1 <= self.k <= total:
-            raise ValueError(f"k must be between 1 and the number of cases, {total:g}; got {self.k!r}.")
-        return float(self.k)
+        total = float(weight.sum())
+        if not is_number(self.k) or not self.k >= 1 or not self.k / unit <= total * (1 + 1e-9):
+            raise ValueError(f"k must be between 1 and the number of cases, {total * unit:g}; got {self.k!r}.")
+        return min(self.k / unit, total)
 
     def _start(self, init_score: Any, n: int, order: NDArray[np.intp]) -> NDArray[np.int32]:
         """Initial scores in units, spread over `START_SPAN`."""
@@ -332,6 +338,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             return np.zeros(len(order), dtype=np.int32)
         start = _check_scores(init_score, n)[order] * self._sign
         low, high = float(start.min()), float(start.max())
+        if not np.isfinite(high - low):
+            raise ValueError(f"init_score goes from {low:g} to {high:g}, too wide to be rescaled: divide it first.")
         self._span = (low, high if high > low else low + 1.0)
         return np.rint(self._spread(start)).astype(np.int32)
 
@@ -390,7 +398,9 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self._k_share = problem.terms.k / float(problem.weight.sum())
         ranked = Ranked.of(score, problem.positive, problem.weight, settings.margin * self._range)
         self.objective_ = problem.objective.loss(ranked, problem.terms)
-        self._choose_thresholds(problem, score, held_out)
+        base, span = intercept - self._per_start * self._mean_start, self._per_start * START_SPAN
+        reach = _reach(base, shapes, 0.0 if self._span is None else span)
+        self._choose_thresholds(problem, score, held_out, reach)
         if np.ptp(score) == 0.0:
             warnings.warn(
                 f"No stump improves metric={self.metric!r} at margin={self.margin!r} on these cases: every case gets "
@@ -433,7 +443,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         }
 
     def margin_losses(self, X: Any, y: Any, margins: Any, *, init_score: Any = None) -> NDArray[np.float64]:
-        """Loss of cases when positives are judged at a margin below their score.
+        """Loss of cases when positives are judged at a margin below their score; a tie is a loss.
 
         Parameters
         ----------
@@ -450,8 +460,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
+        margins = _check_margins(margins)
         score = self._sign * self.decision_function(X, init_score)
         truth = encode(column_or_1d(as_labels(y)), self.classes_)
+        check_consistent_length(X, truth)
         if not set(truth.tolist()) == {0, 1}:
             raise ValueError(f"y must hold cases of both classes {self.classes_.tolist()}, and of no other.")
         positive = truth == (1 if self._sign > 0 else 0)
@@ -482,11 +494,14 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         return margin_bound(**self._bound, delta=delta)
 
     def _choose_thresholds(
-        self, problem: RankingProblem, score: NDArray[np.float64], held_out: NDArray[np.float64]
+        self,
+        problem: RankingProblem,
+        score: NDArray[np.float64],
+        held_out: NDArray[np.float64],
+        reach: tuple[float, float],
     ) -> None:
         """Where the score is cut: by held-out cost where prices are given, else at the largest gap."""
-        costs, inside = problem.terms.costs, (float(score.min()), float(score.max()))
-        seen = held_out[1] > 0
+        costs, seen = problem.terms.costs, held_out[1] > 0
         if not (self._rejects or self.costs is not None):
             ranked = Ranked.of(score, problem.positive, problem.weight)
             low = high = middle = best_gap(ranked)
@@ -501,8 +516,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             middle = best_single_threshold(ranked, costs.fp, costs.fn, low, high)
             if not self._rejects:
                 low = high = middle
-        # A threshold beyond every score decides nothing; keep it finite for the score h and its reasons.
-        beyond = inside[0] - 1.0, inside[1] + 1.0
+        # A threshold beyond every score a case can have decides nothing; keep it finite for h and its reasons.
+        beyond = reach[0] - 1.0, reach[1] + 1.0
         low, middle, high = (float(np.clip(t, *beyond)) for t in (low, middle, high))
         self.thresholds_, self.threshold_ = (low, high), middle
 
@@ -593,12 +608,47 @@ def _coded(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None) -> Bi
     return code_features(X, order, [find_cuts(X[rows, f], max_bins) for f in range(X.shape[1])])
 
 
+def _reach(intercept: float, shapes: list[ShapeFunction], span: float) -> tuple[float, float]:
+    """Least and largest score that any case can have, its initial score within the span of those seen."""
+    low, high = intercept, intercept + span
+    for shape in shapes:
+        low += min(shape.h.min(), shape.missing[0])
+        high += max(shape.h.max(), shape.missing[0])
+    return float(low), float(high)
+
+
+def _in_units(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Weights in units of the smallest, so that those of whole proportions add up without rounding; and the unit."""
+    low, high = float(weights.min()), float(weights.max())
+    if high / _WIDEST > low:
+        raise ValueError(
+            f"sample_weight goes from {low:g} to {high:g}, more than {_WIDEST:g} to 1: "
+            "give weight 0 to cases that do not count."
+        )
+    return np.round(weights / low, 9), low
+
+
 def _turned(shape: ShapeFunction, sign: float) -> ShapeFunction:
     return ShapeFunction(shape.feature, shape.cuts, sign * shape.h, shape.r, (sign * shape.missing[0], 0.0))
 
 
 def _check_scores(init_score: Any, n: int) -> NDArray[np.float64]:
-    scores = np.asarray(init_score, dtype=np.float64)
-    if scores.shape != (n,) or not np.isfinite(scores).all():
+    try:
+        scores = np.asarray(init_score, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"init_score must hold {n} finite numbers; got {reprlib.repr(init_score)}.") from None
+    if scores.shape != (n,):
         raise ValueError(f"init_score must hold {n} finite numbers, one a case; got shape {scores.shape}.")
+    if not np.isfinite(scores).all():
+        raise ValueError(f"init_score must hold {n} finite numbers; it holds NaN or infinity.")
     return scores
+
+
+def _check_margins(margins: Any) -> NDArray[np.float64]:
+    try:
+        values = np.asarray(margins, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(())
+    if values.ndim != 1 or not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(f"margins must be a list of numbers, at least 0; got {reprlib.repr(margins)}.")
+    return values

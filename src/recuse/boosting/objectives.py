@@ -10,6 +10,7 @@ the points of the ROC curve; it is given as `metric`, or listed in `OBJECTIVES` 
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -192,10 +193,10 @@ def own_objective(function: Function) -> Objective:
 
     def loss(ranked: Ranked, terms: Terms) -> float:
         counts = (np.rint(w).astype(np.int64) for w in (ranked.pos, ranked.neg))
-        found = function(*(np.repeat(ranked.values, count) for count in counts))
-        if not is_number(found) or not np.isfinite(found):
-            raise ValueError(f"metric={function!r} must return a finite number, the loss; it returned {found!r}.")
-        return float(found)
+        value = function(*(np.repeat(ranked.values, count) for count in counts))
+        if not is_number(value) or not np.isfinite(value):
+            raise ValueError(f"metric must return the loss, a finite number; it returned {reprlib.repr(value)}.")
+        return float(value)
 
     return Objective(loss)
 
