@@ -24,6 +24,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import recuse
+from recuse import ExactBoostClassifier
+from recuse.boosting.objectives import of_roc
 from recuse.costs import Costs
 from recuse.labels import label_space
 from recuse.persistence import load, models, save, saved_versions
@@ -217,3 +219,24 @@ def test_unknown_versions_are_said(path):
     write_model(path, text(1), versions={"recuse": recuse.__version__})
     with pytest.warns(UserWarning, match=r"saved with scikit-learn of unknown version and is loaded with"):
         assert load(path) == 1
+
+
+def _miss_rate(fpr, tpr):
+    return 1 - float(np.interp(0.1, fpr, tpr))
+
+
+def test_an_objective_of_ones_own_is_saved_if_it_can_be_found_again(path):
+    def inner(positives, negatives):
+        return 1.0 - (positives[:, None] > negatives).mean()
+
+    X, y = np.arange(20.0)[:, None], np.arange(20) // 10
+    size = {"n_estimators": 1, "n_rounds": 2, "max_bins": 4, "subsample": 1.0, "max_features": 1.0, "random_state": 0}
+    named = [f"{__name__}._miss_rate"]
+    model = ExactBoostClassifier(metric=of_roc(_miss_rate), **size).fit(X, y)
+    with pytest.raises(ValueError, match=r"_miss_rate, which load would refuse"):
+        save(model, path)
+    save(model, path, trusted=named)
+    assert np.array_equal(load(path, trusted=named).predict(X), model.predict(X))
+    hidden = ExactBoostClassifier(metric=inner, **size).fit(X, y)
+    with pytest.raises(ValueError, match=r"inner, which load could not find again: define it at the top of a module"):
+        save(hidden, path, trusted=[f"{__name__}.inner"])

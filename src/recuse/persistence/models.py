@@ -19,7 +19,7 @@ from sklearn.exceptions import InconsistentVersionWarning
 from .. import __version__
 from .files import as_damaged, read_whole, write_whole
 from .indices import check_indices
-from .trust import full_names, names_in, refused_names
+from .trust import can_be_found, full_names, names_in, refused_names
 
 _VERSIONS_MEMBER = "recuse.json"
 _COMPARED = ("recuse", "scikit-learn")
@@ -56,12 +56,18 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[str | ty
     array(['yes'], dtype='<U3')
     """
     data = _dump(model)
-    allowed = full_names(trusted)
-    refused = refused_names(names_in(data), allowed)
+    names, allowed = names_in(data), full_names(trusted)
+    refused = refused_names(names, allowed)
     if refused:
         raise ValueError(
             f"model={type(model).__name__} holds {', '.join(refused)}, which load would refuse: name what you trust in "
             "trusted=, here and in load, or take it out of the model."
+        )
+    lost = [name for name in names if name in allowed and not can_be_found(name)]
+    if lost:
+        raise ValueError(
+            f"model={type(model).__name__} holds {', '.join(lost)}, which load could not find again: define it at the "
+            "top of a module, not inside a function."
         )
     write_whole(path, data)
 

@@ -66,6 +66,15 @@ def full_names(trusted: Iterable[str | type]) -> list[str]:
     return [item if isinstance(item, str) else f"{item.__module__}.{item.__name__}" for item in given]
 
 
+def can_be_found(name: str) -> bool:
+    """Whether a full name, which the caller trusts, leads to something."""
+    module, _, attribute = name.rpartition(".")
+    try:
+        return hasattr(importlib.import_module(module), attribute)
+    except (ImportError, ValueError):
+        return False
+
+
 def refused_names(names: list[str], allowed: list[str]) -> list[str]:
     """The names that are neither ours, nor a basic type, nor allowed by the caller."""
     known = _basic_types() | _TABLE_PARTS
