@@ -352,6 +352,17 @@ def has_reject_option(estimator: Any) -> bool:
     return callable(getattr(estimator, "decide", None)) and callable(getattr(estimator, "score_samples", None))
 
 
+def stated_pos_label(estimator: Any) -> Any:
+    """Return the positive class named by the reject-option classifier inside an estimator, fitted or not; else None."""
+    named = getattr(estimator, "pos_label", None) if has_reject_option(estimator) else None
+    if named is not None:
+        return named
+    if isinstance(estimator, Pipeline):
+        return stated_pos_label(estimator.steps[-1][1])
+    inner = getattr(estimator, "estimator", None)  # searches, calibration, FrozenEstimator, other wrappers
+    return None if inner is None else stated_pos_label(inner)
+
+
 def _no_reject_option(outer: Any, inner: Any) -> str:
     """Say why no reject-option classifier can be reached."""
     name = type(inner).__name__

@@ -30,6 +30,7 @@ from sklearn.utils.validation import (
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_share, check_weights
 from ..costs import Costs
+from ..decisions import stated_pos_label
 from ..labels import as_labels
 from . import guarantee as binomial
 from .reasons import band_reasons, detector_name, multiclass_reasons
@@ -79,7 +80,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         place. A model that is fitted already goes in as ``FrozenEstimator(model)``: it is used as it is, and the
         cases given to `fit` only set the thresholds.
     costs : Costs or float, default=0.2
-        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``.
+        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. Those of a reject-option classifier inside `estimator`
+        are not taken over: give them here as well.
     rule : {"chow", "tuned", "symmetric"}, default="chow"
         - "chow": the thresholds that the prices imply, on `predict_proba`. Optimal when the probabilities are right.
           No threshold is learned. Three or more classes: reject when the highest probability is below
@@ -106,7 +108,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     cv : int, splitter or iterable, optional
         How scores are cross-validated for "tuned", "symmetric" and `coverage`; 5 stratified folds by default.
     pos_label : label, optional
-        The positive class of the prices; ``classes_[1]`` by default.
+        The positive class of the prices. By default the one that a reject-option classifier inside `estimator` names,
+        through a Pipeline, a search or a calibration; else ``classes_[1]``.
     reject_label : label, default="auto"
         What `predict` gives for a rejected case: -1, 0 or "[abstain]", whichever fits the classes, or your own.
     on_reject : {"label", "raise", "never"}, default="label"
@@ -218,7 +221,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         X, y, weights, groups = self._check_data(X, y, sample_weight, groups)
         codes = self._fit_labels(y)
         # A share or a promise in place of a price: whether rejecting pays is not asked.
-        costs = self._fit_costs(must_pay=self.coverage is None and self.guarantee is None)
+        must_pay = self.coverage is None and self.guarantee is None
+        costs = self._fit_costs(must_pay=must_pay, inner_pos_label=stated_pos_label(self.estimator))
         self._check_rule_fits(weights, groups)
         fitting, placing, testing = self._split_rows(len(codes))
         self._fit_models(_rows(X, fitting), y[fitting], weights[fitting])
