@@ -6,6 +6,7 @@ here: accepted when r > 0, the class by the sign of h.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,6 +99,7 @@ class RejectOptionMixin(ClassifierMixin):
     reject_label: Any
     on_reject: str
     classes_: NDArray[Any]
+    feature_names_in_: NDArray[Any]
 
     def _evaluate(self, X: Any) -> Evaluation:
         raise NotImplementedError(f"{type(self).__name__} must define _evaluate.")
@@ -190,6 +192,12 @@ class RejectOptionMixin(ClassifierMixin):
         The table always shows the rejections, whatever `on_reject` says.
         """
         return self._table(self._evaluate(X), X, reasons)
+
+    def _decide_named(self, X: Any, names: NDArray[Any]) -> Decisions:
+        """`decide` with reasons, for cases whose columns lost these names on their way here."""
+        named = copy(self)  # the names are for the sentences only: X has none, and must pass the check as it is
+        named.feature_names_in_ = names
+        return named._table(self._evaluate(X), X, reasons=True)
 
     def _table(self, evaluation: Evaluation, X: Any, reasons: bool) -> Decisions:
         forced, kinds, n = evaluation.forced(), evaluation.kinds(), len(evaluation.r)

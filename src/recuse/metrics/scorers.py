@@ -1,7 +1,8 @@
 """Scorers for grid searches and cross-validation.
 
 A scorer asks the fitted estimator itself for its decisions, through a Pipeline or a search, so it knows which
-answers are rejections. Ranking metrics need no reject option and score any classifier. Larger is better: costs and risks have their sign changed and ``neg_`` in their name.
+answers are rejections. Ranking metrics need no reject option and score any classifier. Larger is better: costs and
+risks have their sign changed and ``neg_`` in their name.
 """
 
 from __future__ import annotations

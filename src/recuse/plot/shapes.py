@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decisions import locate
+from ..decisions import column_names, locate
 
 _COLUMNS = 3
 _SHARES = np.array([0.005, *np.arange(0.1, 1.0, 0.1), 0.995])  # quantiles: what the panels reach, and deciles between
@@ -84,7 +84,7 @@ class ShapeFunctionDisplay:
                 f"{type(classifier).__name__} has no {attribute}: only boosted stumps have an additive form "
                 "(max_depth=1)."
             )
-        known = getattr(classifier, "feature_names_in_", None)
+        known = column_names(estimator)
         n = classifier.n_features_in_
         names = [f"x{i}" for i in range(n)] if known is None else [str(name) for name in known]
         values = None if X is None else np.asarray(X, dtype=float)
