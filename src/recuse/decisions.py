@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing  # documented in scikit-learn's referen
 from sklearn.utils.validation import check_is_fitted, indexable
 
 from .costs import Costs
-from .labels import as_labels, encode, plain
+from .labels import as_labels, encode, plain, require_known
 
 KINDS = ("accept", "ambiguity", "novelty")
 
@@ -246,6 +246,7 @@ def cross_val_decide(
         In the row order of `X`.
     """
     X, y, groups = indexable(X, y, groups)
+    require_known(as_labels(y))
     folds = list(check_cv(cv, y, classifier=True).split(X, y, groups))
     tested = np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(y))):

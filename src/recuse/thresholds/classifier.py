@@ -31,7 +31,7 @@ from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_share, check_weights
 from ..costs import Costs
 from ..decisions import stated_pos_label
-from ..labels import as_labels
+from ..labels import as_labels, require_known
 from . import guarantee as binomial
 from .reasons import band_reasons, detector_name, multiclass_reasons
 from .rules import Band, Sample, chow_band, covering_threshold, neutral_band, symmetric_band, tuned_band
@@ -268,7 +268,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_consistent_length(X, y, sample_weight, groups)
-        X, y = indexable(X, column_or_1d(as_labels(y), warn=True))
+        y = as_labels(y)
+        require_known(y)
+        X, y = indexable(X, column_or_1d(y, warn=True))
         if len(y) == 0:
             raise ValueError("X and y are empty: Found array with 0 sample(s) while a minimum of 2 is required.")
         validate_data(self, X, skip_check_array=True)  # feature names and number; the estimator checks the values
