@@ -40,9 +40,7 @@ def test_a_column_of_text_is_named(model, dtype, cases):
     frame, y = cases
     purpose = pd.Series(np.where(y == 1, "travel", "car")).astype(dtype)
     purpose[0] = None if dtype == "object" else pd.NA
-    with pytest.raises(
-        ValueError, match=r"The column 'purpose' holds '(travel|car)', and \w+ needs numbers: encode it"
-    ):
+    with pytest.raises(ValueError, match=r"column 'purpose' holds '(travel|car)', and \w+ needs numbers: encode it"):
         model.fit(spoiled(frame, purpose=purpose), y)
 
 
@@ -81,9 +79,7 @@ def test_a_column_with_missing_values_is_named_where_none_are_taken(model, cases
 def test_new_cases_and_polars_frames_are_told_alike(cases):
     frame, y = cases
     model = AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=3).fit(frame, y)
-    with pytest.raises(
-        ValueError, match="The column 'age' holds 'old', and AbstentionBoostingClassifier needs numbers"
-    ):
+    with pytest.raises(ValueError, match="column 'age' holds 'old', and AbstentionBoostingClassifier needs numbers"):
         model.predict(spoiled(frame, age="old"))
     polars = pl.DataFrame({"amount": frame["amount"].to_numpy(), "purpose": ["car"] * len(y)})
     with pytest.raises(ValueError, match="The column 'purpose' holds 'car'"):
@@ -107,7 +103,7 @@ def test_what_has_no_column_names_is_told_as_scikit_learn_does(cases):
 @pytest.mark.parametrize(
     "model",
     [*TAKE_GAPS, *TAKE_NUMBERS, ThresholdRejectClassifier(LogisticRegression())],
-    ids=lambda m: type(m).__name__,
+    ids=str,
 )
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
 @pytest.mark.parametrize("dtype", ["object", "string", "float", "Int64"])
@@ -115,9 +111,7 @@ def test_every_outcome_must_be_known(model, missing, dtype, cases):
     frame, y = cases
     labels = pd.Series(y if dtype in ("float", "Int64") else np.where(y == 1, "bad", "good")).astype(dtype)
     labels[5] = np.nan if dtype == "float" else missing
-    with pytest.raises(
-        ValueError, match=r"y holds missing values \(NaN, NA or None\): every case needs a known outcome"
-    ):
+    with pytest.raises(ValueError, match=r"y holds missing values \(NaN, NA or None\): every case needs"):
         model.fit(frame, labels)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..decisions import locate
 from ..labels import plain
 from ..metrics import ks_score
+from ..tables import identifier_hints
 from .operating import PAIR, PLAIN, Entries
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ def _data(comparison: Comparison) -> dict[str, Any]:
         }
         for name in features.columns
     ]
-    return {"columns": columns, "fingerprint": comparison.fingerprint}
+    return {"columns": columns, "hints": identifier_hints(features), "fingerprint": comparison.fingerprint}
 
 
 def _settings(comparison: Comparison) -> dict[str, Any]:
@@ -246,7 +247,7 @@ def _settings(comparison: Comparison) -> dict[str, Any]:
             for text in fold.warnings
         }
     )
-    return {key: comparison.arguments[key] for key in ("cv", "repeats", "seed")} | {
+    return {key: comparison.arguments[key] for key in ("cv", "repeats", "seed", "drop")} | {
         "versions": comparison.versions,
         "warnings": warnings,
     }
