@@ -357,6 +357,14 @@ def test_an_interrupt_is_one_line(monkeypatch, call):
     assert "goes on where it was" in err
 
 
+def test_help_names_the_papers(call):
+    from recuse.reproduce import PROTOCOLS
+
+    code, out, _ = call("reproduce", "--help")
+    assert code == 0
+    assert all(name in out for name in PROTOCOLS)
+
+
 @pytest.mark.filterwarnings("default:.*identifier")
 def test_columns_are_dropped_and_identifiers_told(call, tmp_path):
     table = mixed_table()

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from recuse.reproduce import PROTOCOLS  # names only
+
 app = typer.Typer(
     name="recuse",
     help="Classifiers that know when to step aside: yes, no, or a person should look, at the lowest total cost.",
@@ -30,8 +32,6 @@ def _methods(incomplete: str) -> list[str]:
 
 
 def _papers(incomplete: str) -> list[str]:
-    from recuse.reproduce import PROTOCOLS
-
     return [name for name in PROTOCOLS if name.startswith(incomplete)]
 
 
@@ -220,7 +220,7 @@ def inspect(
 @app.command()
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(metavar="PAPER", help="Name of the paper; a wrong one lists them.", autocompletion=_papers)
+        str, typer.Argument(metavar="PAPER", help=f"One of {', '.join(PROTOCOLS)}.", autocompletion=_papers)
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: does it run at all?")] = False,
     minutes: Annotated[float, typer.Option(help="Begin no further part after this.")] = 60.0,
@@ -230,8 +230,6 @@ def reproduce(
 ) -> None:
     """Repeat a paper's experiments."""
     from importlib import import_module
-
-    from recuse.reproduce import PROTOCOLS
 
     if paper not in PROTOCOLS:
         raise ValueError(f"paper={paper!r} is not known; there are {', '.join(sorted(PROTOCOLS))}.")
