@@ -91,7 +91,7 @@ def test_dates_are_compared_as_dates():
     days = pd.Series(pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(40), unit="D"), name="opened")
     found = _difference(days, rejected)
     assert found["strength"] == 1
-    assert (found["accepted"], found["rejected"]) == ("2020-01-15 12:00:00", "2020-02-04 12:00:00")
+    assert (found["accepted"], found["rejected"]) == ("2020-01-15", "2020-02-04")
     days[::2] = pd.NaT
     assert _difference(days, rejected)["rejected"] == "2020-02-05"
 

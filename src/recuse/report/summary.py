@@ -180,7 +180,7 @@ def _difference(column: Any, rejected: NDArray[np.bool_]) -> dict[str, Any] | No
 
     if pd.api.types.is_datetime64_any_dtype(column):
         compared = _compare_numbers(column.to_numpy(dtype="datetime64[s]").astype(np.float64), column.isna(), rejected)
-        strength, shown = compared[0], [_cell(pd.to_datetime(middle, unit="s")) for middle in compared[1]]
+        strength, shown = compared[0], [_day(middle) for middle in compared[1]]
     elif pd.api.types.is_numeric_dtype(column) and column.dtype != bool:
         compared = _compare_numbers(column.to_numpy(dtype=np.float64, na_value=np.nan), column.isna(), rejected)
         strength, shown = compared[0], [_cell(middle) for middle in compared[1]]
@@ -206,6 +206,10 @@ def _compare_numbers(
     filled = np.where(missing, np.nanmin(values) - 1, values)
     strength = max(ks_score(rejected, filled, pos_label=True), ks_score(rejected, -filled, pos_label=True))
     return strength, (_median(values[~rejected]), _median(values[rejected]))
+
+
+def _day(seconds: float) -> str | None:
+    return None if math.isnan(seconds) else str(np.datetime64(int(seconds), "s").astype("datetime64[D]"))
 
 
 def _median(values: NDArray[np.float64]) -> float:

@@ -253,7 +253,7 @@ function shapeChart(shape, i) {
     values.forEach((y, k) => { for (const x of [edges[k], edges[k + 1]]) rows.push({ x, y, part }); });
   }
   return draw(`shape-${i}`, { height: 150, data: { values: rows }, mark: { type: "line", strokeWidth: 2 },
-    encoding: { x: axisX("x", null, { scale: { zero: false, nice: false, domain: reach }, axis: shape.values ? { values: shape.values } : {} }), y: { field: "y", type: "quantitative", title: null, axis: { tickCount: 4 } },
+    encoding: { x: axisX("x", null, { scale: { zero: false, nice: false, domain: reach }, axis: shape.values ? { values: shape.values, format: "~g" } : {} }), y: { field: "y", type: "quantitative", title: null, axis: { tickCount: 4 } },
       color: { field: "part", type: "nominal", scale: { domain: Object.keys(parts), range: ["var(--c0)", "var(--c1)"] }, legend: { title: null, orient: "bottom" } } } });
 }
 
