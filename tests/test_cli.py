@@ -117,7 +117,7 @@ def test_fit_inspect_and_methods(folder, call, tmp_path):
     code, out, _ = call("inspect", tmp_path / "m.skops", "--json")
     facts = json.loads(out)
     assert (facts["classifier"], facts["rule"], facts["positive"]) == ("LogisticRegression", "tuned", "good")
-    assert facts["columns"] == {"score": "number", "town": "text", "since": "text", "member": "yes/no"}
+    assert facts["columns"] == {"score": "number", "town": "text", "since": "date", "member": "yes/no"}
     assert "thresholds" in call("inspect", tmp_path / "m.skops")[1]
     assert "logistic-chow" in call("methods")[1]
     assert len(json.loads(call("methods", "--json")[1])) >= 9
@@ -355,3 +355,45 @@ def test_an_interrupt_is_one_line(monkeypatch, call):
     code, _, err = call("compare")
     assert code == 130
     assert "goes on where it was" in err
+
+
+def test_help_names_the_papers(call):
+    from recuse.reproduce import PROTOCOLS
+
+    code, out, _ = call("reproduce", "--help")
+    assert code == 0
+    assert all(name in out for name in PROTOCOLS)
+
+
+@pytest.mark.filterwarnings("default:.*identifier")
+def test_columns_are_dropped_and_identifiers_told(call, tmp_path):
+    table = mixed_table()
+    table.insert(0, "id", range(100, 100 + len(table)))
+    table["note"] = [f"case {i}" for i in range(len(table))]
+    table.to_csv(tmp_path / "data.csv", index=False)
+    one = ["--methods", "logistic-chow", "-o", tmp_path / "run"]
+    code, _, err = call("compare", tmp_path / "data.csv", *SMALL, *one, "--drop", "note")
+    assert code == 0
+    hint = "column 'id' holds a different value in every row and looks like an identifier: leave it out with --drop id"
+    assert f"recuse: warning: data.csv: {hint}" in err
+    assert "'note'" not in err
+    assert hint.replace("'", "&#39;") in (tmp_path / "run" / "report.html").read_text()
+    before = {path.name for path in (tmp_path / "run" / ".cache").iterdir()}
+    code, _, err = call("compare", tmp_path / "data.csv", *SMALL, *one, "--drop", "id, note", "--drop", "town")
+    assert (code, err) == (0, "")
+    assert len({path.name for path in (tmp_path / "run" / ".cache").iterdir()} - before) == 1  # another run
+    facts = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert facts["arguments"]["drop"] == ["id", "note", "town"]
+    assert facts["data"]["columns"] == ["score", "since", "member"]
+    assert "Left out: id, note, town." in (tmp_path / "run" / "report.html").read_text()
+    table.drop(columns=["id", "note", "town"]).to_csv(tmp_path / "new.csv", index=False)
+    code, _, err = call("predict", tmp_path / "run" / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "out.csv")
+    assert code == 0, err
+    code, _, err = call("compare", tmp_path / "data.csv", *SMALL, *one, "--drop", "notes")
+    assert (code, err) == (1, "recuse: data.csv has no column 'notes' to leave out: did you mean 'note'?\n")
+    fitting = ["-t", "default", "-m", "logistic-chow", "-o", tmp_path / "m.skops", "--drop", "id,note"]
+    code, _, err = call("fit", tmp_path / "data.csv", *fitting)
+    assert code == 0
+    assert "identifier" not in err
+    code, out, _ = call("inspect", tmp_path / "m.skops", "--json")
+    assert json.loads(out)["columns"] == {"score": "number", "town": "text", "since": "date", "member": "yes/no"}

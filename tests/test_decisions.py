@@ -1,16 +1,25 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
-from recuse import Decisions, ThresholdRejectClassifier, cross_val_decide, decide, is_rejected
+from recuse import (
+    AbstentionBoostingClassifier,
+    Decisions,
+    ExactBoostClassifier,
+    ThresholdRejectClassifier,
+    cross_val_decide,
+    decide,
+    is_rejected,
+)
 
 
 @pytest.fixture
@@ -176,3 +185,46 @@ def test_tables_are_equal_when_they_say_the_same(decisions):
         decisions["label"]
     with pytest.raises(ValueError, match="at least one Decisions table"):
         Decisions.concatenate([])
+
+
+def _lending():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"amount": rng.normal(size=200), "town": rng.choice(["Ulm", "Bonn"], 200), "age": rng.normal(size=200)}
+    )
+    noisy = frame["amount"] + (frame["town"] == "Ulm") + 0.5 * rng.normal(size=200)
+    return frame, np.where(noisy > 0.5, "default", "paid")
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        ExactBoostClassifier(n_estimators=5, n_rounds=5, random_state=0),
+        AbstentionBoostingClassifier(family="coupled", beta=0.02, n_rounds=20),
+    ],
+)
+def test_reasons_have_the_names_that_a_pipeline_lost(classifier):
+    frame, y = _lending()
+    encode = ColumnTransformer([("towns", OneHotEncoder(), ["town"])], remainder="passthrough", sparse_threshold=0)
+    encode.set_params(verbose_feature_names_out=False)
+    model = make_pipeline(encode, StandardScaler(), classifier)
+    search = GridSearchCV(model, {f"{type(classifier).__name__.lower()}__n_rounds": [5]}, cv=2)
+    for estimator in (model, search, make_pipeline("passthrough", model)):
+        fitted = estimator.fit(frame, y)
+        decisions = decide(fitted, frame)
+        said = " ".join(decisions.reason)
+        assert "amount" in said
+        assert "town_Ulm" in said or "town_Bonn" in said
+        assert "x2" not in said
+        assert decide(fitted, frame, reasons=False).reason.tolist() == [""] * 200
+    assert not hasattr(model[-1], "feature_names_in_")  # the model itself is left as it was
+    assert decisions[:3] == decide(fitted, frame[:3])
+
+
+def test_names_that_no_step_knows_are_numbers():
+    frame, y = _lending()
+    nameless = FunctionTransformer(lambda X: np.column_stack([X["amount"], X["age"]]))
+    model = make_pipeline(nameless, ExactBoostClassifier(n_estimators=3, n_rounds=3, random_state=0)).fit(frame, y)
+    assert "x0" in decide(model, frame).reason[0]
+    array = make_pipeline(StandardScaler(), clone(model[-1])).fit(frame[["amount", "age"]].to_numpy(), y)
+    assert "x0" in decide(array, frame[["amount", "age"]].to_numpy()).reason[0]

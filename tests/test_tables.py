@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.tables import TableColumns, as_frame, check_cases, read_chunks, read_table
+from recuse.tables import TableColumns, as_frame, check_cases, identifier_hints, read_chunks, read_table
 
 
 @pytest.fixture
@@ -171,3 +171,70 @@ def test_other_kinds_of_tables(frame):
         as_frame(pd.DataFrame([[1, 2]], columns=["a", "a"]))
     with pytest.raises(ValueError, match="two dimensions"):
         as_frame(np.zeros(3))
+
+
+def _numbered(n=60, **columns):
+    return pd.DataFrame({**columns, "y": ["no", "yes"] * (n // 2)})
+
+
+def test_text_that_is_iso_dates_throughout_is_dates():
+    days = [f"2020-02-{1 + i % 28:02d}" for i in range(60)]
+    stamps = [f"{day}T12:30:0{i % 10}" if i % 2 else day for i, day in enumerate(days)]
+    gaps = [None if i % 7 == 0 else day for i, day in enumerate(days)]
+    frame = _numbered(
+        opened=days, stamp=stamps, closed=gaps, spoiled=["unknown", *days[1:]], impossible=["2020-02-31", *days[1:]],
+        late=[*days[:-1], "never"], year=["2020"] * 60,
+    )  # fmt: skip
+    cases = check_cases(frame, "y")
+    kinds = TableColumns().fit(cases.features)
+    assert dict(zip(kinds.columns_, kinds.kinds_, strict=True)) == {
+        "opened": "date", "stamp": "date", "closed": "date",
+        "spoiled": "text", "impossible": "text", "late": "text", "year": "text",
+    }  # fmt: skip
+    assert cases.features["opened"][3] == pd.Timestamp("2020-02-04")
+    assert cases.features["stamp"][3] == pd.Timestamp("2020-02-04 12:30:03")
+    assert cases.features["closed"].isna().sum() == 9
+    again = kinds.transform(frame[::-1].reset_index(drop=True))  # new cases come as text, dates alone and with times
+    assert again["stamp"].tolist() == cases.features["stamp"][::-1].tolist()
+    with pytest.raises(ValueError, match="'opened' holds 'soon' in row 1, where the model was fitted with dates"):
+        kinds.transform(frame.assign(opened="soon"))
+
+
+def test_columns_are_left_out_by_name():
+    frame = _numbered(id=range(60), age=[1.5] * 60)
+    assert list(check_cases(frame, "y", drop=["id", "id"]).features.columns) == ["age"]
+    for drop, message in [
+        (["agee"], "loans has no column 'agee' to leave out: did you mean 'age'?"),
+        (["y"], "drop='y' is the column to predict: leave out others only."),
+        (["id", "age"], "loans has no column besides the one to predict"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            check_cases(frame, "y", drop=drop, name="loans")
+
+
+def test_what_looks_like_an_identifier_is_told():
+    rng = np.random.default_rng(0)
+    scattered = rng.permutation(10_000)[:60]
+    frame = pd.DataFrame(
+        {
+            "customer": [f"C{i}" for i in range(60)],
+            "row number": rng.permutation(60) + 7,
+            "loan_id": scattered,
+            "id": scattered.astype(str),
+            "index": scattered,
+            "amount": scattered,
+            "price": scattered + 0.5,
+            "paid": rng.integers(0, 5, 60),
+            "valid": range(3, 63, 1),
+            "day": pd.date_range("2020-01-01", periods=60),
+            "gaps": [None, *map(str, range(59))],
+        }
+    )
+    told = {hint.split("'")[1]: hint for hint in identifier_hints(frame)}
+    assert list(told) == ["customer", "row number", "loan_id", "id", "index", "valid"]
+    assert told["id"] == (
+        "column 'id' holds a different value in every row and looks like an identifier: leave it out with --drop id "
+        "(in Python, drop=['id'])"
+    )
+    assert "--drop 'row number'" in told["row number"]
+    assert identifier_hints(frame[:50]) == []

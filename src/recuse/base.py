@@ -6,6 +6,7 @@ here: accepted when r > 0, the class by the sign of h.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,6 +99,7 @@ class RejectOptionMixin(ClassifierMixin):
     reject_label: Any
     on_reject: str
     classes_: NDArray[Any]
+    feature_names_in_: NDArray[Any]
 
     def _evaluate(self, X: Any) -> Evaluation:
         raise NotImplementedError(f"{type(self).__name__} must define _evaluate.")
@@ -124,21 +126,32 @@ class RejectOptionMixin(ClassifierMixin):
         if self.on_reject not in ON_REJECT:
             raise ValueError(f"on_reject must be one of {', '.join(map(repr, ON_REJECT))}; got {self.on_reject!r}.")
 
-    def _fit_costs(self, *, must_pay: bool = True, default: float | None = None) -> Costs:
+    def _fit_costs(self, *, must_pay: bool = True, default: float | None = None, inner_pos_label: Any = None) -> Costs:
         """Settle the prices and the positive class; return the prices seen from ``classes_[1]``.
 
-        `default` stands for ``costs=None`` where a classifier allows it.
+        `default` stands for ``costs=None`` where a classifier allows it; `inner_pos_label` is the positive class that a
+        wrapped classifier names.
         """
         self.costs_ = as_costs(default if self.costs is None and default is not None else self.costs)
         if must_pay:
             self.costs_.require_rejecting_pays(len(self.classes_))
-        self.pos_label_ = self.classes_[-1] if self.pos_label is None else self.pos_label
+        named = self._named_pos_label(inner_pos_label)
+        self.pos_label_ = self.classes_[-1] if named is None else named
         known = encode(np.array([self.pos_label_]), self.classes_)[0] >= 0
-        if len(self.classes_) > 2 and self.pos_label is not None:
-            raise ValueError(f"pos_label={self.pos_label!r} names one of two classes; y has {some(self.classes_)}.")
+        if len(self.classes_) > 2 and named is not None:
+            raise ValueError(f"pos_label={plain(named)!r} names one of two classes; y has {some(self.classes_)}.")
         if not known:
-            raise ValueError(f"pos_label={self.pos_label!r} must be one of the classes {some(self.classes_)}.")
+            raise ValueError(f"pos_label={plain(named)!r} must be one of the classes {some(self.classes_)}.")
         return self._oriented_costs()
+
+    def _named_pos_label(self, inner: Any) -> Any:
+        """The positive class that this classifier or the one it wraps names, None where neither does."""
+        if self.pos_label is not None and inner is not None and plain(self.pos_label) != plain(inner):
+            raise ValueError(
+                f"pos_label={plain(self.pos_label)!r} contradicts pos_label={plain(inner)!r} of the estimator that is "
+                "wrapped: name the same class in both, or in one of them only."
+            )
+        return inner if self.pos_label is None else self.pos_label
 
     def _oriented_costs(self) -> Costs:
         """Return the prices with ``classes_[1]`` as the positive class, as h is oriented."""
@@ -179,6 +192,12 @@ class RejectOptionMixin(ClassifierMixin):
         The table always shows the rejections, whatever `on_reject` says.
         """
         return self._table(self._evaluate(X), X, reasons)
+
+    def _decide_named(self, X: Any, names: NDArray[Any]) -> Decisions:
+        """`decide` with reasons, for cases whose columns lost these names on their way here."""
+        named = copy(self)  # the names are for the sentences only: X has none, and must pass the check as it is
+        named.feature_names_in_ = names
+        return named._table(self._evaluate(X), X, reasons=True)
 
     def _table(self, evaluation: Evaluation, X: Any, reasons: bool) -> Decisions:
         forced, kinds, n = evaluation.forced(), evaluation.kinds(), len(evaluation.r)

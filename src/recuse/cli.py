@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from recuse.reproduce import PROTOCOLS  # names only
+
 app = typer.Typer(
     name="recuse",
     help="Classifiers that know when to step aside: yes, no, or a person should look, at the lowest total cost.",
@@ -30,14 +32,16 @@ def _methods(incomplete: str) -> list[str]:
 
 
 def _papers(incomplete: str) -> list[str]:
-    from recuse.reproduce import PROTOCOLS
-
     return [name for name in PROTOCOLS if name.startswith(incomplete)]
 
 
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="Table: CSV, TSV or Parquet, also gzipped.")]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict, of two outcomes.")]
 Positive = Annotated[str | None, typer.Option(help="Positive outcome (default: the second when sorted).")]
+Drop = Annotated[
+    list[str] | None,
+    typer.Option("--drop", metavar="COLUMN", help="Column to leave out; several separated by commas, or --drop again."),
+]
 Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
 Fn = Annotated[float, typer.Option(help="Price of a miss.")]
 Reject = Annotated[float, typer.Option(help="Price of a person's look.")]
@@ -65,6 +69,7 @@ def compare(
     ] = None,
     target: Target = None,
     positive: Positive = None,
+    drop: Drop = None,
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
@@ -88,13 +93,14 @@ def compare(
     import recuse
     from recuse.comparison.printing import leaderboard_json, print_leaderboard
 
-    names = None if methods is None else [name.strip() for name in methods.split(",") if name.strip()]
+    names = None if methods is None else _names([methods])
     costs = recuse.Costs(fp=fp, fn=fn, reject=reject)
     with _progress(quiet=as_json) as report:
         result = recuse.compare(
             data,
             target,
             positive=positive,
+            drop=_names(drop),
             costs=costs,
             methods=names,
             cv=cv,
@@ -132,6 +138,7 @@ def fit(
         str, typer.Option("--method", "-m", help="`recuse methods` lists them.", autocompletion=_methods)
     ] = "boosting-chow",
     positive: Positive = None,
+    drop: Drop = None,
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
@@ -145,7 +152,8 @@ def fit(
     from recuse.predicting import inspect_model
 
     costs = recuse.Costs(fp=fp, fn=fn, reject=reject)
-    recuse.save(fit_method(data, target, method=method, positive=positive, costs=costs, seed=seed), out)
+    model = fit_method(data, target, method=method, positive=positive, drop=_names(drop), costs=costs, seed=seed)
+    recuse.save(model, out)
     if as_json:
         _print_json({"out": str(out), "fitted": method} | inspect_model(out))
     else:
@@ -212,7 +220,7 @@ def inspect(
 @app.command()
 def reproduce(
     paper: Annotated[
-        str, typer.Argument(metavar="PAPER", help="Name of the paper; a wrong one lists them.", autocompletion=_papers)
+        str, typer.Argument(metavar="PAPER", help=f"One of {', '.join(PROTOCOLS)}.", autocompletion=_papers)
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes: does it run at all?")] = False,
     minutes: Annotated[float, typer.Option(help="Begin no further part after this.")] = 60.0,
@@ -222,8 +230,6 @@ def reproduce(
 ) -> None:
     """Repeat a paper's experiments."""
     from importlib import import_module
-
-    from recuse.reproduce import PROTOCOLS
 
     if paper not in PROTOCOLS:
         raise ValueError(f"paper={paper!r} is not known; there are {', '.join(sorted(PROTOCOLS))}.")
@@ -272,6 +278,11 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
     finally:
         if bar.live.is_started:
             bar.stop()
+
+
+def _names(given: list[str] | None) -> list[str]:
+    """Names separated by commas, from every time an option was given."""
+    return [name.strip() for part in given or [] for name in part.split(",") if name.strip()]
 
 
 def _print_json(data: Any) -> None:

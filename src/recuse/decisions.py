@@ -20,7 +20,7 @@ from sklearn.utils import _safe_indexing  # documented in scikit-learn's referen
 from sklearn.utils.validation import check_is_fitted, indexable
 
 from .costs import Costs
-from .labels import as_labels, encode, plain
+from .labels import as_labels, encode, plain, require_known
 
 KINDS = ("accept", "ambiguity", "novelty")
 
@@ -202,8 +202,11 @@ def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
     -------
     Decisions
     """
-    classifier, transformed = locate(estimator, X)
-    decisions: Decisions = classifier.decide(transformed, reasons=reasons)
+    classifier, transformed, names = _trace(estimator, X)
+    if reasons and names is not None and hasattr(classifier, "_decide_named"):
+        decisions: Decisions = classifier._decide_named(transformed, names)
+    else:
+        decisions = classifier.decide(transformed, reasons=reasons)
     return replace(decisions, index=getattr(X, "index", None))  # a transformer may have dropped the row names
 
 
@@ -243,6 +246,7 @@ def cross_val_decide(
         In the row order of `X`.
     """
     X, y, groups = indexable(X, y, groups)
+    require_known(as_labels(y))
     folds = list(check_cv(cv, y, classifier=True).split(X, y, groups))
     tested = np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(y))):
@@ -319,12 +323,28 @@ def locate(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 
     Raises TypeError where there is none, or where it is buried under an estimator that would lose rejections.
     """
-    outer = estimator
+    classifier, X, _ = _trace(estimator, X)
+    return classifier, X
+
+
+def column_names(estimator: Any) -> NDArray[Any] | None:
+    """Names of the columns that the fitted reject-option classifier inside `estimator` is given, where they are known.
+
+    They are its own or, where it was fitted to an array, those that the earlier steps of its Pipeline give.
+    """
+    classifier, _, names = _trace(estimator)
+    return getattr(classifier, "feature_names_in_", names)
+
+
+def _trace(estimator: Any, X: Any = None) -> tuple[Any, Any, NDArray[Any] | None]:
+    """Find the classifier, what it would be given for `X`, and names of the columns that it does not know itself."""
+    outer, names = estimator, None
     while not has_reject_option(estimator):
         if isinstance(estimator, Pipeline):
             check_is_fitted(estimator)
-            if X is not None and len(estimator) > 1:
-                X = estimator[:-1].transform(X)
+            if len(estimator) > 1:
+                names = _names_out(estimator[:-1], names)
+                X = None if X is None else estimator[:-1].transform(X)
             estimator = estimator.steps[-1][1]
         elif isinstance(estimator, FrozenEstimator):
             estimator = estimator.estimator
@@ -339,7 +359,17 @@ def locate(estimator: Any, X: Any = None) -> tuple[Any, Any]:
         else:
             raise TypeError(_no_reject_option(outer, estimator))
     check_is_fitted(estimator)
-    return estimator, X
+    fits = names is not None and len(names) == getattr(estimator, "n_features_in_", None)
+    return estimator, X, names if fits and not hasattr(estimator, "feature_names_in_") else None
+
+
+def _names_out(steps: Pipeline, names: NDArray[Any] | None) -> NDArray[Any] | None:
+    """Names of the columns that come out of fitted steps; None where a step cannot tell."""
+    try:
+        found = steps.get_feature_names_out(names)
+    except (AttributeError, ValueError):
+        return None
+    return None if found is None else np.asarray(found, dtype=object)  # "passthrough" hands on what it is given
 
 
 def is_search(estimator: Any) -> bool:
@@ -350,6 +380,17 @@ def is_search(estimator: Any) -> bool:
 def has_reject_option(estimator: Any) -> bool:
     """Whether an estimator is itself a reject-option classifier."""
     return callable(getattr(estimator, "decide", None)) and callable(getattr(estimator, "score_samples", None))
+
+
+def stated_pos_label(estimator: Any) -> Any:
+    """Return the positive class named by the reject-option classifier inside an estimator, fitted or not; else None."""
+    named = getattr(estimator, "pos_label", None) if has_reject_option(estimator) else None
+    if named is not None:
+        return named
+    if isinstance(estimator, Pipeline):
+        return stated_pos_label(estimator.steps[-1][1])
+    inner = getattr(estimator, "estimator", None)  # searches, calibration, FrozenEstimator, other wrappers
+    return None if inner is None else stated_pos_label(inner)
 
 
 def _no_reject_option(outer: Any, inner: Any) -> str:

@@ -109,12 +109,13 @@ def require_known(y: NDArray[Any], name: str = "y") -> None:
     if y.dtype.kind == "f":
         missing = bool(np.isnan(y).any())
     else:
-        missing = y.dtype.kind == "O" and any(_is_missing(value) for value in y.tolist())
+        missing = y.dtype.kind == "O" and any(is_missing(value) for value in y.tolist())
     if missing:
         raise ValueError(f"{name} holds missing values (NaN, NA or None): every case needs a known outcome.")
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for one that is not known: None, NaN, NA or NaT."""
     # pandas' NA has no truth value, so `value != value` cannot be asked of it.
     missing_type = type(value).__name__ in ("NAType", "NaTType", "NoneType")
     return missing_type or (isinstance(value, float) and value != value)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Iterator
+import re
+import shlex
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from .labels import plain, some
 NUMBER, YES_NO, DATE, TEXT = "number", "yes/no", "date", "text"
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _PARQUET = (".parquet", ".pq")
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?")
+_FEW_ROWS = 50  # up to here different values in every row may be chance
 _TRUE, _FALSE = {"true", "1", "1.0"}, {"false", "0", "0.0"}
 
 
@@ -194,7 +198,9 @@ class Cases:
         return sorted((plain(label) for label in np.unique(self.outcomes)), key=lambda label: label == self.positive)
 
 
-def check_cases(frame: Any, target: str, positive: Any = None, *, name: str = "table", least: int = 6) -> Cases:
+def check_cases(
+    frame: Any, target: str, positive: Any = None, *, drop: Iterable[str] = (), name: str = "table", least: int = 6
+) -> Cases:
     """Split a table into features and outcomes, or say what is wrong with it.
 
     Parameters
@@ -205,15 +211,19 @@ def check_cases(frame: Any, target: str, positive: Any = None, *, name: str = "t
         Name of the outcome column.
     positive : object, optional
         The positive class, or its name as text; the second of the sorted classes by default.
+    drop : iterable of str
+        Columns to leave out.
     name : str
         How to call the table in messages.
     least : int
         Cases needed of each class.
     """
-    if target not in frame.columns:
-        close = difflib.get_close_matches(str(target), list(frame.columns), n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has {some(frame.columns)}."
-        raise ValueError(f"{name} has no column {target!r} to predict: {hint}")
+    _require_column(frame, target, "to predict", name)
+    dropped = list(dict.fromkeys(drop))
+    for column in dropped:
+        _require_column(frame, column, "to leave out", name)
+        if column == target:
+            raise ValueError(f"drop={column!r} is the column to predict: leave out others only.")
     outcomes = _as_labels(frame[target], target, name)
     classes, counts = np.unique(outcomes, return_counts=True)
     _require_two_classes(classes, target, name)
@@ -223,9 +233,63 @@ def check_cases(frame: Any, target: str, positive: Any = None, *, name: str = "t
             f"{name} has only {counts[rare]} cases with {target} = {plain(classes[rare])!r}; at least {least} are "
             "needed."
         )
-    features = frame.drop(columns=[target]).reset_index(drop=True)
+    features = frame.drop(columns=[target, *dropped]).reset_index(drop=True)
     _check_features(features, name)
+    features = _with_dates(features)
     return Cases(features, outcomes, _find_positive(positive, classes, target), str(target), name)
+
+
+def _require_column(frame: Any, wanted: str, use: str, name: str) -> None:
+    if wanted not in frame.columns:
+        close = difflib.get_close_matches(str(wanted), list(frame.columns), n=1, cutoff=0.5)
+        hint = f"did you mean {close[0]!r}?" if close else f"it has {some(frame.columns)}."
+        raise ValueError(f"{name} has no column {wanted!r} {use}: {hint}")
+
+
+def _with_dates(features: Any) -> Any:
+    """The table with those text columns as dates in which every known value is an ISO date, with or without a time.
+
+    It is settled on the whole table: parts of it must not disagree on what a column is.
+    """
+    import pandas as pd
+
+    found = {
+        name: pd.to_datetime(features[name], format="ISO8601", errors="coerce")
+        for name in features.columns
+        if _kind_of(features[name]) == TEXT and _looks_like_dates(features[name].dropna())
+    }
+    known = {name: dates for name, dates in found.items() if (dates.notna() == features[name].notna()).all()}
+    return features.assign(**known) if known else features
+
+
+def _looks_like_dates(values: Any) -> bool:
+    # The first value spares nearly every other column the search through all of them.
+    first = isinstance(values.iloc[0], str) and _ISO_DATE.fullmatch(values.iloc[0]) is not None
+    return first and all(isinstance(value, str) and _ISO_DATE.fullmatch(value) for value in values.unique().tolist())
+
+
+def identifier_hints(features: Any) -> list[str]:
+    """Say of each column that looks like an identifier how to leave it out.
+
+    Its values are text or whole numbers, all different; whole numbers follow one another as well, or the name says
+    so. In small tables nothing is said.
+    """
+    return [
+        f"column {name!r} holds a different value in every row and looks like an identifier: leave it out with --drop "
+        f"{shlex.quote(name)} (in Python, drop=[{name!r}])"
+        for name in features.columns
+        if len(features) > _FEW_ROWS and _is_identifier(name, features[name])
+    ]
+
+
+def _is_identifier(name: str, column: Any) -> bool:
+    import pandas as pd
+
+    kind = pd.api.types.infer_dtype(column, skipna=False)
+    if kind not in ("string", "integer") or not column.is_unique or column.isna().any():
+        return False
+    named = re.fullmatch(r"(.*_)?(id|index)", name.lower()) is not None
+    return kind == "string" or named or int(column.max()) - int(column.min()) == len(column) - 1
 
 
 def _as_labels(column: Any, target: str, name: str) -> NDArray[Any]:
@@ -365,7 +429,9 @@ def _to_yes_no(name: str, column: Any) -> Any:
 def _to_dates(name: str, column: Any) -> Any:
     import pandas as pd
 
-    dates = pd.to_datetime(column, errors="coerce")
+    dates = pd.to_datetime(column, format="ISO8601", errors="coerce")
+    if (dates.isna() & column.notna()).any():
+        dates = pd.to_datetime(column, errors="coerce")
     _refuse_lost(name, column, dates, "dates")
     return dates
 

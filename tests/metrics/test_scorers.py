@@ -4,9 +4,12 @@ import warnings
 import numpy as np
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -23,13 +26,18 @@ def _quiet_about_booleans():
         yield
 
 
+def scorer_of(name):
+    """The scorer, with the option that one of them cannot do without."""
+    return get_scorer(name, **({"k": 24} if name == "precision_at_k" else {}))
+
+
 @pytest.mark.parametrize("name", get_scorer_names())
 def test_every_name_works_for_every_label_family(name, family, overlapping):
     X, y = overlapping
     labels = family[0][y]
     model = make_pipeline(StandardScaler(), ThresholdRejectClassifier(LogisticRegression(), costs=0.2))
     search = GridSearchCV(model, {"thresholdrejectclassifier__costs": [0.2]}, cv=2).fit(X, labels)
-    scorer = get_scorer(name)
+    scorer = scorer_of(name)
     values = [scorer(estimator, X, labels) for estimator in (search.best_estimator_, search)]
     assert np.isfinite(values).all()
     assert values[0] == values[1]
@@ -42,13 +50,13 @@ def test_every_name_works_for_every_label_family(name, family, overlapping):
 def test_every_name_works_as_scoring(name, overlapping):
     X, y = overlapping
     model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
-    assert np.isfinite(cross_val_score(model, X, y, scoring=get_scorer(name), cv=3)).all()
+    assert np.isfinite(cross_val_score(model, X, y, scoring=scorer_of(name), cv=3)).all()
 
 
 def test_several_scorers_at_once(overlapping):
     X, y = overlapping
     model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
-    results = cross_validate(model, X, y, scoring={name: get_scorer(name) for name in get_scorer_names()}, cv=3)
+    results = cross_validate(model, X, y, scoring={name: scorer_of(name) for name in get_scorer_names()}, cv=3)
     assert {f"test_{name}" for name in get_scorer_names()} <= set(results)
 
 
@@ -56,7 +64,7 @@ def test_several_scorers_at_once(overlapping):
 def test_pickles(name, overlapping):
     X, y = overlapping
     model = ThresholdRejectClassifier(LogisticRegression()).fit(X, y)
-    scorer = get_scorer(name)
+    scorer = scorer_of(name)
     assert pickle.loads(pickle.dumps(scorer))(model, X, y) == scorer(model, X, y)
 
 
@@ -91,7 +99,7 @@ def test_a_scorer_is_its_metric_with_a_sign(name, overlapping):
         "ks": metrics.ks_score(y, -decisions.h, pos_label=0),
         "precision_at_k": metrics.precision_at_k_score(y, -decisions.h, k=24, pos_label=0),
     }
-    assert get_scorer(name)(model, X, y) == pytest.approx(by_hand[name])
+    assert scorer_of(name)(model, X, y) == pytest.approx(by_hand[name])
     assert len({round(abs(value), 12) for value in by_hand.values()}) >= 10  # no two metrics stand in for each other
 
 
@@ -105,7 +113,39 @@ def test_ranking_scorers_turn_to_the_class_asked_for_and_refuse_three(overlappin
     three = ThresholdRejectClassifier(LogisticRegression(max_iter=1000)).fit(iris.data, iris.target)
     with pytest.raises(ValueError, match=r"A ranking metric needs two classes; the classifier has \[0, 1, 2\]"):
         get_scorer("ks")(three, iris.data, iris.target)
-    assert np.isfinite(cross_val_score(model, X[:30], y[:30], scoring=get_scorer("precision_at_k"), cv=5)).all()
+
+
+@pytest.mark.parametrize("classifier", [LogisticRegression(), GaussianNB()])
+@pytest.mark.parametrize("surround", [lambda c: c, lambda c: make_pipeline(StandardScaler(), c)])
+def test_ranking_scorers_take_any_classifier(classifier, surround, overlapping):
+    X, y = overlapping
+    labels = np.array(["bad", "good"])[y]
+    model = surround(clone(classifier)).fit(X, labels)
+    p = model.predict_proba(X)
+    assert get_scorer("ks")(model, X, labels) == metrics.ks_score(labels, p[:, 1])
+    bad = get_scorer("precision_at_k", k=30, pos_label="bad")
+    assert bad(model, X, labels) == metrics.precision_at_k_score(labels, p[:, 0], k=30, pos_label="bad")
+    scores = cross_val_score(surround(clone(classifier)), X, labels, scoring=bad, cv=3)
+    assert scores.min() > 0.5
+
+
+def test_ranking_scorers_find_a_named_positive_class_and_refuse_what_has_no_score(overlapping):
+    X, y = overlapping
+    inner = ThresholdRejectClassifier(LogisticRegression(), pos_label=0)
+    search = GridSearchCV(make_pipeline(StandardScaler(), inner), {}, cv=2).fit(X, y)
+    h = search.decision_function(X)
+    assert get_scorer("precision_at_k", k=9)(search, X, y) == metrics.precision_at_k_score(y, -h, k=9, pos_label=0)
+    with pytest.raises(TypeError, match="needs decision_function or predict_proba of a classifier; LinearRegression"):
+        get_scorer("ks")(LinearRegression().fit(X, y), X, y)
+    with pytest.raises(NotFittedError):
+        get_scorer("ks")(LogisticRegression(), X, y)
+
+
+def test_precision_at_k_needs_k_as_its_metric_does():
+    with pytest.raises(TypeError, match=r"precision_at_k needs k=: get_scorer\('precision_at_k', k=\.\.\.\)"):
+        get_scorer("precision_at_k")
+    with pytest.raises(TypeError, match="k"):
+        metrics.precision_at_k_score([0, 1], [0.1, 0.2])
 
 
 def test_unknown_options_are_refused_at_once():
@@ -134,7 +174,7 @@ def test_a_search_with_a_scorer_can_be_saved(overlapping, tmp_path):
     X, y = overlapping
     for name in ("ks", "neg_expected_cost"):
         search = GridSearchCV(
-            ThresholdRejectClassifier(LogisticRegression()), {"costs": [0.2]}, cv=2, scoring=get_scorer(name)
+            ThresholdRejectClassifier(LogisticRegression()), {"costs": [0.2]}, cv=2, scoring=scorer_of(name)
         ).fit(X, y)
         recuse.save(search, tmp_path / "search.skops")
         assert recuse.load(tmp_path / "search.skops").score(X, y) == search.score(X, y)

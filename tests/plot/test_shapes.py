@@ -1,15 +1,20 @@
 """ShapeFunctionDisplay."""
 
+import itertools
+
 import matplotlib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
-from recuse import AbstentionBoostingClassifier
+from recuse import AbstentionBoostingClassifier, ExactBoostClassifier
 from recuse.plot import ShapeFunctionDisplay
 
 
@@ -77,4 +82,54 @@ def test_a_twin_has_no_acceptance_score_to_draw_and_missing_values_are_told(mode
     display = ShapeFunctionDisplay.from_estimator(model, cases, max_features=2)
     panels = {ax.get_xlabel(): ax for ax in display.axes_}
     assert all(sum(hasattr(patch, "get_data") for patch in ax.patches) == 1 for ax in panels.values())
-    assert panels["a"].texts[0].get_text().startswith("missing: h +")
+    assert panels["a"].texts[0].get_text() == "missing"
+    shape = next(shape for shape in model.shape_functions_ if shape.feature == 0)
+    thick = [line for line in panels["a"].lines if line.get_linewidth() == 3]
+    assert [line.get_ydata()[0] for line in thick] == [shape.missing[0]]  # no acceptance score, no second bar
+    reached = max(
+        edge for patch in panels["a"].patches if hasattr(patch, "get_data") for edge in patch.get_data().edges
+    )
+    assert thick[0].get_xdata()[0] > reached  # at the right of all values
+
+
+def test_missing_values_are_drawn_for_both_scores_where_there_are_some(model_and_cases):
+    model, frame = model_and_cases
+    complete = ShapeFunctionDisplay.from_estimator(model, frame)
+    assert not any(ax.texts for ax in complete.axes_)
+    assert not any(ax.texts for ax in ShapeFunctionDisplay.from_estimator(model).axes_)
+    gaps = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.2)
+    fitted = AbstentionBoostingClassifier(**model.get_params()).fit(gaps, (model.predict(frame) == 1).astype(int))
+    for display in (ShapeFunctionDisplay.from_estimator(fitted, gaps), ShapeFunctionDisplay.from_estimator(fitted)):
+        for ax, position in zip(display.axes_, np.argsort(-display.importance(), kind="stable"), strict=False):
+            missing = fitted.shape_functions_[position].missing
+            if missing[0]:
+                drawn = [line.get_ydata()[0] for line in ax.lines if line.get_linewidth() == 3]
+                assert drawn == pytest.approx(list(missing))
+
+
+def test_the_class_that_h_speaks_for_is_named_and_ticks_are_few():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"amount": rng.gamma(3, 5000, 300), "member": rng.integers(0, 2, 300), "region": rng.integers(1, 4, 300)}
+    )
+    y = np.where(frame["amount"] / 9000 + frame["member"] + (frame["region"] == 2) > 2.5, "default", "paid")
+    model = ExactBoostClassifier(n_estimators=5, random_state=0).fit(frame, y)
+    display = ShapeFunctionDisplay.from_estimator(model, frame)
+    assert "towards 'paid'" in display.axes_[0].get_ylabel()
+    panels = {ax.get_xlabel(): ax for ax in display.axes_}
+    assert panels["member"].get_xticks().tolist() == [0, 1]
+    assert panels["member"].get_xlim() == (-0.5, 1.5)
+    assert panels["region"].get_xticks().tolist() == [1, 2, 3]
+    assert len(panels["amount"].get_xticks()) <= 5
+    display.figure_.canvas.draw()
+    boxes = [label.get_window_extent() for label in panels["amount"].get_xticklabels()]
+    assert all(a.x1 < b.x0 for a, b in itertools.pairwise(boxes))
+    alone = {ax.get_xlabel(): ax for ax in ShapeFunctionDisplay.from_estimator(model).axes_}
+    assert alone["member"].get_xticks().tolist() == [0, 1]
+
+
+def test_a_pipeline_tells_the_names_it_knows(model_and_cases):
+    model, frame = model_and_cases
+    pipe = make_pipeline(StandardScaler(), clone(model)).fit(frame, (model.predict(frame) == 1).astype(int))
+    shown = [ax.get_xlabel() for ax in ShapeFunctionDisplay.from_estimator(pipe, frame, max_features=2).axes_]
+    assert set(shown) <= set(frame.columns)

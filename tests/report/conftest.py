@@ -41,7 +41,14 @@ def summary(comparison):
     found["methods"].append(pair)
     found["why"]["shapes"] = [
         {"feature": "score", "cuts": [0.0, 1.0], "h": [-1.0, 0.5, 2.0], "r": [1.0, -0.5, 1.0]},
-        {"feature": "</script><b>town", "cuts": [0.5], "h": [0.0, 1.0], "r": [0.0, 0.0]},
+        {
+            "feature": "</script><b>town",
+            "cuts": [0.5],
+            "h": [0.0, 1.0],
+            "r": [0.0, 0.0],
+            "reach": [-0.5, 1.5],
+            "values": [0.0, 1.0],
+        },
     ]
     found["why"] |= {"n_shapes": 2, "own_acceptance": True}
     return found

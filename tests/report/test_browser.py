@@ -268,6 +268,13 @@ def test_the_page_of_a_booster_draws_its_shape_functions(browser, table, tmp_pat
     assert complaints == []
 
 
+def test_a_column_of_two_values_has_these_on_its_axis(open_page):
+    page = open_page()
+    axes = page.locator("#shape-1 svg .mark-text.role-axis-label").all()
+    ticks = [axis.locator("text").all_text_contents() for axis in axes]
+    assert ["0", "1"] in ticks
+
+
 def test_charts_follow_the_prices(open_page):
     page = open_page()
     drawn = page.locator("#chart-cost svg").inner_html()

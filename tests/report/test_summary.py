@@ -2,14 +2,16 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import recuse
 from recuse.metrics import cost_curve, risk_coverage_curve
 from recuse.report import render, rewrite, summarize
-from recuse.report.summary import SECTIONS
+from recuse.report.summary import SECTIONS, _difference
 
 
 def test_sections_and_json(summary):
@@ -49,8 +51,6 @@ def test_verdict_and_rejected_cases(comparison, summary):
 
 
 def test_differences_find_the_telling_column():
-    import pandas as pd
-
     rng = np.random.default_rng(0)
     x, doubt = rng.normal(size=300), rng.random(300) < 0.4
     y = np.where(doubt, rng.random(300) < 0.5, x > 0)
@@ -61,9 +61,63 @@ def test_differences_find_the_telling_column():
     assert found[0]["rejected"].startswith("unsure")
 
 
-def test_shape_functions_are_shown_where_the_model_has_them(comparison, monkeypatch):
-    from types import SimpleNamespace
+def test_columns_whose_values_hardly_repeat_are_left_out_and_rare_values_put_together():
+    rng = np.random.default_rng(0)
+    n = 200
+    rejected = np.arange(n) % 4 == 0
+    towns = np.where(rejected, "Ulm", "Bonn")
+    towns[::10] = [f"hamlet {i}" for i in range(20)]
+    frame = pd.DataFrame(
+        {
+            "name": [f"case {i}" for i in range(n)],
+            "day": [f"2020-02-{1 + i % 28:02d}" for i in range(n)],
+            "town": towns,
+            "flag": rejected,
+        }
+    )
+    found = {name: _difference(frame[name], rejected) for name in frame.columns}
+    assert found["name"] is found["day"] is None
+    # Half of the hamlets are of rejected cases: 10 in 50, and 10 in 150.
+    assert found["town"]["rejected"] == "Ulm: 80%"
+    assert found["town"]["accepted"] == "Ulm: 0%"
+    assert found["town"]["strength"] == pytest.approx((0.8 + 140 / 150 + 0.2 - 10 / 150) / 2)
+    assert found["flag"]["strength"] == 1
+    rare = pd.Series(np.where(rejected, [f"odd {i}" for i in rng.permutation(n)], "plain"), name="kind")
+    assert _difference(rare, rejected)["rejected"] == "(rarer values): 100%"
 
+
+def test_dates_are_compared_as_dates():
+    rejected = np.arange(40) >= 30
+    days = pd.Series(pd.to_datetime("2020-01-01") + pd.to_timedelta(np.arange(40), unit="D"), name="opened")
+    found = _difference(days, rejected)
+    assert found["strength"] == 1
+    assert (found["accepted"], found["rejected"]) == ("2020-01-15", "2020-02-04")
+    days[::2] = pd.NaT
+    assert _difference(days, rejected)["rejected"] == "2020-02-05"
+
+
+def test_panels_reach_over_the_values(comparison, monkeypatch):
+    model = comparison.model()
+    names = list(model[:-1].get_feature_names_out())
+    member, score = names.index("member"), names.index("score")
+    flat, step = np.zeros(2), np.array([0.0, 1.0])
+    shapes = [
+        SimpleNamespace(feature=member, cuts=np.array([0.5]), h=step, r=flat),
+        SimpleNamespace(feature=score, cuts=np.array([0.1]), h=2 * step, r=flat),
+        SimpleNamespace(feature=score, cuts=np.array([0.1]), h=flat, r=flat),
+        SimpleNamespace(feature=len(names), cuts=np.array([0.1]), h=0.5 * step, r=flat),
+    ]
+    monkeypatch.setattr(model[-1], "shape_functions_", shapes, raising=False)
+    why = summarize(comparison)["why"]
+    numbers, flags, stacked = why["shapes"]  # and none for the column that adds nothing
+    assert (flags["values"], flags["reach"]) == ([0.0, 1.0], [-0.5, 1.5])
+    known = comparison.cases.features["score"].dropna()
+    assert numbers["reach"] == pytest.approx(np.quantile(known, [0.005, 0.995]), rel=1e-5)
+    assert numbers["values"] is None
+    assert (stacked["reach"], stacked["values"]) == (None, None)
+
+
+def test_shape_functions_are_shown_where_the_model_has_them(comparison, monkeypatch):
     model = comparison.model()
     shapes = [
         SimpleNamespace(feature=0, cuts=np.array([0.1]), h=np.array([0.0, 0.2]), r=np.array([0.0, 0.0])),

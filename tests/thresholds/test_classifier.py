@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, OneClassSVM
 
-from recuse import Costs, RejectedSamplesError, ThresholdRejectClassifier
+from recuse import Costs, ExactBoostClassifier, RejectedSamplesError, ThresholdRejectClassifier
 from recuse.metrics import expected_cost
 from tests import reference
 
@@ -419,3 +419,53 @@ def test_no_score_at_all(overlapping):
 
     with pytest.raises(TypeError, match="has neither predict_proba nor decision_function"):
         ThresholdRejectClassifier(Oracle(), rule="tuned").fit(*overlapping)
+
+
+def _lending():
+    X, y = make_classification(300, n_features=5, flip_y=0.1, random_state=3)
+    return X, np.where(y == 1, "default", "paid")
+
+
+def _inner(**options):
+    return ExactBoostClassifier(n_estimators=5, n_rounds=5, random_state=0, **options)
+
+
+@pytest.mark.parametrize(
+    "surround",
+    [
+        lambda inner: inner,
+        lambda inner: make_pipeline(StandardScaler(), inner),
+        lambda inner: GridSearchCV(inner, {"n_rounds": [3]}, cv=2),
+        lambda inner: CalibratedClassifierCV(make_pipeline(StandardScaler(), inner), cv=2),
+        lambda inner: FrozenEstimator(inner.fit(*_lending())),
+    ],
+)
+def test_the_positive_class_of_the_wrapped_classifier_is_taken_over(surround):
+    X, y = _lending()
+    prices = Costs(fp=1, fn=5, reject=0.3)
+    wrapped = surround(_inner(pos_label="default", costs=prices))
+    taken = ThresholdRejectClassifier(wrapped, rule="tuned", costs=prices).fit(X, y)
+    stated = ThresholdRejectClassifier(wrapped, rule="tuned", costs=prices, pos_label="default").fit(X, y)
+    assert taken.pos_label_ == "default"
+    assert taken.thresholds_ == stated.thresholds_
+    decisions = taken.decide(X)
+    assert decisions.pos_label == "default"
+    misses = np.mean((y == "default") & (decisions.label == "paid"))
+    alarms = np.mean((y == "paid") & (decisions.label == "default"))
+    assert expected_cost(y, decisions) == pytest.approx(5 * misses + alarms + 0.3 * decisions.rejected.mean())
+
+
+def test_a_positive_class_that_contradicts_the_wrapped_one_is_refused():
+    X, y = _lending()
+    model = ThresholdRejectClassifier(_inner(pos_label="default"), rule="tuned", pos_label="paid")
+    with pytest.raises(ValueError, match="pos_label='paid' contradicts pos_label='default' of the estimator that is"):
+        model.fit(X, y)
+    unknown = ThresholdRejectClassifier(_inner(pos_label="late"), rule="tuned")
+    with pytest.raises(ValueError, match=r"pos_label='late' must be one of the classes \['default', 'paid'\]"):
+        unknown.fit(X, y)
+
+
+def test_without_a_named_positive_class_the_second_is_positive():
+    X, y = _lending()
+    assert ThresholdRejectClassifier(_inner(), rule="tuned").fit(X, y).pos_label_ == "paid"
+    assert ThresholdRejectClassifier(_inner(), rule="tuned", pos_label="default").fit(X, y).pos_label_ == "default"

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation
 from ..checks import check_count, is_number
@@ -21,6 +21,7 @@ from ..costs import Costs
 from ..solution import Solution
 from ..svm.inputs import INPUT_FORM, check_kernel_parameters, check_positive
 from ..svm.machine import KernelMachineMixin
+from ..validation import validate_data
 
 Vector = NDArray[np.float64]
 _STEEPNESS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.svm import OneClassSVM
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_share, check_weights
@@ -27,6 +27,7 @@ from ..svm.inputs import (
     some_cases,
 )
 from ..svm.regions import REJECTIONS, closest, evaluate_regions, region_reasons
+from ..validation import validate_data
 
 _SINGLE = 1e-6  # relative error of scores whose kernel values were held in single precision, as LIBSVM does
 

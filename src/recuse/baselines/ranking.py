@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.additive import AdditiveForm, additive_form
 from ..boosting.binning import bin_features
 from ..boosting.preparation import check_number, resolve_bins
 from ..checks import check_count
 from ..labels import some
+from ..validation import validate_data
 
 Array = NDArray[np.float64]
 

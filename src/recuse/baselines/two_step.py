@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation, RejectOptionMixin
 from ..boosting.additive import AdditiveForm, additive_form
@@ -22,6 +22,7 @@ from ..boosting.state import Problem, Settings
 from ..boosting.tuning import Recorder
 from ..checks import check_count
 from ..costs import Costs
+from ..validation import validate_data
 
 _QUANTILES = 101  # thresholds tried
 _NO_REJECT_TERM = 1e-300

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_count, check_share
 from ..costs import Costs, as_costs
+from ..validation import validate_data
 from .additive import AdditiveForm
 from .binning import Bins, bin_features
 from .bounds import GeneralizationBound, empirical_maximum, margin_bound

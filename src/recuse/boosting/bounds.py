@@ -12,7 +12,7 @@ for: with sqrt(2 ln(3 / delta) / m), half of it for r, it is no lower (0.20 and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from .losses import Surrogate, phi
 _ROWS = 65_536  # rows of which copies are made at once
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class GeneralizationBound:
     """The terms of the bound; `total` is their sum.
 
@@ -36,6 +36,12 @@ class GeneralizationBound:
         What chance adds.
     delta : float
         Probability that the bound fails.
+
+    Examples
+    --------
+    >>> from recuse.boosting.bounds import GeneralizationBound
+    >>> GeneralizationBound(empirical=0.1, complexity=1.5, confidence=0.25, delta=0.05)
+    GeneralizationBound(total=1.85, vacuous=True, empirical=0.1, complexity=1.5, confidence=0.25, delta=0.05)
     """
 
     empirical: float
@@ -52,6 +58,10 @@ class GeneralizationBound:
     def vacuous(self) -> bool:
         """Whether it says no more than that the loss is at most 1."""
         return self.total >= 1.0
+
+    def __repr__(self) -> str:
+        terms = ", ".join(f"{name}={value:.4g}" for name, value in asdict(self).items())
+        return f"GeneralizationBound(total={self.total:.4g}, vacuous={self.vacuous}, {terms})"
 
 
 def empirical_maximum(

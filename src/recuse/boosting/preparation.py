@@ -11,12 +11,12 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
 
 from ..base import RejectOptionMixin
 from ..checks import check_weights, is_number
 from ..costs import Costs
 from ..labels import some
+from ..validation import validate_data
 from .binning import MAX_UINT8_BINS
 from .judging import Data
 from .losses import forced_log_odds, reduce_prices

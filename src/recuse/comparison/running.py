@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold
 from ..checks import check_count
 from ..costs import Costs, as_costs
 from ..labels import plain
-from ..tables import Cases, as_frame, check_cases, read_table
+from ..tables import Cases, as_frame, check_cases, identifier_hints, read_table
 from ..workers import delayed_child
 from .checkpoints import Checkpoints, data_fingerprint, method_key, remove_leftovers, run_fingerprint
 from .folds import FoldResult, fit_model, run_fold
@@ -33,6 +34,7 @@ def compare(
     target: str | None = None,
     *,
     positive: Any = None,
+    drop: Iterable[str] = (),
     costs: Costs | float = DEFAULT_COSTS,
     methods: Iterable[str] | None = None,
     cv: int = 5,
@@ -56,6 +58,8 @@ def compare(
         Column with the outcome, of two classes.
     positive : label, optional
         The positive class; the second of the sorted classes by default.
+    drop : iterable of str, optional
+        Columns to leave out, such as an identifier. New tables need not have them.
     costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
         Prices.
     methods : iterable of str, optional
@@ -86,9 +90,10 @@ def compare(
     check_count("seed", seed, least=0)
     if n_jobs == 0:
         raise ValueError("n_jobs=0 leaves nobody to do the work; give 1 or more, or -1 for all cores.")
-    cases = load_cases(data, target, positive, least=max(cv, _LEAST_CASES))
+    dropped = _as_names(drop)
+    cases = load_cases(data, target, positive, drop=dropped, least=max(cv, _LEAST_CASES))
     chosen = choose_methods(methods, len(cases.outcomes))
-    arguments: dict[str, Any] = {"cv": int(cv), "repeats": int(repeats), "seed": int(seed)}
+    arguments: dict[str, Any] = {"cv": int(cv), "repeats": int(repeats), "seed": int(seed), "drop": dropped}
     fingerprint = data_fingerprint(cases)
     folder = _prepare_folder(out)
     checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments | prices_of(costs)))
@@ -122,6 +127,7 @@ def fit_method(
     *,
     method: str,
     positive: Any = None,
+    drop: Iterable[str] = (),
     costs: Costs | float = DEFAULT_COSTS,
     seed: int = 0,
 ) -> Any:
@@ -131,7 +137,7 @@ def fit_method(
     ----------
     method : str
         Name in ``recuse.comparison.METHODS``.
-    data, target, positive, costs, seed
+    data, target, positive, drop, costs, seed
         As in `compare`.
 
     Returns
@@ -142,25 +148,40 @@ def fit_method(
     costs = as_costs(costs)
     costs.require_rejecting_pays()
     check_count("seed", seed, least=0)
-    cases = load_cases(data, target, positive, least=_LEAST_CASES)
+    cases = load_cases(data, target, positive, drop=_as_names(drop))
     (chosen,) = choose_methods([method], len(cases.outcomes))
     setting = Setting(costs, cases.positive, seed, len(cases.outcomes))
     return fit_model(chosen, setting, cases.features, cases.outcomes)[0]
 
 
-def load_cases(data: Any, target: str | None, positive: Any = None, *, least: int = _LEAST_CASES) -> Cases:
-    """Return the table checked: from a frame, a file, or scikit-learn when there is none."""
+def load_cases(
+    data: Any, target: str | None, positive: Any = None, *, drop: Iterable[str] = (), least: int = _LEAST_CASES
+) -> Cases:
+    """Return the table checked: from a frame, a file, or scikit-learn when there is none.
+
+    Warns of columns that look like identifiers.
+    """
+    name = "table"
     if data is None:
         from ..datasets import load
 
         bunch = load("breast_cancer", as_frame=True)
         frame = bunch.data.assign(diagnosis=np.where(bunch.target == 1, "benign", "malignant"))
-        return check_cases(frame, target or "diagnosis", positive, name="breast cancer (scikit-learn)", least=least)
-    if target is None:
+        target, name = target or "diagnosis", "breast cancer (scikit-learn)"
+    elif target is None:
         raise ValueError("target is missing: name the column to predict.")
-    if isinstance(data, str | os.PathLike):
-        return check_cases(read_table(data), target, positive, name=Path(data).name, least=least)
-    return check_cases(as_frame(data), target, positive, least=least)
+    elif isinstance(data, str | os.PathLike):
+        frame, name = read_table(data), Path(data).name
+    else:
+        frame = as_frame(data)
+    cases = check_cases(frame, target, positive, drop=drop, name=name, least=least)
+    for hint in identifier_hints(cases.features):
+        warnings.warn(f"{name}: {hint}.", UserWarning, stacklevel=3)
+    return cases
+
+
+def _as_names(drop: Iterable[str]) -> list[str]:
+    return [drop] if isinstance(drop, str) else [str(name) for name in drop]
 
 
 def _prepare_folder(out: str | os.PathLike[str] | None) -> Path | None:

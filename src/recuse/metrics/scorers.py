@@ -1,7 +1,8 @@
 """Scorers for grid searches and cross-validation.
 
 A scorer asks the fitted estimator itself for its decisions, through a Pipeline or a search, so it knows which
-answers are rejections. Larger is better: costs and risks have their sign changed and ``neg_`` in their name.
+answers are rejections. Ranking metrics need no reject option and score any classifier. Larger is better: costs and
+risks have their sign changed and ``neg_`` in their name.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from inspect import signature
 from typing import Any
 
+import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
+from sklearn.utils.validation import check_is_fitted
 
-from ..checks import check_weights
-from ..decisions import Decisions, decide
+from ..decisions import Decisions, decide, stated_pos_label
 from ..labels import some
 from . import curves, ranking, rejection
 
@@ -83,31 +85,50 @@ class RejectScorer:
         return f"get_scorer({self.name!r}{options})"
 
 
-def _ks(y_true: Any, decisions: Decisions, *, pos_label: Any = None, sample_weight: Any = None) -> float:
-    score, pos_label = _score_towards(decisions, pos_label)
-    return ranking.ks_score(y_true, score, pos_label=pos_label, sample_weight=sample_weight)
+@dataclass(frozen=True, repr=False)
+class RankingScorer(RejectScorer):
+    """Score any fitted classifier, with or without a reject option, by how well its score ranks the cases.
+
+    Attributes are those of `RejectScorer`; ``measure(y_true, score, pos_label=, sample_weight=None, **options)``. The
+    score is `decision_function`, else `predict_proba`, turned towards the positive class.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from recuse.metrics import get_scorer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> get_scorer("precision_at_k", k=50)(GaussianNB().fit(X, y), X, y)
+    1.0
+    """
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Score the ranking of `X` by `estimator`."""
+        options = dict(self.options)
+        score, pos_label = _score_towards(options.pop("pos_label", None), estimator, X)
+        return self.sign * self.measure(y, score, pos_label=pos_label, sample_weight=sample_weight, **options)
 
 
-def _precision_at_k(
-    y_true: Any, decisions: Decisions, *, k: float | None = None, pos_label: Any = None, sample_weight: Any = None
-) -> float:
-    """Precision at k, by default at a tenth of the cases."""
-    score, pos_label = _score_towards(decisions, pos_label)
-    k = max(1.0, check_weights(sample_weight, len(score)).sum() / 10) if k is None else k
-    return ranking.precision_at_k_score(y_true, score, k=k, pos_label=pos_label, sample_weight=sample_weight)
+def _score_towards(pos_label: Any, estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The class score, turned towards the positive class, and that class."""
+    check_is_fitted(estimator)
+    method = next((name for name in ("decision_function", "predict_proba") if hasattr(estimator, name)), None)
+    if method is None or not hasattr(estimator, "classes_"):
+        name = type(estimator).__name__
+        raise TypeError(f"A ranking metric needs decision_function or predict_proba of a classifier; {name} has none.")
+    classes = estimator.classes_
+    if len(classes) != 2:
+        raise ValueError(f"A ranking metric needs two classes; the classifier has {some(classes)}.")
+    score = np.asarray(getattr(estimator, method)(X))
+    score = score[:, 1] if score.ndim == 2 else score
+    pos_label = stated_pos_label(estimator) if pos_label is None else pos_label
+    pos_label = classes[1] if pos_label is None else pos_label
+    return (-score if pos_label == classes[0] else score), pos_label
 
 
 def _selective_accuracy(y_true: Any, decisions: Decisions, *, sample_weight: Any = None) -> float:
     # A model that rejects everything answers nothing right: it must not win a search.
     return rejection.selective_accuracy_score(y_true, decisions, sample_weight=sample_weight, all_rejected=0.0)
-
-
-def _score_towards(decisions: Decisions, pos_label: Any) -> tuple[Any, Any]:
-    """The class score, turned towards the positive class."""
-    if len(decisions.classes) != 2:
-        raise ValueError(f"A ranking metric needs two classes; the classifier has {some(decisions.classes)}.")
-    pos_label = decisions.pos_label if pos_label is None else pos_label
-    return (-decisions.h if pos_label == decisions.classes[0] else decisions.h), pos_label
 
 
 SCORERS = {
@@ -122,10 +143,14 @@ SCORERS = {
         RejectScorer("neg_augrc", curves.augrc_score, -1),
         RejectScorer("neg_risk_at_coverage", curves.risk_at_coverage, -1),
         RejectScorer("coverage_at_risk", curves.coverage_at_risk),
-        RejectScorer("ks", _ks),
-        RejectScorer("precision_at_k", _precision_at_k),
+        RankingScorer("ks", ranking.ks_score),
+        RankingScorer("precision_at_k", ranking.precision_at_k_score),
     )
 }
+
+
+# Arguments of a metric that a scorer finds itself, not options.
+_FROM_THE_CALL = {"y_true", "y_pred", "y_score", "decisions", "sample_weight"}
 
 
 def get_scorer(name: str, **options: Any) -> RejectScorer:
@@ -136,8 +161,8 @@ def get_scorer(name: str, **options: Any) -> RejectScorer:
     name : str
         One of `get_scorer_names()`.
     **options
-        Arguments of the metric, such as ``costs=``, ``pos_label=``, ``coverage=``, ``risk=`` or ``k=``. Prices and
-        positive class are those of the classifier unless given.
+        Arguments of the metric, such as ``costs=``, ``pos_label=``, ``coverage=``, ``risk=`` or ``k=`` (which
+        "precision_at_k" needs). Prices and positive class are those of the classifier unless given.
 
     Returns
     -------
@@ -146,10 +171,14 @@ def get_scorer(name: str, **options: Any) -> RejectScorer:
     """
     if name not in SCORERS:
         raise ValueError(f"name must be one of {', '.join(map(repr, SCORERS))}; got {name!r}.")
-    known = set(signature(SCORERS[name].measure).parameters) - {"y_true", "y_pred", "decisions", "sample_weight"}
-    unknown = set(options) - known
+    parameters = signature(SCORERS[name].measure).parameters
+    known = {option: parameters[option] for option in sorted(set(parameters) - _FROM_THE_CALL)}
+    unknown = set(options) - set(known)
     if unknown:
-        raise TypeError(f"{name} takes {', '.join(sorted(known)) or 'no options'}; got {', '.join(sorted(unknown))}.")
+        raise TypeError(f"{name} takes {', '.join(known) or 'no options'}; got {', '.join(sorted(unknown))}.")
+    needed = [option for option, about in known.items() if about.default is about.empty and option not in options]
+    if needed:
+        raise TypeError(f"{name} needs {needed[0]}=: get_scorer({name!r}, {needed[0]}=...).")
     return replace(SCORERS[name], options=options)
 
 

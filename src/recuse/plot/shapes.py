@@ -7,9 +7,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decisions import locate
+from ..decisions import column_names, locate
+from ..labels import plain
 
 _COLUMNS = 3
+_TICKS = 4  # intervals between numbers on the axis of a feature
+_FEW_LEVELS = 6  # values of a column up to which each has its own mark
+_MISSING_SHARE = 0.12  # width of the strip for missing values, in widths of the panel
 _SHARES = np.array([0.005, *np.arange(0.1, 1.0, 0.1), 0.995])  # quantiles: what the panels reach, and deciles between
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind readers too
 
@@ -28,9 +32,13 @@ class ShapeFunctionDisplay:
     quantiles : ndarray of shape (n_features, n), optional
         Increasing values of each column: the panels reach from the first to the last, as far as the cuts require
         further, and mark the others at the bottom. Without them they reach a little beyond the cuts.
-
     missing : ndarray of bool of shape (n_features,), optional
-        Columns with missing values, whose panels tell what these add; none by default.
+        Columns with missing values, whose panels show at the right what these add; by default those whose missing
+        values move the class score.
+    levels : list of ndarray or None, optional
+        For each column its distinct values where they are few, to be marked on the axis, such as 0 and 1; else None.
+    towards : str, optional
+        The class that a higher class score speaks for.
 
     Attributes
     ----------
@@ -55,8 +63,11 @@ class ShapeFunctionDisplay:
         names: list[str],
         quantiles: NDArray[np.float64] | None = None,
         missing: NDArray[np.bool_] | None = None,
+        levels: list[NDArray[np.float64] | None] | None = None,
+        towards: str | None = None,
     ) -> None:
         self.shapes, self.names, self.quantiles, self.missing = shapes, names, quantiles, missing
+        self.levels, self.towards = levels, towards
 
     @classmethod
     def from_estimator(
@@ -84,13 +95,17 @@ class ShapeFunctionDisplay:
                 f"{type(classifier).__name__} has no {attribute}: only boosted stumps have an additive form "
                 "(max_depth=1)."
             )
-        known = getattr(classifier, "feature_names_in_", None)
+        known = column_names(estimator)
         n = classifier.n_features_in_
         names = [f"x{i}" for i in range(n)] if known is None else [str(name) for name in known]
         values = None if X is None else np.asarray(X, dtype=float)
         quantiles = None if values is None else np.nanquantile(values, _SHARES, axis=0).T
         missing = None if values is None else np.isnan(values).any(axis=0)
-        display = cls(getattr(classifier, attribute), [*names, "stacked score"], quantiles, missing)
+        levels = None if values is None else [_levels(column) for column in values.T]
+        towards = repr(plain(classifier.classes_[1]))
+        display = cls(
+            getattr(classifier, attribute), [*names, "stacked score"], quantiles, missing, levels, towards=towards
+        )
         return display.plot(max_features, axes=axes)
 
     def importance(self) -> NDArray[np.float64]:
@@ -113,7 +128,7 @@ class ShapeFunctionDisplay:
             ax.set_axis_off()
         if len(chosen):
             for ax in self.axes_[::_COLUMNS] if own else self.axes_[:1]:
-                ax.set_ylabel("added to the score")
+                ax.set_ylabel("added to the score" + (f"\n(h: towards {self.towards})" if self.towards else ""))
             if own:
                 handles, labels = self.axes_[0].get_legend_handles_labels()
                 self.figure_.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
@@ -122,6 +137,8 @@ class ShapeFunctionDisplay:
         return self
 
     def _panel(self, ax: Any, shape: Any, darkest: float) -> None:
+        from matplotlib.ticker import MaxNLocator
+
         low, high = self._reach(shape)
         edges = np.concatenate([[low], np.clip(shape.cuts, low, high), [high]])
         ax.axhline(0.0, color="0.8", linewidth=0.8)
@@ -132,19 +149,38 @@ class ShapeFunctionDisplay:
         for start, stop, r in zip(edges[:-1], edges[1:], shape.r, strict=True):
             if r < 0 and stop > start:
                 ax.axvspan(start, stop, color=_ORANGE, alpha=0.25 * float(-r) / darkest, linewidth=0)
-        if self.quantiles is not None and shape.feature < len(self.quantiles):
+        levels = self._levels_of(shape)
+        if levels is None and self.quantiles is not None and shape.feature < len(self.quantiles):
             marks = self.quantiles[shape.feature, 1:-1]
             ax.plot(marks, np.zeros(len(marks)), "|", color="0.4", transform=ax.get_xaxis_transform(), clip_on=False)
-        if self.missing is not None and shape.feature < len(self.missing) and self.missing[shape.feature]:
-            h, r = shape.missing
-            said = f"missing: h {h:+.2f}" + (f", r {r:+.2f}" if rejects else "")
-            ax.text(0.98, 0.03, said, transform=ax.transAxes, ha="right", fontsize="small", color="0.3")
+        right = high
+        if self._has_missing(shape):
+            right = high + _MISSING_SHARE * (high - low)
+            _draw_missing(ax, high, right, shape.missing if rejects else shape.missing[:1])
         ax.set_xlabel(self.names[shape.feature])
-        ax.set_xlim(low, high)
+        ax.set_xlim(low, right)
+        ticks = MaxNLocator(_TICKS).tick_values(low, high) if levels is None else levels
+        # The word "missing" takes the place of a number at the right end.
+        last = high if right == high else low + 0.8 * (high - low)
+        ax.set_xticks([tick for tick in ticks if low <= tick <= last])
+
+    def _has_missing(self, shape: Any) -> bool:
+        if self.missing is None:
+            return bool(shape.missing[0] != 0.0)
+        return bool(shape.feature < len(self.missing) and self.missing[shape.feature])
+
+    def _levels_of(self, shape: Any) -> NDArray[np.float64] | None:
+        """The few values of a column; where no cases are known, a single cut at 1/2 is one between 0 and 1."""
+        if self.levels is not None:
+            return self.levels[shape.feature] if shape.feature < len(self.levels) else None
+        return np.array([0.0, 1.0]) if shape.cuts.tolist() == [0.5] else None
 
     def _reach(self, shape: Any) -> tuple[float, float]:
-        cuts = shape.cuts
-        if self.quantiles is not None and shape.feature < len(self.quantiles):
+        cuts, levels = shape.cuts, self._levels_of(shape)
+        if levels is not None:  # every value in the middle of its step
+            low = levels[0] - (levels[1] - levels[0]) / 2
+            high = levels[-1] + (levels[-1] - levels[-2]) / 2
+        elif self.quantiles is not None and shape.feature < len(self.quantiles):
             low, high = self.quantiles[shape.feature, [0, -1]]
         elif len(cuts):
             pad = 0.1 * (cuts[-1] - cuts[0]) or 1.0
@@ -154,6 +190,21 @@ class ShapeFunctionDisplay:
         if len(cuts):
             low, high = min(low, cuts[0]), max(high, cuts[-1])
         return float(low), float(high if high > low else low + 1.0)
+
+
+def _levels(column: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Distinct values of a column where there are two or a few."""
+    values = np.unique(column[~np.isnan(column)])
+    return values if 2 <= len(values) <= _FEW_LEVELS else None
+
+
+def _draw_missing(ax: Any, left: float, right: float, added: tuple[float, ...]) -> None:
+    """A strip at the right of a panel, with what a missing value adds."""
+    ax.axvspan(left, right, color="0.93", linewidth=0)
+    for value, color in zip(added, (_BLUE, _ORANGE), strict=False):
+        ax.plot([left + 0.2 * (right - left), right - 0.2 * (right - left)], [value, value], color=color, linewidth=3)
+    below = {"xycoords": "axes fraction", "xytext": (0, -4), "textcoords": "offset points", "va": "top"}
+    ax.annotate("missing", (1.0, 0.0), ha="right", fontsize="small", **below)
 
 
 def _grid(n: int) -> NDArray[Any]:

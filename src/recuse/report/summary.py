@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from ..decisions import locate
 from ..labels import plain
 from ..metrics import ks_score
+from ..tables import identifier_hints
 from .operating import PAIR, PLAIN, Entries
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ CURVE_POINTS = 150
 SHOWN_CASES = 500
 SHOWN_COLUMNS = 6
 SHOWN_SHAPES = 8
+FREQUENT = 0.05  # share of the cases from which on a value of a text column is looked at by itself
+_FEW_CASES = 5
 SEND_ALL = "send-all"
 
 # Section of the page -> function that fills its key of the summary.
@@ -167,26 +171,45 @@ def _differences(comparison: Comparison) -> list[dict[str, Any]]:
     if rejected.all() or not rejected.any():
         return [{"column": name, "strength": None, "accepted": "", "rejected": ""} for name in features.columns]
     found = [_difference(features[name], rejected) for name in features.columns]
-    return sorted(found, key=lambda item: -item["strength"])
+    return sorted((item for item in found if item is not None), key=lambda item: -item["strength"])
 
 
-def _difference(column: Any, rejected: NDArray[np.bool_]) -> dict[str, Any]:
+def _difference(column: Any, rejected: NDArray[np.bool_]) -> dict[str, Any] | None:
+    """How a column differs between the two groups; None where its values hardly repeat, so that none can tell."""
     import pandas as pd
 
-    numbers = column if pd.api.types.is_numeric_dtype(column) else None
-    if numbers is not None and numbers.dtype != bool:
-        values = numbers.to_numpy(dtype=np.float64, na_value=np.nan)
-        middle = [_median(values[part]) for part in (~rejected, rejected)]
-        filled = np.where(np.isnan(values), np.nanmin(values) - 1, values)
-        strength = max(ks_score(rejected, filled, pos_label=True), ks_score(rejected, -filled, pos_label=True))
-        shown = [_cell(value) for value in middle]
+    if pd.api.types.is_datetime64_any_dtype(column):
+        compared = _compare_numbers(column.to_numpy(dtype="datetime64[s]").astype(np.float64), column.isna(), rejected)
+        strength, shown = compared[0], [_day(middle) for middle in compared[1]]
+    elif pd.api.types.is_numeric_dtype(column) and column.dtype != bool:
+        compared = _compare_numbers(column.to_numpy(dtype=np.float64, na_value=np.nan), column.isna(), rejected)
+        strength, shown = compared[0], [_cell(middle) for middle in compared[1]]
     else:
         text = column.astype("object").where(column.notna(), "(empty)").astype(str)
-        shares = pd.crosstab(text, rejected, normalize="columns")
+        counts = text.value_counts()
+        frequent = counts.index[counts >= max(_FEW_CASES, FREQUENT * len(text))]
+        if len(frequent) == 0:
+            return None
+        # Rare values by themselves would differ between any two groups.
+        shares = pd.crosstab(text.where(text.isin(frequent), "(rarer values)"), rejected, normalize="columns")
         strength = float((shares[True] - shares[False]).abs().sum() / 2)
         value = (shares[True] - shares[False]).idxmax()
         shown = [f"{value}: {shares.loc[value, part]:.0%}" for part in (False, True)]
     return {"column": str(column.name), "strength": float(strength), "accepted": shown[0], "rejected": shown[1]}
+
+
+def _compare_numbers(
+    values: NDArray[np.float64], missing: Any, rejected: NDArray[np.bool_]
+) -> tuple[float, tuple[float, float]]:
+    """The largest gap between the distributions of the groups, missing values below all others, and the medians."""
+    values = np.where(missing, np.nan, values)
+    filled = np.where(missing, np.nanmin(values) - 1, values)
+    strength = max(ks_score(rejected, filled, pos_label=True), ks_score(rejected, -filled, pos_label=True))
+    return strength, (_median(values[~rejected]), _median(values[rejected]))
+
+
+def _day(seconds: float) -> str | None:
+    return None if math.isnan(seconds) else str(np.datetime64(int(seconds), "s").astype("datetime64[D]"))
 
 
 def _median(values: NDArray[np.float64]) -> float:
@@ -205,8 +228,10 @@ def _shapes(comparison: Comparison) -> dict[str, Any]:
     # Towards the positive class, as everywhere on the page.
     sign = -1.0 if found and plain(classifier.classes_[0]) == comparison.cases.positive else 1.0
     names = [str(name) for name in model[:-1].get_feature_names_out()] if found else []
+    values = np.asarray(model[:-1].transform(comparison.cases.features), dtype=float) if found else np.zeros((0, 0))
     shapes = [
         {
+            **_reach(values[:, shape.feature] if shape.feature < len(names) else np.zeros(0), shape.cuts),
             "feature": names[shape.feature] if shape.feature < len(names) else "score of the first booster",
             "cuts": np.asarray(shape.cuts, dtype=float).tolist(),
             "h": (sign * np.asarray(shape.h, dtype=float) + 0.0).tolist(),
@@ -214,13 +239,30 @@ def _shapes(comparison: Comparison) -> dict[str, Any]:
         }
         for shape in found
     ]
-    strongest = sorted(shapes, key=lambda shape: -max(np.ptp(shape["h"]), np.ptp(shape["r"])))
+    strongest = sorted(shapes, key=lambda shape: -_moved(shape))
     return {
-        "shapes": strongest[:SHOWN_SHAPES],
+        "shapes": [shape for shape in strongest[:SHOWN_SHAPES] if _moved(shape) > 0],
         "n_shapes": len(shapes),
         "own_acceptance": any(any(shape["r"]) for shape in shapes),
         "stacked": bool(getattr(classifier, "score_functions_", None)),
     }
+
+
+def _moved(shape: dict[str, Any]) -> float:
+    return float(max(np.ptp(shape["h"]), np.ptp(shape["r"])))
+
+
+def _reach(column: NDArray[np.float64], cuts: Any) -> dict[str, Any]:
+    """What a panel reaches over: all but one value in 200 at either end, and the cuts; two values have a side each."""
+    known = column[~np.isnan(column)]
+    values = np.unique(known)
+    if len(values) == 2:
+        half = (values[1] - values[0]) / 2
+        return {"reach": [float(values[0] - half), float(values[1] + half)], "values": values.tolist()}
+    if len(values) < 2:
+        return {"reach": None, "values": None}
+    low, high = np.quantile(known, [0.005, 0.995])
+    return {"reach": [float(min(low, *cuts)), float(max(high, *cuts))], "values": None}
 
 
 def _data(comparison: Comparison) -> dict[str, Any]:
@@ -234,7 +276,7 @@ def _data(comparison: Comparison) -> dict[str, Any]:
         }
         for name in features.columns
     ]
-    return {"columns": columns, "fingerprint": comparison.fingerprint}
+    return {"columns": columns, "hints": identifier_hints(features), "fingerprint": comparison.fingerprint}
 
 
 def _settings(comparison: Comparison) -> dict[str, Any]:
@@ -246,7 +288,7 @@ def _settings(comparison: Comparison) -> dict[str, Any]:
             for text in fold.warnings
         }
     )
-    return {key: comparison.arguments[key] for key in ("cv", "repeats", "seed")} | {
+    return {key: comparison.arguments[key] for key in ("cv", "repeats", "seed", "drop")} | {
         "versions": comparison.versions,
         "warnings": warnings,
     }
@@ -256,6 +298,8 @@ def _cell(value: Any) -> Any:
     value = plain(value)
     if value is None or value != value:
         return None
+    if isinstance(value, datetime):
+        return str(value).removesuffix(" 00:00:00")
     if isinstance(value, float):
         return float(f"{value:.4g}")
     return value if isinstance(value, int | str | bool) else str(value)

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation
 from ..costs import Costs
 from ..solution import Solution
+from ..validation import validate_data
 from .inputs import INPUT_FORM, check_choice, check_kernel_parameters, check_limit, check_positive
 from .losses import bartlett_wegkamp_threshold, break_even_score, double_hinge, score_thresholds
 from .machine import KernelMachineMixin

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation
 from ..checks import check_count, check_share
 from ..costs import Costs
 from ..solution import Solution
+from ..validation import validate_data
 from .inputs import INPUT_FORM, check_choice, check_kernel_parameters, check_positive
 from .machine import KernelMachineMixin
 from .ramps import RampLoss, Turned, ramp_loss

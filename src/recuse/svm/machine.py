@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
 
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_weights, is_number
 from ..labels import plain
+from ..validation import validate_data
 from .gram import Kernel, centred
 from .inputs import INPUT_FORM, check_both_classes_weigh, check_kernel_matrix, settle_kernel, some_cases
 

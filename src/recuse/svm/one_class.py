@@ -10,13 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_share, check_weights, is_number
 from ..costs import Costs
 from ..labels import plain
 from ..solution import Solution
+from ..validation import validate_data
 from .coupled_qp import CoupledQP, coupled_qp
 from .gram import dense
 from .inputs import (

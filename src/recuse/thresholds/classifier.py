@@ -30,7 +30,8 @@ from sklearn.utils.validation import (
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_share, check_weights
 from ..costs import Costs
-from ..labels import as_labels
+from ..decisions import stated_pos_label
+from ..labels import as_labels, require_known
 from . import guarantee as binomial
 from .reasons import band_reasons, detector_name, multiclass_reasons
 from .rules import Band, Sample, chow_band, covering_threshold, neutral_band, symmetric_band, tuned_band
@@ -79,7 +80,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         place. A model that is fitted already goes in as ``FrozenEstimator(model)``: it is used as it is, and the
         cases given to `fit` only set the thresholds.
     costs : Costs or float, default=0.2
-        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``.
+        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. Those of a reject-option classifier inside `estimator`
+        are not taken over: give them here as well.
     rule : {"chow", "tuned", "symmetric"}, default="chow"
         - "chow": the thresholds that the prices imply, on `predict_proba`. Optimal when the probabilities are right.
           No threshold is learned. Three or more classes: reject when the highest probability is below
@@ -106,7 +108,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     cv : int, splitter or iterable, optional
         How scores are cross-validated for "tuned", "symmetric" and `coverage`; 5 stratified folds by default.
     pos_label : label, optional
-        The positive class of the prices; ``classes_[1]`` by default.
+        The positive class of the prices. By default the one that a reject-option classifier inside `estimator` names,
+        through a Pipeline, a search or a calibration; else ``classes_[1]``.
     reject_label : label, default="auto"
         What `predict` gives for a rejected case: -1, 0 or "[abstain]", whichever fits the classes, or your own.
     on_reject : {"label", "raise", "never"}, default="label"
@@ -218,7 +221,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         X, y, weights, groups = self._check_data(X, y, sample_weight, groups)
         codes = self._fit_labels(y)
         # A share or a promise in place of a price: whether rejecting pays is not asked.
-        costs = self._fit_costs(must_pay=self.coverage is None and self.guarantee is None)
+        must_pay = self.coverage is None and self.guarantee is None
+        costs = self._fit_costs(must_pay=must_pay, inner_pos_label=stated_pos_label(self.estimator))
         self._check_rule_fits(weights, groups)
         fitting, placing, testing = self._split_rows(len(codes))
         self._fit_models(_rows(X, fitting), y[fitting], weights[fitting])
@@ -264,7 +268,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_consistent_length(X, y, sample_weight, groups)
-        X, y = indexable(X, column_or_1d(as_labels(y), warn=True))
+        y = as_labels(y)
+        require_known(y)
+        X, y = indexable(X, column_or_1d(y, warn=True))
         if len(y) == 0:
             raise ValueError("X and y are empty: Found array with 0 sample(s) while a minimum of 2 is required.")
         validate_data(self, X, skip_check_array=True)  # feature names and number; the estimator checks the values

@@ -246,13 +246,14 @@ function showCurveTable(p) {
 
 function shapeChart(shape, i) {
   const rows = [], cuts = shape.cuts, span = cuts.length > 1 ? cuts[cuts.length - 1] - cuts[0] : 1;
-  const edges = cuts.length ? [cuts[0] - 0.08 * span, ...cuts, cuts[cuts.length - 1] + 0.08 * span] : [0, 1];
+  const reach = shape.reach || (cuts.length ? [cuts[0] - 0.08 * span, cuts[cuts.length - 1] + 0.08 * span] : [0, 1]);
+  const edges = [reach[0], ...cuts, reach[1]];
   const parts = summary.why.own_acceptance ? { "class score": shape.h, "acceptance score": shape.r } : { "class score": shape.h };
   for (const [part, values] of Object.entries(parts)) {
     values.forEach((y, k) => { for (const x of [edges[k], edges[k + 1]]) rows.push({ x, y, part }); });
   }
   return draw(`shape-${i}`, { height: 150, data: { values: rows }, mark: { type: "line", strokeWidth: 2 },
-    encoding: { x: axisX("x", null, { scale: { zero: false } }), y: { field: "y", type: "quantitative", title: null, axis: { tickCount: 4 } },
+    encoding: { x: axisX("x", null, { scale: { zero: false, nice: false, domain: reach }, axis: shape.values ? { values: shape.values, format: "~g" } : {} }), y: { field: "y", type: "quantitative", title: null, axis: { tickCount: 4 } },
       color: { field: "part", type: "nominal", scale: { domain: Object.keys(parts), range: ["var(--c0)", "var(--c1)"] }, legend: { title: null, orient: "bottom" } } } });
 }
 

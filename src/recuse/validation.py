@@ -1,0 +1,75 @@
+"""scikit-learn's check of cases and outcomes, with the column and the remedy named where it fails."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import validate_data as sklearn_validate_data
+
+from .labels import as_labels, is_missing, plain, require_known
+
+_ENCODE = "skrub's TableVectorizer or a ColumnTransformer before the classifier (docs: Your own table)"
+
+
+def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+    """Check cases, and outcomes where they are given, as `sklearn.utils.validation.validate_data` does.
+
+    Outcomes must all be known. Where the cases are a frame and are refused, the sentence names the column.
+    """
+    if y is not None and not (isinstance(y, str) and y == "no_validation"):
+        require_known(as_labels(y))
+    try:
+        return sklearn_validate_data(estimator, X, y, **options)
+    except (TypeError, ValueError) as error:
+        fault = _fault(X, type(estimator).__name__, allow_nan=options.get("ensure_all_finite", True) == "allow-nan")
+        if fault is None:
+            raise
+        raise ValueError(fault) from error
+
+
+def _fault(X: Any, needs: str, *, allow_nan: bool) -> str | None:
+    """What is wrong with the first column that is not made of finite numbers; None for what has no named columns."""
+    for name, values in _named_columns(X):
+        where = f"The column {name!r}"
+        if values.dtype.kind in "mM" or any(isinstance(value, datetime.date) for value in _objects(values)):
+            return f"{where} holds dates, and {needs} needs numbers: make numbers of them with {_ENCODE}."
+        text = next((value for value in _objects(values) if not _is_number(value)), None)
+        if text is not None:
+            return f"{where} holds {plain(text)!r}, and {needs} needs numbers: encode it with {_ENCODE}."
+        numbers = _as_floats(values)
+        if np.isinf(numbers).any():
+            return f"{where} holds an infinite number: put a missing value (NaN) where nothing is known."
+        if not allow_nan and np.isnan(numbers).any():
+            return f"{where} has missing values, and {needs} takes none: fill them, with SimpleImputer before it."
+    return None
+
+
+def _named_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
+    """Columns of a pandas or polars frame."""
+    if hasattr(X, "iloc") and hasattr(X, "items") and getattr(X, "ndim", 0) == 2:
+        yield from ((plain(name), np.asarray(column)) for name, column in X.items())
+    elif hasattr(X, "iter_columns"):
+        yield from ((column.name, np.asarray(column)) for column in X.iter_columns())
+
+
+def _objects(values: NDArray[Any]) -> list[Any]:
+    """What a column holds that NumPy knows no number for."""
+    return [value for value in values.tolist() if not is_missing(value)] if values.dtype.kind in "OSTU" else []
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
+    if values.dtype.kind in "OSTU":
+        return np.array([np.nan if is_missing(value) else float(value) for value in values.tolist()])
+    return values.astype(np.float64) if values.dtype.kind in "biuf" else np.zeros(0)

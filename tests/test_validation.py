@@ -1,0 +1,123 @@
+"""What is said of tables that cannot be fitted: the column, and what to do."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import validate_data as sklearn_validate_data
+
+from recuse import (
+    AbstentionBoostingClassifier,
+    CoupledOneClassSVC,
+    DoubleHingeSVC,
+    DoubleRampSVC,
+    ThresholdRejectClassifier,
+    cross_val_decide,
+)
+from recuse.baselines import KSLinearClassifier, RankBoostClassifier, TwoStepBoostingClassifier
+
+TAKE_GAPS = [AbstentionBoostingClassifier(n_rounds=3), TwoStepBoostingClassifier(n_rounds=3), RankBoostClassifier()]
+TAKE_NUMBERS = [DoubleHingeSVC(), DoubleRampSVC(), CoupledOneClassSVC(), KSLinearClassifier()]
+EVERY = pytest.mark.parametrize("model", TAKE_GAPS + TAKE_NUMBERS, ids=lambda model: type(model).__name__)
+
+
+@pytest.fixture
+def cases(overlapping):
+    X, y = overlapping
+    return pd.DataFrame({"amount": X[:, 0], "age": X[:, 1]}), y
+
+
+def spoiled(frame, **columns):
+    return frame.assign(**columns)
+
+
+@EVERY
+@pytest.mark.parametrize("dtype", ["object", "string", "category"])
+def test_a_column_of_text_is_named(model, dtype, cases):
+    frame, y = cases
+    purpose = pd.Series(np.where(y == 1, "travel", "car")).astype(dtype)
+    purpose[0] = None if dtype == "object" else pd.NA
+    with pytest.raises(ValueError, match=r"column 'purpose' holds '(travel|car)', and \w+ needs numbers: encode it"):
+        model.fit(spoiled(frame, purpose=purpose), y)
+
+
+@EVERY
+@pytest.mark.parametrize(
+    "opened",
+    [
+        pd.to_datetime(["2020-02-08"] * 239 + [None]),
+        pd.to_datetime(["2020-02-08"] * 240).tz_localize("UTC"),
+        [datetime.date(2020, 2, 8)] * 240,
+    ],
+    ids=["naive", "zoned", "objects"],
+)
+def test_a_column_of_dates_is_named(model, opened, cases):
+    frame, y = cases
+    with pytest.raises(ValueError, match=r"The column 'opened' holds dates, and \w+ needs numbers: .*TableVectorizer"):
+        model.fit(spoiled(frame, opened=opened), y)
+
+
+@EVERY
+def test_a_column_with_an_infinite_number_is_named(model, cases):
+    frame, y = cases
+    frame.loc[3, "age"] = -np.inf
+    with pytest.raises(ValueError, match="The column 'age' holds an infinite number: put a missing value"):
+        model.fit(frame, y)
+
+
+@pytest.mark.parametrize("model", TAKE_NUMBERS, ids=lambda model: type(model).__name__)
+def test_a_column_with_missing_values_is_named_where_none_are_taken(model, cases):
+    frame, y = cases
+    frame.loc[3, "age"] = np.nan
+    with pytest.raises(ValueError, match=r"The column 'age' has missing values, and \w+ takes none: fill them"):
+        model.fit(frame, y)
+
+
+def test_new_cases_and_polars_frames_are_told_alike(cases):
+    frame, y = cases
+    model = AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=3).fit(frame, y)
+    with pytest.raises(ValueError, match="column 'age' holds 'old', and AbstentionBoostingClassifier needs numbers"):
+        model.predict(spoiled(frame, age="old"))
+    polars = pl.DataFrame({"amount": frame["amount"].to_numpy(), "purpose": ["car"] * len(y)})
+    with pytest.raises(ValueError, match="The column 'purpose' holds 'car'"):
+        AbstentionBoostingClassifier(n_rounds=3).fit(polars, y)
+
+
+def test_what_has_no_column_names_is_told_as_scikit_learn_does(cases):
+    frame, y = cases
+    X = frame.to_numpy(copy=True)
+    X[0, 0] = np.inf
+    model = DoubleHingeSVC()
+    with pytest.raises(ValueError) as expected:  # noqa: PT011
+        sklearn_validate_data(model, X, y)
+    with pytest.raises(ValueError) as told:  # noqa: PT011
+        model.fit(X, y)
+    assert str(told.value) == str(expected.value)
+    with pytest.raises(ValueError, match="minimum of 2 is required"):  # nothing is wrong with a column
+        AbstentionBoostingClassifier().fit(frame[:1], y[:1])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [*TAKE_GAPS, *TAKE_NUMBERS, ThresholdRejectClassifier(LogisticRegression())],
+    ids=str,
+)
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+@pytest.mark.parametrize("dtype", ["object", "string", "float", "Int64"])
+def test_every_outcome_must_be_known(model, missing, dtype, cases):
+    frame, y = cases
+    labels = pd.Series(y if dtype in ("float", "Int64") else np.where(y == 1, "bad", "good")).astype(dtype)
+    labels[5] = np.nan if dtype == "float" else missing
+    with pytest.raises(ValueError, match=r"y holds missing values \(NaN, NA or None\): every case needs"):
+        model.fit(frame, labels)
+
+
+def test_cross_val_decide_wants_every_outcome_too(cases):
+    frame, y = cases
+    labels = pd.Series(np.where(y == 1, "bad", "good"), dtype="string")
+    labels[5] = pd.NA
+    with pytest.raises(ValueError, match="every case needs a known outcome"):
+        cross_val_decide(ThresholdRejectClassifier(LogisticRegression()), frame, labels)
