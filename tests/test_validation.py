@@ -14,12 +14,18 @@ from recuse import (
     CoupledOneClassSVC,
     DoubleHingeSVC,
     DoubleRampSVC,
+    ExactBoostClassifier,
     ThresholdRejectClassifier,
     cross_val_decide,
 )
 from recuse.baselines import KSLinearClassifier, RankBoostClassifier, TwoStepBoostingClassifier
 
-TAKE_GAPS = [AbstentionBoostingClassifier(n_rounds=3), TwoStepBoostingClassifier(n_rounds=3), RankBoostClassifier()]
+TAKE_GAPS = [
+    AbstentionBoostingClassifier(n_rounds=3),
+    TwoStepBoostingClassifier(n_rounds=3),
+    RankBoostClassifier(),
+    ExactBoostClassifier(n_estimators=2, n_rounds=3, random_state=0),
+]
 TAKE_NUMBERS = [DoubleHingeSVC(), DoubleRampSVC(), CoupledOneClassSVC(), KSLinearClassifier()]
 EVERY = pytest.mark.parametrize("model", TAKE_GAPS + TAKE_NUMBERS, ids=lambda model: type(model).__name__)
 

@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..base import Evaluation, RejectOptionMixin
 from ..checks import check_count, check_share, check_weights, is_number
 from ..costs import Costs
 from ..decisions import Decisions
 from ..labels import as_labels, encode, plain
+from ..validation import validate_data
 from .additive import AdditiveForm, ShapeFunction
 from .binning import Bins, bin_features, code_features, find_cuts
 from .bounds import GeneralizationBound
