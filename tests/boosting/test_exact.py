@@ -7,6 +7,7 @@ import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.ensemble import StackingClassifier
+from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
@@ -370,6 +371,10 @@ def test_bad_cases(data):
     for margins in (0.1, "ab", [-0.1], [np.nan], [[0.1]]):
         with pytest.raises(ValueError, match="margins must be a list of numbers"):
             constant.margin_losses(X[:, :2], y, margins)
+    with pytest.raises(NotFittedError):
+        make().margin_losses(X, y, [0.1])
+    with pytest.raises(ValueError, match=r"0 cases of the class 1 with a positive weight: at least one is needed"):
+        make().fit(X, y, sample_weight=1.0 - y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         constant.margin_losses(X[:, :2], y[:4], [0.1])
     with pytest.raises(ValueError, match=r"1 case of the class 1 .* at least 2"):

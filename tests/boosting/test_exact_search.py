@@ -99,6 +99,44 @@ def test_search_equals_brute_force(metric, weighted):
     assert improved > PROBLEMS / 4  # not all of them trivial
 
 
+@pytest.mark.parametrize("metric", ["auc", "precision_at_k", "reject_cost"])
+def test_the_shift_is_the_middle_of_those_that_do_as_well(metric):
+    wide = 0
+    for seed in range(60):
+        X, y, score, weight, margin, D, terms = random_problem(seed, False)
+        bins, y, score, weight = arrange(X, y, 3 * score, weight)  # gaps between the scores
+        stump = search(metric, bins, y, score, weight, margin, D, terms, weighted=False)
+        if stump is None:
+            continue
+        f, cut, d, missing_left = stump
+        right = right_of(bins, f, cut, missing_left)
+        reached = {e: loss(metric, y, score + e * right, weight, margin, terms) for e in range(-D, D + 1)}
+        ends = []
+        for step in (-1, 1):
+            e = d
+            while e + step in reached and e + step != 0 and reached[e + step] == pytest.approx(reached[d], abs=1e-12):
+                e += step
+            ends.append(e)
+        assert abs(d - sum(ends) / 2) <= 0.5, seed
+        wide += ends[1] - ends[0] >= 2
+    assert wide > 5
+
+
+@pytest.mark.parametrize("metric", COMPILED)
+def test_the_cut_is_the_middle_of_the_gap_between_the_cases_drawn(metric):
+    x = np.arange(31.0)
+    y = x >= 15
+    bins, y, _, weight = arrange(x[:, None], y, x, np.ones(31))
+    values = np.concatenate([x[15:], x[:15]])
+    drawn = np.flatnonzero((values >= 20) | (values <= 5))
+    few = bins.take(drawn)
+    zero = np.zeros(len(drawn), dtype=int)
+    terms = Terms(Costs(), float(y[drawn].sum()))
+    stump = search(metric, few, y[drawn], zero, weight[drawn], 0, 4, terms)
+    assert stump[:2] == (0, 12)  # cuts 5 to 19 do the same
+    assert stump[2] > 0
+
+
 def test_the_longest_shift_fits_the_window():
     assert UNITS <= WINDOW
 

@@ -302,7 +302,11 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             if n < least:
                 raise ValueError(
                     f"y holds {n} case{'' if n == 1 else 's'} of the class {plain(label)!r} with a positive weight: "
-                    f"at least {least} are needed{', to choose thresholds on held-out cases' if n else ''}."
+                    + (
+                        "at least one is needed."
+                        if least == 1
+                        else "at least 2, to choose thresholds on held-out cases."
+                    )
                 )
             if round(self.subsample * n) < 1:
                 raise ValueError(
@@ -425,6 +429,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
+        check_is_fitted(self)
         margins = _check_margins(margins)
         score = self._sign * self.decision_function(X, init_score)
         truth = encode(column_or_1d(as_labels(y)), self.classes_)
@@ -494,7 +499,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
 
     def _cut(self, f: int, cut: int) -> float:
         cuts = self._cuts[f]
-        return -np.inf if cut < 0 else float(cuts[cut]) if cut < len(cuts) else np.inf
+        return float(cuts[cut]) if cut < len(cuts) else np.inf
 
     @property
     def weights_(self) -> NDArray[np.float64]:

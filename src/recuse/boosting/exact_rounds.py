@@ -180,7 +180,7 @@ def _compiled(
     stumps, trace = np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1)
     taken = kernels.run(
         *flags(problem.objective), None if settings.exact else True, b.codes, b.n_bins, bag, bag[:split].copy(),
-        bag[split:].copy(), m1, np.arange(len(b.n_bins)), n_features, problem.n_pos, problem.weight, unit, score, UNITS,
+        bag[split:].copy(), m1, np.arange(len(b.n_bins)), n_features, problem.weight, unit, score, UNITS,
         float(settings.margin), *(_prices(terms) for terms in _both_terms(problem, settings, bag)), settings.patience,
         np.array([[seed], [~seed]], dtype=np.uint64), room, ends, np.zeros(3, dtype=np.int64), stumps, trace,
     )  # fmt: skip
