@@ -12,7 +12,7 @@ from recuse.boosting.binning import bin_features
 from recuse.boosting.exact_losses import loss_of
 from recuse.boosting.exact_pairs import WINDOW
 from recuse.boosting.exact_rounds import UNITS, flags
-from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, best_thresholds, of_roc
+from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, best_single_threshold, best_thresholds, of_roc
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
 
 PROBLEMS = 150  # of each objective and kind of weight
@@ -220,6 +220,31 @@ def test_losses_without_margin_are_the_metrics(seed, ties):
         for a, b in itertools.combinations_with_replacement(every, 2)
     )
     assert cost == pytest.approx(least)
+
+
+def test_the_single_threshold_is_the_cheapest_in_an_interval():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y, score, weight = rng.random(15) < 0.5, rng.integers(0, 8, 15).astype(float), rng.uniform(0.5, 2, 15)
+        y[:2] = True, False
+        low, high = np.sort(rng.uniform(-2, 9, 2))
+        ranked = Ranked.of(score, y, weight)
+        tried = np.array([-np.inf, *((ranked.values[1:] + ranked.values[:-1]) / 2), np.inf])
+        if not ((tried >= low) & (tried <= high)).any():
+            continue
+        cost = {t: weight @ (2 * (y & (score <= t)) + (~y & (score > t))) for t in tried}
+        found = best_single_threshold(ranked, 1.0, 2.0, low, high)
+        assert low <= found <= high
+        assert cost[found] == pytest.approx(min(c for t, c in cost.items() if low <= t <= high))
+
+
+def test_a_small_gain_beside_a_large_cost_counts_in_the_reject_search():
+    x, score = np.array([0.0, 0.0, 1.0]), np.array([0, 8, 0])
+    y, weight = np.array([False, True, True]), np.array([1e6, 1e6, 1.0])
+    bins, y, score, weight = arrange(x[:, None], y, score, weight)
+    stump = search("reject_cost", bins, y, score, weight, 0, 8, Terms(Costs()))
+    assert stump is not None
+    assert stump[2] > 0
 
 
 def test_a_tie_is_a_loss():
