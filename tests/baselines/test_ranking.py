@@ -106,3 +106,5 @@ def test_bad_input(data):
         RankBoostClassifier(n_rounds=0).fit(X, y)
     with pytest.raises(ValueError, match="NaN"):
         KSLinearClassifier().fit(np.where(X > 1, np.nan, X), y)
+    with pytest.raises(ValueError, match=r"columns \[0, 1, 2\] are too large to be standardised"):
+        KSLinearClassifier().fit(X * 1e300, y)

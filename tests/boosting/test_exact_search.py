@@ -12,7 +12,7 @@ from recuse.boosting.binning import bin_features
 from recuse.boosting.exact_losses import loss_of
 from recuse.boosting.exact_pairs import WINDOW
 from recuse.boosting.exact_rounds import UNITS, flags
-from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, best_thresholds, of_roc
+from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, best_single_threshold, best_thresholds, of_roc
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
 
 PROBLEMS = 150  # of each objective and kind of weight
@@ -99,6 +99,44 @@ def test_search_equals_brute_force(metric, weighted):
     assert improved > PROBLEMS / 4  # not all of them trivial
 
 
+@pytest.mark.parametrize("metric", ["auc", "precision_at_k", "reject_cost"])
+def test_the_shift_is_the_middle_of_those_that_do_as_well(metric):
+    wide = 0
+    for seed in range(60):
+        X, y, score, weight, margin, D, terms = random_problem(seed, False)
+        bins, y, score, weight = arrange(X, y, 3 * score, weight)  # gaps between the scores
+        stump = search(metric, bins, y, score, weight, margin, D, terms, weighted=False)
+        if stump is None:
+            continue
+        f, cut, d, missing_left = stump
+        right = right_of(bins, f, cut, missing_left)
+        reached = {e: loss(metric, y, score + e * right, weight, margin, terms) for e in range(-D, D + 1)}
+        ends = []
+        for step in (-1, 1):
+            e = d
+            while e + step in reached and e + step != 0 and reached[e + step] == pytest.approx(reached[d], abs=1e-12):
+                e += step
+            ends.append(e)
+        assert abs(d - sum(ends) / 2) <= 0.5, seed
+        wide += ends[1] - ends[0] >= 2
+    assert wide > 5
+
+
+@pytest.mark.parametrize("metric", COMPILED)
+def test_the_cut_is_the_middle_of_the_gap_between_the_cases_drawn(metric):
+    x = np.arange(31.0)
+    y = x >= 15
+    bins, y, _, weight = arrange(x[:, None], y, x, np.ones(31))
+    values = np.concatenate([x[15:], x[:15]])
+    drawn = np.flatnonzero((values >= 20) | (values <= 5))
+    few = bins.take(drawn)
+    zero = np.zeros(len(drawn), dtype=int)
+    terms = Terms(Costs(), float(y[drawn].sum()))
+    stump = search(metric, few, y[drawn], zero, weight[drawn], 0, 4, terms)
+    assert stump[:2] == (0, 12)  # cuts 5 to 19 do the same
+    assert stump[2] > 0
+
+
 def test_the_longest_shift_fits_the_window():
     assert UNITS <= WINDOW
 
@@ -182,6 +220,31 @@ def test_losses_without_margin_are_the_metrics(seed, ties):
         for a, b in itertools.combinations_with_replacement(every, 2)
     )
     assert cost == pytest.approx(least)
+
+
+def test_the_single_threshold_is_the_cheapest_in_an_interval():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y, score, weight = rng.random(15) < 0.5, rng.integers(0, 8, 15).astype(float), rng.uniform(0.5, 2, 15)
+        y[:2] = True, False
+        low, high = np.sort(rng.uniform(-2, 9, 2))
+        ranked = Ranked.of(score, y, weight)
+        tried = np.array([-np.inf, *((ranked.values[1:] + ranked.values[:-1]) / 2), np.inf])
+        if not ((tried >= low) & (tried <= high)).any():
+            continue
+        cost = {t: weight @ (2 * (y & (score <= t)) + (~y & (score > t))) for t in tried}
+        found = best_single_threshold(ranked, 1.0, 2.0, low, high)
+        assert low <= found <= high
+        assert cost[found] == pytest.approx(min(c for t, c in cost.items() if low <= t <= high))
+
+
+def test_a_small_gain_beside_a_large_cost_counts_in_the_reject_search():
+    x, score = np.array([0.0, 0.0, 1.0]), np.array([0, 8, 0])
+    y, weight = np.array([False, True, True]), np.array([1e6, 1e6, 1.0])
+    bins, y, score, weight = arrange(x[:, None], y, score, weight)
+    stump = search("reject_cost", bins, y, score, weight, 0, 8, Terms(Costs()))
+    assert stump is not None
+    assert stump[2] > 0
 
 
 def test_a_tie_is_a_loss():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import reprlib
+import zlib
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from ..base import Evaluation, RejectOptionMixin
@@ -28,6 +30,7 @@ SEARCHES = ("exact", "bisection")
 BOUNDED = ("auc", "ks")
 DEFAULT_COSTS = 0.2
 _DEFAULT_BINS = 64
+_WIDEST = 1e12  # ratio of weights: sums of products of two must stay finite, and keep some digits
 _CUT_ROWS = 20_000  # quantiles of larger tables are taken from about so many evenly spaced rows
 
 
@@ -213,7 +216,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self._check_parameters()
         X, order, problem = self._prepare(X, y, sample_weight, init_score)
         settings = self._settings()
-        before = self._earlier_runs(problem)
+        before = self._earlier_runs(problem, settings)
         held_out = np.zeros((2, len(order))) if before is None else self._held_out
         self._runs = [] if before is None else before
         seed = self._seed if before is not None else int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -235,6 +238,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         check_share("subsample", self.subsample, or_one=True)
         check_share("max_features", self.max_features, or_one=True)
         check_number("margin", self.margin, 0.0)
+        if self.margin >= 1:
+            raise ValueError(
+                f"margin must be less than 1, the range of the score: no case is ahead by more; got {self.margin!r}."
+            )
         check_switch("warm_start", self.warm_start)
         if self.n_iter_no_change is not None:
             check_count("n_iter_no_change", self.n_iter_no_change)
@@ -277,10 +284,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         n_pos = int(((weights > 0) & positive).sum())
         self._check_sizes(n_pos, len(order) - n_pos)
         max_bins = _DEFAULT_BINS if self.max_bins == "auto" else resolve_bins(self.max_bins, len(order))
-        smallest = weights[order].min()
-        # In units of the smallest weight, so that weights of whole proportions add up without rounding.
-        weight = np.round(weights[order] / smallest, 9)
-        k = self._check_k(float(weights[order].sum()), float(weights[order[:n_pos]].sum())) / smallest
+        weight, unit = _in_units(weights[order])
+        k = self._check_k(weight, n_pos, unit)
         problem = RankingProblem(
             _coded(X, order, max_bins),
             n_pos,
@@ -297,7 +302,11 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             if n < least:
                 raise ValueError(
                     f"y holds {n} case{'' if n == 1 else 's'} of the class {plain(label)!r} with a positive weight: "
-                    f"at least {least} are needed{', to choose thresholds on held-out cases' if n else ''}."
+                    + (
+                        "at least one is needed."
+                        if least == 1
+                        else "at least 2, to choose thresholds on held-out cases."
+                    )
                 )
             if round(self.subsample * n) < 1:
                 raise ValueError(
@@ -305,12 +314,14 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
                     f"use subsample={1 / n:.2g}, which takes one of them, or more."
                 )
 
-    def _check_k(self, total: float, positives: float) -> float:
+    def _check_k(self, weight: NDArray[np.float64], n_pos: int, unit: float) -> float:
+        """Return k in units of weight."""
         if self.k is None:
-            return positives
-        if not is_number(self.k) or not 1 <= self.k <= total:
-            raise ValueError(f"k must be between 1 and the number of cases, {total:g}; got {self.k!r}.")
-        return float(self.k)
+            return float(weight[:n_pos].sum())
+        total = float(weight.sum())
+        if not is_number(self.k) or not self.k >= 1 or not self.k / unit <= total * (1 + 1e-9):
+            raise ValueError(f"k must be between 1 and the number of cases, {total * unit:g}; got {self.k!r}.")
+        return min(self.k / unit, total)
 
     def _start(self, init_score: Any, n: int, order: NDArray[np.intp]) -> NDArray[np.int32]:
         """Initial scores in units, spread over `START_SPAN`."""
@@ -319,6 +330,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             return np.zeros(len(order), dtype=np.int32)
         start = _check_scores(init_score, n)[order] * self._sign
         low, high = float(start.min()), float(start.max())
+        if not np.isfinite(high - low):
+            raise ValueError(f"init_score goes from {low:g} to {high:g}, too wide to be rescaled: divide it first.")
         self._span = (low, high if high > low else low + 1.0)
         return np.rint(self._spread(start)).astype(np.int32)
 
@@ -327,26 +340,31 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         low, high = self._span
         return (start - low) / (high - low) * START_SPAN
 
-    def _earlier_runs(self, problem: RankingProblem) -> list[Run] | None:
-        """Runs of the last fit to go on from."""
-        if not self.warm_start or not hasattr(self, "_runs"):
+    def _earlier_runs(self, problem: RankingProblem, settings: RunSettings) -> list[Run] | None:
+        """Runs of the last fit to go on from, if it was a warm one too."""
+        before = getattr(self, "_fitted_to", None)
+        self._fitted_to = _fingerprint(self.metric, problem, settings) if self.warm_start else None
+        if self._fitted_to is None or before is None:
             return None
-        n = self._held_out.shape[1]
-        if n not in (0, len(problem.weight)) or self._n_cells != problem.bins.n_cells:
-            raise ValueError("warm_start=True goes on with the same cases; these differ from those of the last fit.")
+        if self._fitted_to != before:
+            self._fitted_to = before
+            raise ValueError(
+                "warm_start=True goes on with the same cases and parameters; these differ from those of the last fit. "
+                "To start afresh, use warm_start=False or a clone."
+            )
         if len(self._runs) > self.n_estimators:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be at least the {len(self._runs)} runs there are already, "
                 "with warm_start=True."
             )
-        return self._runs if n else None
+        return self._runs
 
     def _store(self, problem: RankingProblem, settings: RunSettings, held_out: NDArray[np.float64]) -> None:
         mean = Mean(problem.bins)
         for run in self._runs:
             mean.add(run)
         intercept, shapes = mean.shapes(problem.bins, problem.weight)
-        self._n_cells, self._per_start = problem.bins.n_cells, mean.per_start / mean.n_runs
+        self._per_start = mean.per_start / mean.n_runs
         score: NDArray[np.float64] = intercept + self._per_start * problem.start.astype(np.float64)
         for shape in shapes:
             codes = problem.bins.codes[shape.feature]
@@ -357,7 +375,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self._k_share = problem.terms.k / float(problem.weight.sum())
         ranked = Ranked.of(score, problem.positive, problem.weight, settings.margin * self._range)
         self.objective_ = problem.objective.loss(ranked, problem.terms)
-        self._choose_thresholds(problem, score, held_out)
+        span = 0.0 if self._span is None else self._per_start * START_SPAN
+        self._choose_thresholds(problem, score, held_out, _reach(intercept, shapes, span))
         self._form = AdditiveForm(
             self._sign * (intercept - self.threshold_), 0.0, [_turned(shape, self._sign) for shape in shapes]
         )
@@ -393,7 +412,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         }
 
     def margin_losses(self, X: Any, y: Any, margins: Any, *, init_score: Any = None) -> NDArray[np.float64]:
-        """Loss of cases when positives are judged at a margin below their score.
+        """Loss of cases when positives are judged at a margin below their score; a tie is a loss.
 
         Parameters
         ----------
@@ -410,8 +429,11 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
+        check_is_fitted(self)
+        margins = _check_margins(margins)
         score = self._sign * self.decision_function(X, init_score)
         truth = encode(column_or_1d(as_labels(y)), self.classes_)
+        check_consistent_length(X, truth)
         if not set(truth.tolist()) == {0, 1}:
             raise ValueError(f"y must hold cases of both classes {self.classes_.tolist()}, and of no other.")
         positive = truth == (1 if self._sign > 0 else 0)
@@ -442,15 +464,17 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         return margin_bound(**self._bound, delta=delta)
 
     def _choose_thresholds(
-        self, problem: RankingProblem, score: NDArray[np.float64], held_out: NDArray[np.float64]
+        self,
+        problem: RankingProblem,
+        score: NDArray[np.float64],
+        held_out: NDArray[np.float64],
+        reach: tuple[float, float],
     ) -> None:
         """Where the score is cut: by held-out cost where prices are given, else at the largest gap."""
-        costs, inside = problem.terms.costs, (float(score.min()), float(score.max()))
-        seen = held_out[1] > 0
+        costs, seen = problem.terms.costs, held_out[1] > 0
         if not (self._rejects or self.costs is not None):
             ranked = Ranked.of(score, problem.positive, problem.weight)
-            low = high = best_gap(ranked) if np.isfinite(best_gap(ranked)) else inside[1]
-            middle = low
+            low = middle = high = best_gap(ranked)
         else:
             ranked = Ranked.of(held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen])
             low, high = -np.inf, np.inf
@@ -459,8 +483,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             middle = best_single_threshold(ranked, costs.fp, costs.fn, low, high)
             if not self._rejects:
                 low = high = middle
-        # A threshold beyond every score decides nothing; keep it finite for the score h and its reasons.
-        beyond = inside[0] - 1.0, inside[1] + 1.0
+        # A threshold beyond every score a case can have decides nothing; keep it finite for h and its reasons.
+        beyond = reach[0] - 1.0, reach[1] + 1.0
         low, middle, high = (float(np.clip(t, *beyond)) for t in (low, middle, high))
         self.thresholds_, self.threshold_ = (low, high), middle
 
@@ -475,7 +499,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
 
     def _cut(self, f: int, cut: int) -> float:
         cuts = self._cuts[f]
-        return -np.inf if cut < 0 else float(cuts[cut]) if cut < len(cuts) else np.inf
+        return float(cuts[cut]) if cut < len(cuts) else np.inf
 
     @property
     def weights_(self) -> NDArray[np.float64]:
@@ -551,12 +575,56 @@ def _coded(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None) -> Bi
     return code_features(X, order, [find_cuts(X[rows, f], max_bins) for f in range(X.shape[1])])
 
 
+def _fingerprint(metric: Any, problem: RankingProblem, settings: RunSettings) -> int:
+    """A number that tells the cases and parameters of two fits apart."""
+    words = (metric if isinstance(metric, str) else "own", problem.n_pos, problem.terms, settings)
+    number = zlib.crc32(repr(words).encode())
+    for part in (problem.bins.codes, np.concatenate(problem.bins.cuts), problem.weight, problem.start):
+        number = zlib.crc32(part.tobytes(), number)
+    return number
+
+
+def _reach(intercept: float, shapes: list[ShapeFunction], span: float) -> tuple[float, float]:
+    """Least and largest score that any case can have, its initial score within the span of those seen."""
+    low, high = intercept, intercept + span
+    for shape in shapes:
+        low += min(shape.h.min(), shape.missing[0])
+        high += max(shape.h.max(), shape.missing[0])
+    return float(low), float(high)
+
+
+def _in_units(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Weights in units of the smallest, so that those of whole proportions add up without rounding; and the unit."""
+    low, high = float(weights.min()), float(weights.max())
+    if high / _WIDEST > low:
+        raise ValueError(
+            f"sample_weight goes from {low:g} to {high:g}, more than {_WIDEST:g} to 1: "
+            "give weight 0 to cases that do not count."
+        )
+    return np.round(weights / low, 9), low
+
+
 def _turned(shape: ShapeFunction, sign: float) -> ShapeFunction:
     return ShapeFunction(shape.feature, shape.cuts, sign * shape.h, shape.r, (sign * shape.missing[0], 0.0))
 
 
 def _check_scores(init_score: Any, n: int) -> NDArray[np.float64]:
-    scores = np.asarray(init_score, dtype=np.float64)
-    if scores.shape != (n,) or not np.isfinite(scores).all():
+    try:
+        scores = np.asarray(init_score, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"init_score must hold {n} finite numbers; got {reprlib.repr(init_score)}.") from None
+    if scores.shape != (n,):
         raise ValueError(f"init_score must hold {n} finite numbers, one a case; got shape {scores.shape}.")
+    if not np.isfinite(scores).all():
+        raise ValueError(f"init_score must hold {n} finite numbers; it holds NaN or infinity.")
     return scores
+
+
+def _check_margins(margins: Any) -> NDArray[np.float64]:
+    try:
+        values = np.asarray(margins, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(())
+    if values.ndim != 1 or not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(f"margins must be a list of numbers, at least 0; got {reprlib.repr(margins)}.")
+    return values

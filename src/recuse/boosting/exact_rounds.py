@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .additive import ShapeFunction
 from .binning import Bins
-from .objectives import Objective, Ranked, Terms
+from .objectives import OBJECTIVES, Objective, Ranked, Terms
 
 Array = NDArray[np.float64]
 
@@ -61,11 +61,9 @@ class RankingProblem:
         """Which cases are positive."""
         return np.arange(len(self.weight)) < self.n_pos
 
-    def prices(self, share: float = 1.0) -> Array:
-        """Prices and k for the compiled losses; a subsample counts its share of k."""
-        c = self.terms.costs
-        k = self.terms.k if share == 1.0 else max(1.0, np.ceil(share * self.terms.k))
-        return np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, k])
+    def terms_of(self, share: float) -> Terms:
+        """Prices and k for a part of the cases, which counts its share of k."""
+        return self.terms if share == 1.0 else replace(self.terms, k=max(1.0, float(np.ceil(share * self.terms.k))))
 
 
 @dataclass(frozen=True)
@@ -170,10 +168,9 @@ def _compiled(
     from . import exact_kernels as kernels
 
     m1, m0, n_features = sizes(problem, settings, bag).tolist()
-    equal = bool((problem.weight == problem.weight[0]).all())
-    # Counts of pairs are whole numbers while they fit; weighted pairs are floats.
-    small = equal and m1 * m0 < _LARGEST_COUNT
-    unit = np.ones(len(problem.weight), dtype=np.int32) if small else problem.weight
+    # Pairs are counted in whole numbers while they fit. All else is summed in floats, weighted or not: one compilation.
+    counted = problem.objective is OBJECTIVES["auc"] and m1 * m0 < _LARGEST_COUNT and not np.ptp(problem.weight)
+    unit = np.ones(len(problem.weight), dtype=np.int32) if counted else problem.weight
     score, b = problem.start.copy(), problem.bins
     split = int(np.searchsorted(bag, problem.n_pos))
     ends = np.array([score[bag].min(), score[bag].max()], dtype=np.int64)
@@ -183,9 +180,8 @@ def _compiled(
     stumps, trace = np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1)
     taken = kernels.run(
         *flags(problem.objective), None if settings.exact else True, b.codes, b.n_bins, bag, bag[:split].copy(),
-        bag[split:].copy(), m1, np.arange(len(b.n_bins)), n_features, problem.n_pos, problem.weight, unit, score, UNITS,
-        float(settings.margin), _full_prices(problem, bag),
-        problem.prices(settings.subsample * len(bag) / len(problem.weight)), settings.patience,
+        bag[split:].copy(), m1, np.arange(len(b.n_bins)), n_features, problem.weight, unit, score, UNITS,
+        float(settings.margin), *(_prices(terms) for terms in _both_terms(problem, settings, bag)), settings.patience,
         np.array([[seed], [~seed]], dtype=np.uint64), room, ends, np.zeros(3, dtype=np.int64), stumps, trace,
     )  # fmt: skip
     return Run(stumps[:taken].copy(), int(score[bag].min()), int(score[bag].max()), trace), score
@@ -196,8 +192,15 @@ def flags(objective: Objective) -> tuple[bool | None, ...]:
     return tuple(True if objective.code == code else None for code in range(4))
 
 
-def _full_prices(problem: RankingProblem, bag: NDArray[np.intp]) -> Array:
-    return problem.prices(len(bag) / len(problem.weight))
+def _prices(terms: Terms) -> Array:
+    c = terms.costs
+    return np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, terms.k])
+
+
+def _both_terms(problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp]) -> tuple[Terms, Terms]:
+    """Of all cases of a run, and of a subsample."""
+    share = len(bag) / len(problem.weight)
+    return problem.terms_of(share), problem.terms_of(settings.subsample * share)
 
 
 def _interpreted(
@@ -211,7 +214,9 @@ def _interpreted(
     positives, features = problem.positive, np.arange(len(problem.bins.n_bins))
     pos_rows, neg_rows = bag[positives[bag]].copy(), bag[~positives[bag]].copy()
     score, stumps = problem.start.copy(), []
-    loss = _loss(problem, settings, score, bag)
+    of_bag, of_sample = _both_terms(problem, settings, bag)
+    margin = _margin(settings, score[bag])
+    loss = _loss(problem, of_bag, score, bag, margin)
     trace, idle = [loss], 0
     for _ in range(settings.n_rounds):
         if not settings.patience or idle < settings.patience:
@@ -220,13 +225,14 @@ def _interpreted(
             kernels.draw(other_state, features, n_features)
             idle += 1
             rows = np.concatenate([pos_rows[:m1], neg_rows[:m0]])
-            stump = _best_by_trial(problem, settings, score, rows, features[:n_features])
+            stump = _best_by_trial(problem, of_sample, score, rows, features[:n_features], margin)
             if stump is not None:
                 new = score + _shifted(problem.bins, stump)
-                new_loss = _loss(problem, settings, new, bag)
+                new_margin = _margin(settings, new[bag])
+                new_loss = _loss(problem, of_bag, new, bag, new_margin)
                 if new_loss <= loss:
                     idle = 0 if new_loss < loss else idle
-                    score, loss = new, new_loss
+                    score, loss, margin = new, new_loss, new_margin
                     stumps.append(stump)
         trace.append(loss)
     table = np.array(stumps, dtype=np.int64).reshape(-1, 4)
@@ -237,10 +243,10 @@ _TRIED = tuple(s * UNITS // 2**i for i in range(6) for s in (1, -1))
 
 
 def _best_by_trial(
-    problem: RankingProblem, settings: RunSettings, score: Any, rows: Any, features: Any
+    problem: RankingProblem, terms: Terms, score: Any, rows: Any, features: Any, margin: int
 ) -> tuple[int, int, int, int] | None:
     """The best stump among all cuts of the features and the shifts `_TRIED`, if it is better than none."""
-    best, found = _loss(problem, settings, score, rows), None
+    best, found = _loss(problem, terms, score, rows, margin), None
     bins = problem.bins
     for f in features.tolist():
         codes = bins.codes[f][rows]
@@ -250,7 +256,7 @@ def _best_by_trial(
             for d in _TRIED:
                 for missing_left in (0, 1) if bins.n_bins[f] in used else (0,):
                     stump = (f, cut, d, missing_left)
-                    loss = _loss(problem, settings, score + _shifted(bins, stump), rows)
+                    loss = _loss(problem, terms, score + _shifted(bins, stump), rows, margin)
                     if loss < best:
                         best, found = loss, stump
     return found
@@ -264,11 +270,15 @@ def _shifted(bins: Bins, stump: tuple[int, int, int, int]) -> NDArray[np.int32]:
     return (d * right).astype(np.int32)
 
 
-def _loss(problem: RankingProblem, settings: RunSettings, score: Any, rows: Any) -> float:
+def _margin(settings: RunSettings, score: Any) -> int:
+    """The margin in units, as in the compiled loops."""
     theta = settings.margin
-    margin = max(1, round(theta * max(int(np.ptp(score[rows])), UNITS))) if theta > 0 else 0
+    return max(1, round(theta * max(int(np.ptp(score)), UNITS))) if theta > 0 else 0
+
+
+def _loss(problem: RankingProblem, terms: Terms, score: Any, rows: Any, margin: int) -> float:
     ranked = Ranked.of(score[rows].astype(float), problem.positive[rows], problem.weight[rows], margin)
-    return problem.objective.loss(ranked, problem.terms)
+    return problem.objective.loss(ranked, terms)
 
 
 class Mean:

@@ -10,6 +10,7 @@ the points of the ROC curve; it is given as `metric`, or listed in `OBJECTIVES` 
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..checks import is_number
 from ..costs import Costs
 
 Array = NDArray[np.float64]
@@ -189,7 +191,10 @@ def own_objective(function: Function) -> Objective:
 
     def loss(ranked: Ranked, terms: Terms) -> float:
         counts = (np.rint(w).astype(np.int64) for w in (ranked.pos, ranked.neg))
-        return float(function(*(np.repeat(ranked.values, count) for count in counts)))
+        value = function(*(np.repeat(ranked.values, count) for count in counts))
+        if not is_number(value) or not np.isfinite(value):
+            raise ValueError(f"metric must return the loss, a finite number; it returned {reprlib.repr(value)}.")
+        return float(value)
 
     return Objective(loss)
 

@@ -1,0 +1,200 @@
+"""Whole runs of ExactBoost, replayed stump by stump against losses written out from their definitions."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from recuse import Costs
+from recuse.boosting.binning import bin_features
+from recuse.boosting.exact_rounds import UNITS, RankingProblem, RunSettings, play, sizes
+from recuse.boosting.objectives import OBJECTIVES, Objective, Terms
+
+EVERY = {"subsample": 1.0, "max_features": 1.0}
+COSTS = Costs(fp=1.0, fn=1.7, reject_negative=0.15, reject_positive=0.35)
+
+
+def auc(score, y, w, terms):
+    pairs = w[y][:, None] * w[~y]
+    return 1 - (pairs * (score[y][:, None] > score[~y])).sum() / pairs.sum()
+
+
+def ks(score, y, w, terms):
+    below = score[:, None] <= np.unique(score)
+    gaps = w[~y] @ below[~y] / w[~y].sum() - w[y] @ below[y] / w[y].sum()
+    return 1 - max(gaps.max(), 0.0)
+
+
+def precision_at_k(score, y, w, terms):
+    """Cases one by one from the top, negatives first among equals, until k of weight are taken."""
+    left, hits = terms.k, 0.0
+    for i in np.lexsort((y, -score)):
+        taken = min(w[i], left)
+        hits, left = hits + taken * y[i], left - taken
+    return 1 - hits / terms.k
+
+
+def reject_cost(score, y, w, terms):
+    """No up to a, yes above b, rejected between, for every pair a <= b."""
+    c, below = terms.costs, score[:, None] <= np.append(-np.inf, np.unique(score))
+    no, yes = (w * c.fn * y) @ below, (w * c.fp * ~y) @ ~below
+    rejected = (w * np.where(y, c.reject_positive, c.reject_negative)) @ below
+    cost = no[:, None] + yes + rejected - rejected[:, None]
+    return cost[np.triu_indices(len(cost))].min() / w.sum()
+
+
+LOSSES = {"auc": auc, "ks": ks, "precision_at_k": precision_at_k, "reject_cost": reject_cost}
+
+
+def make_problem(metric, seed, *, weighted=False, start=False, n=None):
+    """A few cases with ties, duplicates and missing values, positives first."""
+    rng = np.random.default_rng(seed)
+    n = n or int(rng.integers(8, 16))
+    n_pos = int(rng.integers(2, n - 2))
+    X = rng.integers(0, 4, size=(n, 2)).astype(float)
+    X[:n_pos] += rng.integers(0, 2, size=(n_pos, 2))
+    if seed % 2:
+        X[rng.random(X.shape) < 0.25] = np.nan
+        X[0], X[-1] = 0.0, 3.0
+    weight = rng.choice([1.0, 1.5, 2.0, 4.0], n) if weighted else np.ones(n)
+    initial = rng.integers(0, 40, n).astype(np.int32) if start else np.zeros(n, dtype=np.int32)
+    terms = Terms(COSTS, float(rng.integers(1, n_pos + 1)))
+    return RankingProblem(bin_features(X, np.arange(n), None), n_pos, weight, initial, OBJECTIVES[metric], terms)
+
+
+def margin_of(theta, score):
+    """In units: relative to the range, which counts as `UNITS` at least, and never rounded down to nothing."""
+    return max(1, round(theta * max(np.ptp(score), UNITS))) if theta else 0
+
+
+def shifted(bins, stump):
+    f, cut, d, missing_left = stump
+    codes = bins.codes[f].astype(int)
+    return d * np.where(codes == bins.n_bins[f], not missing_left, codes > cut)
+
+
+def judged(loss, problem, score, margin, rows, terms=None):
+    y = problem.positive[rows]
+    return loss((score - margin * problem.positive)[rows], y, problem.weight[rows], terms or problem.terms)
+
+
+def every_stump(bins):
+    for f, n in enumerate(bins.n_bins.tolist()):
+        sides = (0, 1) if bins.has_missing[f] else (0,)
+        for cut, d, left in itertools.product(range(-1, n), range(-UNITS, UNITS + 1), sides):
+            yield f, cut, d, left
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.1])
+@pytest.mark.parametrize("weighted", [False, True], ids=["equal", "weighted"])
+@pytest.mark.parametrize("metric", LOSSES)
+def test_every_stump_is_the_best_there_is_and_never_makes_the_loss_worse(metric, weighted, theta):
+    loss, taken = LOSSES[metric], 0
+    for seed in range(6):
+        problem = make_problem(metric, seed, weighted=weighted, start=seed > 1)
+        ((run, out, _),) = play(problem, RunSettings(n_rounds=4, margin=theta, **EVERY), seed, range(1))
+        everyone, score, trace = np.arange(len(problem.weight)), problem.start.astype(int), run.trace.tolist()
+        assert len(out) == 0
+        assert trace[0] == pytest.approx(judged(loss, problem, score, margin_of(theta, score), everyone))
+        for t, stump in enumerate(run.stumps.tolist()):
+            margin = margin_of(theta, score)
+            found = judged(loss, problem, score + shifted(problem.bins, stump), margin, everyone)
+            best = min(
+                judged(loss, problem, score + shifted(problem.bins, s), margin, everyone)
+                for s in every_stump(problem.bins)
+            )
+            assert found == pytest.approx(best, abs=1e-9), seed
+            assert found < judged(loss, problem, score, margin, everyone)
+            score = score + shifted(problem.bins, stump)
+            # Every case was looked at, so nothing is tried again: rounds are taken from the first to the last.
+            new = judged(loss, problem, score, margin_of(theta, score), everyone)
+            assert trace[t + 1] == pytest.approx(new, abs=1e-9), seed
+            assert new <= trace[t] + 1e-9
+        assert (run.low, run.high) == (score.min(), score.max())
+        assert trace[len(run.stumps) :] == [trace[-1]] * (5 - len(run.stumps))
+        taken += len(run.stumps)
+    assert taken >= 4
+
+
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "interpreted"])
+@pytest.mark.parametrize("metric", LOSSES)
+def test_the_loss_by_round_is_that_of_the_cases_of_the_run(metric, compiled):
+    """Subsamples find the stumps, but every case that is not kept out accepts them: replayed, the losses agree."""
+    loss, objective = LOSSES[metric], OBJECTIVES[metric]
+    problem = make_problem(metric, 1, weighted=True, n=40)
+    problem = replace(problem, objective=objective if compiled else Objective(objective.loss))
+    settings = RunSettings(n_rounds=15 if compiled else 4, subsample=0.5, max_features=0.5, margin=0.05, hold_out=True)
+    n, seen = len(problem.weight), []
+    for run, out, held_out in play(problem, settings, 0, range(5)):
+        seen.append(out)
+        bag = np.setdiff1d(np.arange(n), out)
+        k = max(1.0, np.ceil(problem.terms.k * len(bag) / n))
+        terms = Terms(problem.terms.costs, k)
+        score, losses = problem.start.astype(int), []
+        losses.append(judged(loss, problem, score, margin_of(0.05, score[bag]), bag, terms))
+        for stump in run.stumps.tolist():
+            score = score + shifted(problem.bins, stump)
+            losses.append(judged(loss, problem, score, margin_of(0.05, score[bag]), bag, terms))
+        assert (np.diff(losses) <= 1e-9).all()
+        assert run.trace[-1] == pytest.approx(losses[-1])
+        np.testing.assert_allclose(np.unique(run.trace.round(9)), np.unique(np.round(losses, 9)), atol=2e-9)
+        span = score[bag].max() - score[bag].min()
+        np.testing.assert_allclose(held_out, (score[out] - score[bag].min()) / span)
+    # Five runs keep out every case once, of each class about as many.
+    np.testing.assert_array_equal(np.sort(np.concatenate(seen)), np.arange(n))
+    assert np.ptp([np.sum(out < problem.n_pos) for out in seen]) <= 1
+
+
+def test_runs_differ_and_every_case_and_feature_is_drawn():
+    problem = make_problem("auc", 0, n=60)
+    settings = RunSettings(n_rounds=10, subsample=0.3, max_features=0.5)
+    runs = [run for run, _, _ in play(problem, settings, 0, range(6))]
+    assert len({run.stumps.tobytes() for run in runs}) == 6
+    assert {f for run in runs for f in run.stumps[:, 0].tolist()} == {0, 1}
+    again = [run for run, _, _ in play(problem, settings, 1, range(6))]
+    assert len({run.stumps.tobytes() for run in runs + again}) == 12
+
+
+def test_how_many_are_drawn():
+    problem = make_problem("auc", 0, n=30)
+    n_pos = problem.n_pos
+    drawn = sizes(problem, RunSettings(subsample=0.26, max_features=0.9), np.arange(30))
+    assert drawn.tolist() == [round(0.26 * n_pos), round(0.26 * (30 - n_pos)), 2]
+    assert sizes(problem, RunSettings(subsample=0.01, max_features=0.01), np.arange(30)).tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("theta", [0.0, 0.1])
+@pytest.mark.parametrize("metric", LOSSES)
+def test_the_interpreted_search_tries_every_cut_at_its_shifts(metric, theta):
+    """Whatever is drawn, k and the margin are those of the round."""
+    loss, taken = LOSSES[metric], 0
+    for seed in range(4):
+        problem = make_problem(metric, seed, weighted=True, start=seed > 1)
+        problem = replace(problem, objective=Objective(OBJECTIVES[metric].loss))
+        ((run, _, _),) = play(problem, RunSettings(n_rounds=2, margin=theta, **EVERY), seed, range(1))
+        everyone, score = np.arange(len(problem.weight)), problem.start.astype(int)
+        shifts = {sign * UNITS // 2**i for i in range(6) for sign in (1, -1)}
+        for stump in run.stumps.tolist():
+            margin = margin_of(theta, score)
+            tried = [s for s in every_stump(problem.bins) if s[2] in shifts]
+            best = min(judged(loss, problem, score + shifted(problem.bins, s), margin, everyone) for s in tried)
+            score = score + shifted(problem.bins, stump)
+            assert judged(loss, problem, score, margin, everyone) == pytest.approx(best, abs=1e-9), seed
+        taken += len(run.stumps)
+    assert taken >= 3
+
+
+def test_a_subsample_counts_its_share_of_k():
+    """The ten best of 40 cases are the five best of half of them, in either search."""
+    seen = []
+
+    def note(ranked, terms):
+        seen.append((round(ranked.pos.sum() + ranked.neg.sum()), terms.k))
+        return OBJECTIVES["precision_at_k"].loss(ranked, terms)
+
+    problem = replace(make_problem("precision_at_k", 0, n=40), objective=Objective(note), terms=Terms(COSTS, 10.0))
+    list(play(problem, RunSettings(n_rounds=1, subsample=0.5), 0, range(1)))
+    sample = sum(sizes(problem, RunSettings(subsample=0.5), np.arange(40))[:2].tolist())
+    assert set(seen) == {(40, 10.0), (sample, 5.0)}
+    assert [problem.terms_of(share).k for share in (1.0, 0.5, 0.21, 0.01)] == [10.0, 5.0, 3.0, 1.0]
