@@ -172,6 +172,28 @@ def test_more_cases_do_not_mean_other_features():
     assert len(set(chosen[0])) > 1
 
 
+@pytest.mark.parametrize("metric", ["auc", "precision_at_k"])
+def test_a_run_ends_after_so_many_rounds_without_improvement(metric):
+    """Up to there it is the run without an end; a stump that changes nothing is no improvement."""
+    problem, early = make_problem(metric, 0, n=60), 0
+    long, short = (
+        [
+            run.trace
+            for run, _, _ in play(problem, RunSettings(30, subsample=0.3, max_features=0.5, patience=p), 0, range(20))
+        ]
+        for p in (0, 2)
+    )
+    for full, ended in zip(long, short, strict=True):
+        expected, idle = [full[0]], 0
+        for before, after in itertools.pairwise(full):
+            if idle < 2:
+                idle = 0 if after < before else idle + 1
+                expected.append(after)
+        early += len(expected) < 25
+        assert ended.tolist() == expected + [expected[-1]] * (31 - len(expected))
+    assert early > 5
+
+
 def test_how_many_are_drawn():
     problem = make_problem("auc", 0, n=30)
     n_pos = problem.n_pos
