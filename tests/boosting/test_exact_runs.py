@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from recuse import Costs
+from recuse.boosting import exact_kernels as kernels
 from recuse.boosting.binning import bin_features
-from recuse.boosting.exact_rounds import UNITS, RankingProblem, RunSettings, play, sizes
+from recuse.boosting.exact_rounds import UNITS, RankingProblem, RunSettings, _margin, play, sizes
 from recuse.boosting.objectives import OBJECTIVES, Objective, Terms
 
 EVERY = {"subsample": 1.0, "max_features": 1.0}
@@ -172,6 +173,43 @@ def test_runs_differ_and_every_case_and_feature_is_drawn():
     assert len({run.stumps.tobytes() for run in runs + again}) == 12
 
 
+def test_more_cases_do_not_mean_other_features():
+    """Cases and features are drawn from streams of their own."""
+    chosen = []
+    for copies in (4, 8):
+        X = np.repeat(np.arange(5.0), copies)[:, None] + np.arange(4.0)  # four features that say the same
+        n_pos = 2 * copies
+        bins = bin_features(X[::-1], np.arange(len(X)), None)
+        start = np.zeros(len(X), dtype=np.int32)
+        problem = RankingProblem(bins, n_pos, np.ones(len(X)), start, OBJECTIVES["auc"], Terms(COSTS))
+        settings = RunSettings(n_rounds=4, subsample=0.5, max_features=0.25)
+        chosen.append([run.stumps[0, 0] for run, _, _ in play(problem, settings, 0, range(12))])
+    assert chosen[0] == chosen[1]
+    assert len(set(chosen[0])) > 1
+
+
+@pytest.mark.parametrize("metric", ["auc", "precision_at_k"])
+def test_a_run_ends_after_so_many_rounds_without_improvement(metric):
+    """Up to there it is the run without an end; a stump that changes nothing is no improvement."""
+    problem, early = make_problem(metric, 0, n=60), 0
+    long, short = (
+        [
+            run.trace
+            for run, _, _ in play(problem, RunSettings(30, subsample=0.3, max_features=0.5, patience=p), 0, range(20))
+        ]
+        for p in (0, 2)
+    )
+    for full, ended in zip(long, short, strict=True):
+        expected, idle = [full[0]], 0
+        for before, after in itertools.pairwise(full):
+            if idle < 2:
+                idle = 0 if after < before else idle + 1
+                expected.append(after)
+        early += len(expected) < 25
+        assert ended.tolist() == expected + [expected[-1]] * (31 - len(expected))
+    assert early > 5
+
+
 def test_how_many_are_drawn():
     problem = make_problem("auc", 0, n=30)
     n_pos = problem.n_pos
@@ -214,3 +252,17 @@ def test_a_subsample_counts_its_share_of_k():
     sample = sum(sizes(problem, RunSettings(subsample=0.5), np.arange(40))[:2].tolist())
     assert set(seen) == {(40, 10.0), (sample, 5.0)}
     assert [problem.terms_of(share).k for share in (1.0, 0.5, 0.21, 0.01)] == [10.0, 5.0, 3.0, 1.0]
+
+
+def test_the_margin_in_units():
+    """A share of the range, rounded; of `UNITS` at least; one at least, unless there is none."""
+    for theta, span, expected in (
+        (0.0, 500, 0),
+        (0.05, 100, 5),
+        (0.05, 10, 2),
+        (0.05, 0, 2),
+        (0.01, 0, 1),
+        (0.3, 95, 28),
+    ):
+        assert kernels.margin_of(theta, -7, span - 7, UNITS) == expected
+        assert _margin(RunSettings(margin=theta), np.array([3, 3 + span])) == expected

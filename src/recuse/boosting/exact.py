@@ -89,8 +89,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         Share of the cases of each class looked at in a round.
     max_features : float in (0, 1], default=0.2
         Share of the features looked at in a round.
-    margin : float, default=0.05
-        Theta.
+    margin : float in [0, 1), default=0.05
+        Theta, a share of the range of the score.
     search : {"exact", "bisection"}, default="exact"
         All cuts and shifts, or the poster's interval bisection, which is slower and can miss the best.
     max_bins : "auto", int or None, default="auto"
@@ -98,7 +98,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     n_iter_no_change : int, optional
         End a run after so many rounds without improvement.
     warm_start : bool, default=False
-        Keep the runs of the last fit, to the same cases, and add only those still missing.
+        Keep the runs of the last fit, to the same cases with the same parameters, and add only those still missing.
     pos_label : label, optional
         The positive class of the prices and of precision at k; ``classes_[1]`` by default.
     reject_label : label, default="auto"

@@ -8,8 +8,8 @@ Layouts: codes (p, n) feature-major; of a subsample `value` holds the judged sco
 m1 positives first. `unit` holds weights as whole numbers where all are equal, so that counts stay exact.
 
 What is minimised is said by flags, one of them True and the others None: the compiler drops what stands behind a None,
-so that a model pays for its own objective only. (It does not see changes in the other files: after one, delete its
-cache.)
+so that a model pays for its own objective only. (Its cache does not see changes in the other files: after one, touch
+this file.)
 """
 
 from __future__ import annotations
