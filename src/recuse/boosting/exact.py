@@ -70,6 +70,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     relative to the range of S. The score is the mean of many runs, each rescaled to [0, 1]: one step function for each
     feature.
 
+    Without `init_score`, precision at k starts from the end of a run for AUC: from a constant it would soon be stuck.
+
     Parameters
     ----------
     metric : {"auc", "ks", "precision_at_k", "reject_cost"} or callable, default="auc"
@@ -77,14 +79,15 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         yes above the second, rejected between. A function of the sorted scores of positives and negatives that
         returns a loss works too, slowly.
     k : int, optional
-        For "precision_at_k", how many cases; by default as many as there are positives.
+        For "precision_at_k", how many of the training cases, by default as many as there are positives. For the 100
+        best of a table a third as long as the training cases, k is 300.
     costs : Costs or float, optional
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. "reject_cost" is trained on them (0.2 by default); with
         any other metric they choose the threshold between the classes.
     n_estimators : int, default=250
         Runs (the poster's E).
     n_rounds : int, default=50
-        Stumps tried in each (T).
+        Stumps tried in each (T); for "precision_at_k" as many for AUC before them.
     subsample : float in (0, 1], default=0.2
         Share of the cases of each class looked at in a round.
     max_features : float in (0, 1], default=0.2
@@ -123,7 +126,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     weights_ : ndarray
         Their shifts in the mean of the runs.
     history_ : dict of ndarray
-        "objective": the loss with margin by run and round; "accepted": stumps taken by run.
+        "objective": the loss with margin by run and round, after the rounds for AUC of "precision_at_k"; "accepted":
+        stumps taken by run, all of them.
     objective_ : float
         The loss with margin of the mean score, on the training cases.
     n_iter_ : int
