@@ -154,7 +154,7 @@ def _bag(problem: RankingProblem, settings: RunSettings, seed: int, e: int) -> t
 
 
 def _boost(
-    problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp], seeds: NDArray[np.uint64]
+    problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp], seeds: NDArray[Any]
 ) -> tuple[Run, NDArray[np.int32]]:
     """A run for the objective, and before it, where all cases start equal, one for what it comes after."""
     boost, first = _compiled if problem.objective.code is not None else _interpreted, problem.objective.after
