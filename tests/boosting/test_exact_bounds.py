@@ -65,8 +65,9 @@ def test_bound_of_a_model(metric):
 def test_margin_and_sizes_of_the_bound(metric):
     """Stumps of -1 and +1 carry half their shift; divided by the sum the score is a mean of them, the margin too."""
     X, y = make_classification(400, n_features=5, weights=[0.8], random_state=0)
-    model = ExactBoostClassifier(metric=metric, n_estimators=5, margin=0.1, random_state=0).fit(X, y)
+    model = ExactBoostClassifier(metric=metric, n_estimators=5, n_rounds=4, margin=0.1, random_state=0).fit(X, y)
     halves = np.mean([sum(abs(s.shift) / 2 for s in model.stumps_ if s.run == e) for e in range(5)])
+    assert 0.49 < halves < 0.75
     theta = 0.1 * np.ptp(model.decision_function(X)) / halves
     sizes, bins = [int((y == c).sum()) for c in (0, 1)], bin_features(X, np.arange(400), 64)
     at = [min(sizes)] * 2 if metric == "auc" else sizes
