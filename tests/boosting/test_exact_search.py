@@ -272,6 +272,19 @@ def test_losses_without_margin_are_the_metrics(seed, ties):
     assert cost == pytest.approx(least)
 
 
+def test_the_thresholds_are_in_order_and_cost_what_they_say():
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        y, score, weight = rng.random(9) < 0.5, rng.integers(0, 6, 9).astype(float), rng.uniform(0.1, 3, 9)
+        y[:2] = True, False
+        costs = Costs(fp=rng.uniform(0.5, 2), fn=rng.uniform(0.5, 2), reject=rng.uniform(0.05, 0.24))
+        lower, upper, cost = best_thresholds(Ranked.of(score, y, weight), costs)
+        answers = np.where(score > upper, 1, np.where(score <= lower, 0, -1))
+        assert lower <= upper
+        paid = expected_cost(y.astype(int), answers, costs=costs, reject_label=-1, sample_weight=weight)
+        assert cost == pytest.approx(paid)
+
+
 def test_the_single_threshold_is_the_cheapest_in_an_interval():
     for seed in range(40):
         rng = np.random.default_rng(seed)
