@@ -1,19 +1,23 @@
 """ExactBoostClassifier: what a fit promises, whatever the metric."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.ensemble import StackingClassifier
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 import recuse
 from recuse import Costs, ExactBoostClassifier, ThresholdRejectClassifier
+from recuse.boosting.additive import ShapeFunction
+from recuse.boosting.exact import _coded, _reach
+from recuse.boosting.exact_rounds import play
 from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, of_roc
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
 
@@ -37,7 +41,9 @@ def test_objective_never_gets_worse_and_learning_happens(data, metric):
     losses = model.history_["objective"]
     assert losses.shape == (8, 21)
     assert (np.diff(losses, axis=1) <= 1e-12).all()
-    assert (losses[:, -1] < losses[:, 0]).all()
+    gain = losses[:, 0] - losses[:, -1]
+    # Where a run starts from the score of another, that may leave nothing to gain.
+    assert gain.mean() > 0 if OBJECTIVES[metric].after else (gain > 0).all()
     assert model.history_["accepted"].tolist() == [sum(stump.run == e for stump in model.stumps_) for e in range(8)]
 
 
@@ -55,13 +61,14 @@ def test_one_row_alone_and_in_a_batch_threads_and_pickles(data, metric):
     np.testing.assert_array_equal(again.decision_function(X), h)
 
 
+@pytest.mark.parametrize("pos_label", [1, 0])
 @pytest.mark.parametrize("metric", METRICS)
-def test_the_mean_of_the_runs_is_the_additive_form(data, metric):
+def test_the_mean_of_the_runs_is_the_additive_form(data, metric, pos_label):
     """Stumps added up one by one, rescaled run by run, give the score of the shape functions."""
     X, y = data
     X = X.copy()
     X[::7, 1] = np.nan
-    model = make(metric).fit(X, y)
+    model = make(metric, pos_label=pos_label).fit(X, y)
     total = np.zeros(len(X))
     for e in range(8):
         score = np.zeros(len(X))
@@ -74,6 +81,7 @@ def test_the_mean_of_the_runs_is_the_additive_form(data, metric):
     h = model.decision_function(X)
     gap = h - total / 8
     assert np.ptp(gap) < 1e-12
+    assert np.allclose(model.weights_ * 8, [stump.shift for stump in model.stumps_])
     assert np.allclose(sum(shape.evaluate(X[:, shape.feature])[0] for shape in model.shape_functions_), h - h.mean())
 
 
@@ -84,6 +92,29 @@ def test_better_than_chance_on_each_metric(data):
     assert roc_auc_score(y[test], scores["auc"]) > 0.8
     assert ks_score(y[test], scores["ks"]) > 0.5
     assert precision_at_k_score(y[test], scores["precision_at_k"], k=20) > y[test].mean() + 0.15
+
+
+@pytest.mark.parametrize("share", [0.2, 1.0])
+def test_precision_at_k_is_better_at_the_top_than_auc(share):
+    """From a constant score it stuck at the tail of a feature or two, far below a model for AUC."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.poisson(0.5, 1000), rng.normal(size=(1000, 5))])
+    z = 2 * (X[:, :4] @ [0.8, 1.0, 0.8, 0.6] - 2.5)
+    y = (rng.random(1000) < 1 / (1 + np.exp(-z))).astype(int)
+    options = {"n_estimators": 20, "n_rounds": 50, "subsample": share, "max_features": share}
+    models = [make("precision_at_k", k=50, **options).fit(X, y), make("auc", **options).fit(X, y)]
+    top, all_pairs = (precision_at_k_score(y, model.decision_function(X), k=50) for model in models)
+    assert top > all_pairs
+    # Its runs are those for AUC, and then some.
+    for e in range(20):
+        own, first = ([stump[1:3] for stump in model.stumps_ if stump.run == e] for model in models)
+        assert own[: len(first)] == first
+
+
+def test_from_initial_scores_precision_at_k_is_boosted_at_once(data):
+    X, y = data
+    model = make("precision_at_k", k=30, n_rounds=1).fit(X, y, init_score=X[:, 0])
+    assert model.history_["accepted"].max() == 1
 
 
 def test_prices_follow_the_positive_class(data):
@@ -129,6 +160,76 @@ def test_an_answer_that_never_pays_is_never_given(answer):
     seen, beyond = model.decision_function(X), model.decision_function(far)[0]
     assert (seen.min() - beyond if answer == 0 else beyond - seen.max()) > 1.0
     assert model.predict(far) != answer
+
+
+@pytest.mark.parametrize("metric", ["reject_cost", "auc"])
+def test_thresholds_are_those_of_least_cost_on_the_mean_of_the_runs_that_did_not_see_a_case(data, metric):
+    X, y = data
+    weight = np.random.default_rng(0).uniform(1, 3, len(y))
+    costs = Costs(fp=1, fn=2, reject_negative=0.2, reject_positive=0.4)
+    model = make(metric, costs=costs, n_estimators=12).fit(X, y, sample_weight=weight)
+    _, _, problem = model._prepare(X, y, weight, None)
+    scores = [[] for _ in y]
+    for _, out, score in play(problem, model._settings(), model._seed, range(12)):
+        for i, s in zip(out, score, strict=True):
+            scores[i].append(s)
+    assert {len(s) for s in scores} == {2, 3}
+    ranked = Ranked.of(np.array([np.mean(s) for s in scores]), problem.positive, problem.weight)
+    tried = [-np.inf, *((ranked.values[1:] + ranked.values[:-1]) / 2), np.inf]
+    P, N = (np.append(0, np.cumsum(w)) for w in (ranked.pos, ranked.neg))
+    cost = {
+        (a, b): 2 * P[i] + 0.4 * (P[j] - P[i]) + 0.2 * (N[j] - N[i]) + N[-1] - N[j]
+        for i, a in enumerate(tried)
+        for j, b in enumerate(tried[i:], i)
+        if metric == "reject_cost" or a == b
+    }
+    assert cost[model.thresholds_] == pytest.approx(min(cost.values()))
+    single = {a: 2 * P[i] + N[-1] - N[i] for i, a in enumerate(tried)}
+    inside = [a for a in tried if model.thresholds_[0] <= a <= model.thresholds_[1]]
+    assert single[model.threshold_] == pytest.approx(min(single[a] for a in inside))
+
+
+def test_without_prices_the_threshold_is_at_the_largest_weighted_gap(data):
+    X, y = data
+    for seed in range(4):
+        weight = np.random.default_rng(seed).exponential(size=len(y)) ** 2 + 0.01
+        model = make(n_estimators=3).fit(X, y, sample_weight=weight)
+        answers, score = model.predict(X), model.decision_function(X)
+        rates = [np.average(answers[y == c], weights=weight[y == c]) for c in (1, 0)]
+        assert rates[0] - rates[1] == pytest.approx(ks_score(y, score, sample_weight=weight))
+
+
+def test_shape_functions_are_centred_and_unseen_missing_values_add_nothing(data):
+    X, y = data
+    weight = np.where(X[:, 0] > 0, 5.0, 1.0)
+    model = make().fit(X, y, sample_weight=weight)
+    for shape in model.shape_functions_:
+        assert np.average(shape.evaluate(X[:, shape.feature])[0], weights=weight) == pytest.approx(0.0, abs=1e-12)
+        assert shape.missing == (0.0, 0.0)
+
+
+def test_large_data_is_cut_at_quantiles_of_some_rows():
+    x = np.sort(np.random.default_rng(0).normal(size=45_000)) ** 3
+    bins = _coded(x[:, None], np.arange(45_000), 64)
+    share = np.bincount(bins.codes[0]) / 45_000 * 64
+    assert len(share) == 64
+    assert 0.9 < share.min() <= share.max() < 1.1
+
+
+def test_more_pairs_than_32_bits_can_count():
+    """Of 50,000 positives and as many negatives every pair is tied at first; one stump parts them all."""
+    x = np.arange(100_000.0)
+    model = make(n_estimators=1, n_rounds=1, subsample=1.0, max_features=1.0).fit(x[:, None], (x >= 50_000).astype(int))
+    assert model.history_["accepted"].tolist() == [1]
+    assert model.history_["objective"][0].tolist() == [1.0, pytest.approx(0.0, abs=0.04)]
+
+
+def test_the_reach_of_the_score():
+    shapes = [
+        ShapeFunction(0, np.zeros(1), np.array([1.0, -2.0]), np.zeros(2), (-3.0, 0.0)),
+        ShapeFunction(1, np.zeros(1), np.array([0.5, 0.25]), np.zeros(2), (0.75, 0.0)),
+    ]
+    assert _reach(10.0, shapes, 4.0) == (10 - 3 + 0.25, 10 + 1 + 0.75 + 4)
 
 
 def test_costs_choose_the_threshold_of_a_ranking_metric(data):
@@ -234,6 +335,10 @@ def test_initial_scores(data):
     assert (model.predict(X, init_score=start) == (score > 0)).all()
     with pytest.raises(ValueError, match=r"fitted with init_score: .* predict\(X, init_score=scores\)"):
         model.predict(X)
+    assert 0.3 < np.ptp(score) <= 1  # a mean of runs, each within [0, 1]
+    turned = make(n_estimators=20, pos_label=0).fit(X, y, init_score=start)  # scores still rise towards classes_[1]
+    assert roc_auc_score(y, turned.decision_function(X, init_score=start)) > roc_auc_score(y, start)
+    np.testing.assert_allclose(turned.margin_losses(X, y, [0.05], init_score=start), turned.objective_, atol=0.02)
     rejecting = make("reject_cost", costs=0.2).fit(X, y, init_score=start)
     answers, decisions = rejecting.predict(X, start), rejecting.decide(X, start)
     assert set(answers.tolist()) == {-1, 0, 1}
@@ -256,6 +361,8 @@ def test_an_objective_of_ones_own(data):
     losses = model.history_["objective"]
     assert (np.diff(losses, axis=1) <= 0).all()
     assert (losses[:, -1] < losses[:, 0]).all()
+    same = make(of_roc(top_quarter), **quick).fit(X, y, sample_weight=np.full(80, 0.3))  # equal weights say nothing
+    np.testing.assert_array_equal(same.decision_function(X), model.decision_function(X))
     with pytest.raises(ValueError, match="sample_weight does not go with a metric of your own"):
         make(of_roc(top_quarter), **quick).fit(X, y, sample_weight=np.arange(80.0))
 
@@ -280,6 +387,18 @@ def test_objective_of_the_mean_score(data):
         terms = Terms(model.costs_, float(y.sum()))
         ranked = Ranked.of(score, y == 1, margin=0.1 * np.ptp(score))
         assert model.objective_ == pytest.approx(OBJECTIVES[metric].loss(ranked, terms), abs=0.02)
+
+
+@pytest.mark.parametrize("metric", METRICS)
+def test_losses_by_margin(data, metric):
+    X, y = data
+    k = 40 if metric == "precision_at_k" else None
+    model = make(metric, k=k, margin=0.1).fit(X, y)
+    np.testing.assert_allclose(model.margin_losses(X, y, [0.1]), model.objective_, atol=5e-3)
+    if k is not None:  # half the cases, half of k; no two scores that matter are equal
+        half = model.margin_losses(X[::2], y[::2], [0.0])[0]
+        ranked = Ranked.of(model.decision_function(X[::2]), y[::2] == 1)
+        assert half == OBJECTIVES[metric].loss(ranked, Terms(model.costs_, 20.0))
 
 
 def test_under_other_estimators(data):
@@ -308,6 +427,11 @@ def test_decisions_have_reasons_and_models_are_saved(data, tmp_path):
     assert set(decisions.kind) == {"accept", "ambiguity"}
     for decision in decisions[:40]:
         assert ("lies between" in decision.reason) == (decision.label == "[abstain]")
+    turned = make("reject_cost", costs=Costs(fp=2, fn=1, reject=0.3), pos_label=0).fit(X, y)
+    for decision in recuse.decide(turned, X):
+        if decision.kind == "ambiguity":
+            low, high = re.search(r"towards 0 lies between (\S+) and ([^;]+)", decision.reason).groups()
+            assert float(low) - 1e-3 <= -decision.h <= float(high) + 1e-3
     recuse.save(model, tmp_path / "model.skops")
     loaded = recuse.load(tmp_path / "model.skops")
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
@@ -448,6 +572,10 @@ def test_numbers_that_cannot_be_used_are_refused(data):
     for margins in (0.1, "ab", [-0.1], [np.nan], [[0.1]]):
         with pytest.raises(ValueError, match="margins must be a list of numbers"):
             heavy.margin_losses(X, y, margins)
+    with pytest.raises(NotFittedError):
+        make().margin_losses(X, y, [0.1])
+    with pytest.raises(ValueError, match=r"0 cases of the class 1 with a positive weight: at least one is needed"):
+        make().fit(X, y, sample_weight=1.0 - y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         heavy.margin_losses(X, y[:4], [0.1])
     with pytest.raises(ValueError, match=r"1 case of the class 1 .* at least 2"):

@@ -33,6 +33,8 @@ def test_complexity_falls_with_the_number_of_cases():
     bins = bin_features(rng.normal(size=(4000, 5)), np.arange(4000), 64)
     few, many = (rademacher(bins, np.arange(4000), n, np.random.default_rng(1)) for n in (100, 1600))
     assert few / many == pytest.approx(4.0, rel=0.25)
+    all_of_them = rademacher(bins, np.arange(4000), 4000, np.random.default_rng(1))  # measured on half of them
+    assert all_of_them / many == pytest.approx(np.sqrt(1600 / 4000), rel=0.1)
     assert 1 / np.sqrt(1600) < many < np.sqrt(2 * np.log(2 * 5 * 64) / 1600)  # above one function, below Massart
 
 
@@ -57,3 +59,18 @@ def test_bound_of_a_model(metric):
         other = ExactBoostClassifier(**({"metric": metric, "n_estimators": 2, "random_state": 0} | options))
         with pytest.raises(ValueError, match="The bound is for metric"):
             other.fit(X, y, sample_weight=weight).generalization_bound()
+
+
+@pytest.mark.parametrize("metric", ["auc", "ks"])
+def test_margin_and_sizes_of_the_bound(metric):
+    """Stumps of -1 and +1 carry half their shift; divided by the sum the score is a mean of them, the margin too."""
+    X, y = make_classification(400, n_features=5, weights=[0.8], random_state=0)
+    model = ExactBoostClassifier(metric=metric, n_estimators=5, n_rounds=4, margin=0.1, random_state=0).fit(X, y)
+    halves = np.mean([sum(abs(s.shift) / 2 for s in model.stumps_ if s.run == e) for e in range(5)])
+    assert 0.49 < halves < 0.75
+    theta = 0.1 * np.ptp(model.decision_function(X)) / halves
+    sizes, bins = [int((y == c).sum()) for c in (0, 1)], bin_features(X, np.arange(400), 64)
+    at = [min(sizes)] * 2 if metric == "auc" else sizes
+    R = [rademacher(bins, np.flatnonzero(y == c), at[c], np.random.default_rng(5)) for c in (0, 1)]
+    expected = margin_bound(metric, model.objective_, theta, tuple(R), tuple(sizes), 0.05)
+    assert model.generalization_bound(0.05).complexity == pytest.approx(expected.complexity, rel=0.12)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from recuse import Costs
+from recuse.boosting import exact_kernels as kernels
 from recuse.boosting.binning import bin_features
-from recuse.boosting.exact_rounds import UNITS, RankingProblem, RunSettings, play, sizes
+from recuse.boosting.exact_rounds import UNITS, RankingProblem, RunSettings, _margin, play, sizes
 from recuse.boosting.objectives import OBJECTIVES, Objective, Terms
 
 EVERY = {"subsample": 1.0, "max_features": 1.0}
@@ -74,6 +75,20 @@ def shifted(bins, stump):
     return d * np.where(codes == bins.n_bins[f], not missing_left, codes > cut)
 
 
+def own_rounds(problem, settings, seed, e, run):
+    """The score that the rounds for the objective itself start from, and their stumps.
+
+    Where all cases start equal, those before them must be the stumps of a run for what the objective comes after.
+    """
+    score, stumps, first = problem.start.astype(int), run.stumps.tolist(), problem.objective.after
+    if first is None or np.ptp(problem.start):
+        return score, stumps
+    ((before, _, _),) = play(replace(problem, objective=first), settings, seed, range(e, e + 1))
+    n = len(before.stumps)
+    assert stumps[:n] == before.stumps.tolist()
+    return score + sum(shifted(problem.bins, stump) for stump in stumps[:n]), stumps[n:]
+
+
 def judged(loss, problem, score, margin, rows, terms=None):
     y = problem.positive[rows]
     return loss((score - margin * problem.positive)[rows], y, problem.weight[rows], terms or problem.terms)
@@ -91,13 +106,15 @@ def every_stump(bins):
 @pytest.mark.parametrize("metric", LOSSES)
 def test_every_stump_is_the_best_there_is_and_never_makes_the_loss_worse(metric, weighted, theta):
     loss, taken = LOSSES[metric], 0
-    for seed in range(6):
+    for seed in range(12):
         problem = make_problem(metric, seed, weighted=weighted, start=seed > 1)
-        ((run, out, _),) = play(problem, RunSettings(n_rounds=4, margin=theta, **EVERY), seed, range(1))
-        everyone, score, trace = np.arange(len(problem.weight)), problem.start.astype(int), run.trace.tolist()
+        settings = RunSettings(n_rounds=4, margin=theta, **EVERY)
+        ((run, out, _),) = play(problem, settings, seed, range(1))
+        score, stumps = own_rounds(problem, settings, seed, 0, run)
+        everyone, trace = np.arange(len(problem.weight)), run.trace.tolist()
         assert len(out) == 0
         assert trace[0] == pytest.approx(judged(loss, problem, score, margin_of(theta, score), everyone))
-        for t, stump in enumerate(run.stumps.tolist()):
+        for t, stump in enumerate(stumps):
             margin = margin_of(theta, score)
             found = judged(loss, problem, score + shifted(problem.bins, stump), margin, everyone)
             best = min(
@@ -112,8 +129,8 @@ def test_every_stump_is_the_best_there_is_and_never_makes_the_loss_worse(metric,
             assert trace[t + 1] == pytest.approx(new, abs=1e-9), seed
             assert new <= trace[t] + 1e-9
         assert (run.low, run.high) == (score.min(), score.max())
-        assert trace[len(run.stumps) :] == [trace[-1]] * (5 - len(run.stumps))
-        taken += len(run.stumps)
+        assert trace[len(stumps) :] == [trace[-1]] * (5 - len(stumps))
+        taken += len(stumps)
     assert taken >= 4
 
 
@@ -126,14 +143,14 @@ def test_the_loss_by_round_is_that_of_the_cases_of_the_run(metric, compiled):
     problem = replace(problem, objective=objective if compiled else Objective(objective.loss))
     settings = RunSettings(n_rounds=15 if compiled else 4, subsample=0.5, max_features=0.5, margin=0.05, hold_out=True)
     n, seen = len(problem.weight), []
-    for run, out, held_out in play(problem, settings, 0, range(5)):
+    for e, (run, out, held_out) in enumerate(play(problem, settings, 0, range(5))):
         seen.append(out)
         bag = np.setdiff1d(np.arange(n), out)
         k = max(1.0, np.ceil(problem.terms.k * len(bag) / n))
         terms = Terms(problem.terms.costs, k)
-        score, losses = problem.start.astype(int), []
-        losses.append(judged(loss, problem, score, margin_of(0.05, score[bag]), bag, terms))
-        for stump in run.stumps.tolist():
+        score, stumps = own_rounds(problem, settings, 0, e, run)
+        losses = [judged(loss, problem, score, margin_of(0.05, score[bag]), bag, terms)]
+        for stump in stumps:
             score = score + shifted(problem.bins, stump)
             losses.append(judged(loss, problem, score, margin_of(0.05, score[bag]), bag, terms))
         assert (np.diff(losses) <= 1e-9).all()
@@ -156,6 +173,44 @@ def test_runs_differ_and_every_case_and_feature_is_drawn():
     assert len({run.stumps.tobytes() for run in runs + again}) == 12
 
 
+def test_more_cases_do_not_mean_other_features():
+    """Cases and features are drawn from streams of their own."""
+    chosen = []
+    for copies in (4, 8):
+        X = np.repeat(np.arange(5.0), copies)[:, None] + np.arange(4.0)  # four features that say the same
+        n_pos = 2 * copies
+        bins = bin_features(X[::-1], np.arange(len(X)), None)
+        start = np.zeros(len(X), dtype=np.int32)
+        problem = RankingProblem(bins, n_pos, np.ones(len(X)), start, OBJECTIVES["auc"], Terms(COSTS))
+        settings = RunSettings(n_rounds=4, subsample=0.5, max_features=0.25)
+        chosen.append([run.stumps[0, 0] for run, _, _ in play(problem, settings, 0, range(12))])
+    assert chosen[0] == chosen[1]
+    assert len(set(chosen[0])) > 1
+
+
+@pytest.mark.parametrize("metric", ["auc", "precision_at_k"])
+def test_a_run_ends_after_so_many_rounds_without_improvement(metric):
+    """Up to there it is the run without an end; a stump that changes nothing is no improvement."""
+    # From initial scores, since a run for AUC before it would end early too.
+    problem, early = make_problem(metric, 0, n=60, start=OBJECTIVES[metric].after is not None), 0
+    long, short = (
+        [
+            run.trace
+            for run, _, _ in play(problem, RunSettings(30, subsample=0.3, max_features=0.5, patience=p), 0, range(20))
+        ]
+        for p in (0, 2)
+    )
+    for full, ended in zip(long, short, strict=True):
+        expected, idle = [full[0]], 0
+        for before, after in itertools.pairwise(full):
+            if idle < 2:
+                idle = 0 if after < before else idle + 1
+                expected.append(after)
+        early += len(expected) < 25
+        assert ended.tolist() == expected + [expected[-1]] * (31 - len(expected))
+    assert early > 5
+
+
 def test_how_many_are_drawn():
     problem = make_problem("auc", 0, n=30)
     n_pos = problem.n_pos
@@ -164,15 +219,15 @@ def test_how_many_are_drawn():
     assert sizes(problem, RunSettings(subsample=0.01, max_features=0.01), np.arange(30)).tolist() == [1, 1, 1]
 
 
-@pytest.mark.parametrize("theta", [0.0, 0.1])
+@pytest.mark.parametrize("theta", [0.0, 0.3])
 @pytest.mark.parametrize("metric", LOSSES)
 def test_the_interpreted_search_tries_every_cut_at_its_shifts(metric, theta):
-    """Whatever is drawn, k and the margin are those of the round."""
+    """The margin is that of the round, which grows with the range."""
     loss, taken = LOSSES[metric], 0
     for seed in range(4):
         problem = make_problem(metric, seed, weighted=True, start=seed > 1)
         problem = replace(problem, objective=Objective(OBJECTIVES[metric].loss))
-        ((run, _, _),) = play(problem, RunSettings(n_rounds=2, margin=theta, **EVERY), seed, range(1))
+        ((run, _, _),) = play(problem, RunSettings(n_rounds=3, margin=theta, **EVERY), seed, range(1))
         everyone, score = np.arange(len(problem.weight)), problem.start.astype(int)
         shifts = {sign * UNITS // 2**i for i in range(6) for sign in (1, -1)}
         for stump in run.stumps.tolist():
@@ -198,3 +253,17 @@ def test_a_subsample_counts_its_share_of_k():
     sample = sum(sizes(problem, RunSettings(subsample=0.5), np.arange(40))[:2].tolist())
     assert set(seen) == {(40, 10.0), (sample, 5.0)}
     assert [problem.terms_of(share).k for share in (1.0, 0.5, 0.21, 0.01)] == [10.0, 5.0, 3.0, 1.0]
+
+
+def test_the_margin_in_units():
+    """A share of the range, rounded; of `UNITS` at least; one at least, unless there is none."""
+    for theta, span, expected in (
+        (0.0, 500, 0),
+        (0.05, 100, 5),
+        (0.05, 10, 2),
+        (0.05, 0, 2),
+        (0.01, 0, 1),
+        (0.3, 95, 28),
+    ):
+        assert kernels.margin_of(theta, -7, span - 7, UNITS) == expected
+        assert _margin(RunSettings(margin=theta), np.array([3, 3 + span])) == expected

@@ -12,7 +12,7 @@ from recuse.boosting.binning import bin_features
 from recuse.boosting.exact_losses import loss_of
 from recuse.boosting.exact_pairs import WINDOW
 from recuse.boosting.exact_rounds import UNITS, flags
-from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, best_thresholds, of_roc
+from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, best_single_threshold, best_thresholds, of_roc
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
 
 PROBLEMS = 150  # of each objective and kind of weight
@@ -99,6 +99,54 @@ def test_search_equals_brute_force(metric, weighted):
     assert improved > PROBLEMS / 4  # not all of them trivial
 
 
+@pytest.mark.parametrize("metric", ["auc", "precision_at_k", "reject_cost"])
+def test_the_shift_is_the_middle_of_those_that_do_as_well(metric):
+    wide = 0
+    for seed in range(60):
+        X, y, score, weight, margin, D, terms = random_problem(seed, False)
+        bins, y, score, weight = arrange(X, y, 3 * score, weight)  # gaps between the scores
+        stump = search(metric, bins, y, score, weight, margin, D, terms, weighted=False)
+        if stump is None:
+            continue
+        f, cut, d, missing_left = stump
+        right = right_of(bins, f, cut, missing_left)
+        reached = {e: loss(metric, y, score + e * right, weight, margin, terms) for e in range(-D, D + 1)}
+        ends = []
+        for step in (-1, 1):
+            e = d
+            while e + step in reached and e + step != 0 and reached[e + step] == pytest.approx(reached[d], abs=1e-12):
+                e += step
+            ends.append(e)
+        assert abs(d - sum(ends) / 2) <= 0.5, seed
+        wide += ends[1] - ends[0] >= 2
+    assert wide > 5
+
+
+def test_shifts_that_cost_the_same_far_apart_have_no_middle():
+    y, x = np.array([0, 0, 1, 0, 1, 0, 1], dtype=bool), np.array([0, 0, 0, 1, 1, 0, 0])
+    bins, y, score, weight = arrange(x[:, None].astype(float), y, np.array([9, 9, 3, 7, 9, 5, 9]), np.ones(7))
+    right = right_of(bins, 0, 0, False)
+    cost = {d: loss("reject_cost", y, score + d * right, weight, 0, Terms(Costs())) for d in range(-8, 9)}
+    best = [d for d in cost if cost[d] == pytest.approx(min(cost.values()))]
+    assert best == [-8, -7, -6, -5, *range(1, 9)]
+    assert search("reject_cost", bins, y, score, weight, 0, 8, Terms(Costs()))[2] == -7
+
+
+@pytest.mark.parametrize("metric", COMPILED)
+def test_the_cut_is_the_middle_of_the_gap_between_the_cases_drawn(metric):
+    x = np.arange(31.0)
+    y = x >= 15
+    bins, y, _, weight = arrange(x[:, None], y, x, np.ones(31))
+    values = np.concatenate([x[15:], x[:15]])
+    drawn = np.flatnonzero((values >= 19) | (values <= 5))
+    few = bins.take(drawn)
+    zero = np.zeros(len(drawn), dtype=int)
+    terms = Terms(Costs(), float(y[drawn].sum()))
+    stump = search(metric, few, y[drawn], zero, weight[drawn], 0, 4, terms)
+    assert stump[:2] == (0, 11)  # cuts 5 to 18 do the same
+    assert stump[2] > 0
+
+
 def test_the_longest_shift_fits_the_window():
     assert UNITS <= WINDOW
 
@@ -136,6 +184,46 @@ def test_bisection_never_beats_the_search_and_often_misses(metric):
         assert reached[1] <= loss(metric, y, score, weight, margin, terms) + 1e-9
         missed += reached[0] < reached[1] - 1e-9
     assert missed > 0
+
+
+def by_bisection(metric, bins, f, y, score, margin, D, terms):
+    """Algorithm 2 of the poster for one feature: boxes of (cut, a, b), each case at its better end as a bound."""
+    codes, half = bins.codes[f].astype(int), D // 2
+
+    def rounded(scores):
+        return round(loss(metric, y, scores, None, margin, terms), 12)
+
+    box = [(0, bins.n_bins[f] - 1 - (not bins.has_missing[f])), (-half, half), (-half, half)]
+    if box[0][1] < 0:
+        return 0, 0, rounded(score)
+    while any(low < high for low, high in box):
+        halves = [sorted({(low, (low + high) // 2), (min((low + high) // 2 + 1, high), high)}) for low, high in box]
+        children = [(cuts, a, b) for b in halves[2] for a in halves[1] for cuts in halves[0]]
+        losses = []
+        for cuts, a, b in children:
+            left, right = codes <= cuts[0], codes > cuts[1]
+            highest = np.where(left, a[1], np.where(right, b[1], max(a[1], b[1])))
+            lowest = np.where(left, a[0], np.where(right, b[0], min(a[0], b[0])))
+            losses.append(rounded(score + np.where(y, highest, lowest)))
+        box = children[int(np.argmin(losses))]
+    cut, d = box[0][0], box[2][0] - box[1][0]
+    return cut, d, rounded(score + d * (codes > cut))
+
+
+@pytest.mark.parametrize("metric", ["auc", "ks", "precision_at_k"])
+def test_bisection_is_the_algorithm_of_the_poster(metric):
+    found = 0
+    for seed in range(60):
+        X, y, score, weight, margin, _, terms = random_problem(seed, False)
+        bins, y, score, weight = arrange(X, y, score, weight)
+        best, expected = round(loss(metric, y, score, None, margin, terms), 12), None
+        for f in range(len(bins.n_bins)):
+            cut, d, reached = by_bisection(metric, bins, f, y, score, margin, 8, terms)
+            if d != 0 and reached < best:
+                best, expected = reached, (f, cut, d, 0)
+        assert search(metric, bins, y, score, weight, margin, 8, terms, exact=False, weighted=False) == expected, seed
+        found += expected is not None
+    assert found > 10
 
 
 @pytest.mark.parametrize("metric", COMPILED)
@@ -182,6 +270,44 @@ def test_losses_without_margin_are_the_metrics(seed, ties):
         for a, b in itertools.combinations_with_replacement(every, 2)
     )
     assert cost == pytest.approx(least)
+
+
+def test_the_thresholds_are_in_order_and_cost_what_they_say():
+    for seed in range(300):
+        rng = np.random.default_rng(seed)
+        y, score, weight = rng.random(9) < 0.5, rng.integers(0, 6, 9).astype(float), rng.uniform(0.1, 3, 9)
+        y[:2] = True, False
+        costs = Costs(fp=rng.uniform(0.5, 2), fn=rng.uniform(0.5, 2), reject=rng.uniform(0.05, 0.24))
+        lower, upper, cost = best_thresholds(Ranked.of(score, y, weight), costs)
+        answers = np.where(score > upper, 1, np.where(score <= lower, 0, -1))
+        assert lower <= upper
+        paid = expected_cost(y.astype(int), answers, costs=costs, reject_label=-1, sample_weight=weight)
+        assert cost == pytest.approx(paid)
+
+
+def test_the_single_threshold_is_the_cheapest_in_an_interval():
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        y, score, weight = rng.random(15) < 0.5, rng.integers(0, 8, 15).astype(float), rng.uniform(0.5, 2, 15)
+        y[:2] = True, False
+        low, high = np.sort(rng.uniform(-2, 9, 2))
+        ranked = Ranked.of(score, y, weight)
+        tried = np.array([-np.inf, *((ranked.values[1:] + ranked.values[:-1]) / 2), np.inf])
+        if not ((tried >= low) & (tried <= high)).any():
+            continue
+        cost = {t: weight @ (2 * (y & (score <= t)) + (~y & (score > t))) for t in tried}
+        found = best_single_threshold(ranked, 1.0, 2.0, low, high)
+        assert low <= found <= high
+        assert cost[found] == pytest.approx(min(c for t, c in cost.items() if low <= t <= high))
+
+
+def test_a_small_gain_beside_a_large_cost_counts_in_the_reject_search():
+    x, score = np.array([0.0, 0.0, 1.0]), np.array([0, 8, 0])
+    y, weight = np.array([False, True, True]), np.array([1e6, 1e6, 1.0])
+    bins, y, score, weight = arrange(x[:, None], y, score, weight)
+    stump = search("reject_cost", bins, y, score, weight, 0, 8, Terms(Costs()))
+    assert stump is not None
+    assert stump[2] > 0
 
 
 def test_a_tie_is_a_loss():

@@ -258,7 +258,11 @@ class KSLinearClassifier(_Ranker):
         check_count("n_steps", self.n_steps, least=2)
         check_number("tol", self.tol, 0.0, strict=True)
         X, positive = self._check(X, y)
-        mean, scale = X.mean(axis=0), X.std(axis=0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean, scale = X.mean(axis=0), X.std(axis=0)
+        if not np.isfinite(scale).all():
+            names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))[~np.isfinite(scale)]
+            raise ValueError(f"The values in the columns {some(names)} are too large to be standardised: divide them.")
         scale = np.where(scale > 0, scale, 1.0)
         Z = (X - mean) / scale
         coef = LogisticRegression(max_iter=1000).fit(Z, positive).coef_[0].astype(np.float64)

@@ -78,6 +78,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     relative to the range of S. The score is the mean of many runs, each rescaled to [0, 1]: one step function for each
     feature.
 
+    Without `init_score`, precision at k starts from the end of a run for AUC: from a constant it would soon be stuck.
+
     Parameters
     ----------
     metric : {"auc", "ks", "precision_at_k", "reject_cost"} or callable, default="auc"
@@ -85,7 +87,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         yes above the second, rejected between. A function of the sorted scores of positives and negatives that
         returns a loss works too, slowly.
     k : int, optional
-        For "precision_at_k", how many cases; by default as many as there are positives.
+        For "precision_at_k", how many of the training cases, by default as many as there are positives. For the 100
+        best of a table a third as long as the training cases, k is 300.
     costs : Costs or float, optional
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. "reject_cost" is trained on them (0.2 by default); with
         any other metric they choose the threshold between the classes. Either way every run then keeps a fifth of
@@ -93,13 +96,13 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     n_estimators : int, default=250
         Runs (the poster's E).
     n_rounds : int, default=50
-        Stumps tried in each (T).
+        Stumps tried in each (T); for "precision_at_k" as many for AUC before them.
     subsample : float in (0, 1], default=0.2
         Share of the cases of each class looked at in a round.
     max_features : float in (0, 1], default=0.2
         Share of the features looked at in a round.
-    margin : float, default=0.05
-        Theta.
+    margin : float in [0, 1), default=0.05
+        Theta, a share of the range of the score.
     search : {"exact", "bisection"}, default="exact"
         All cuts and shifts, or the poster's interval bisection, which is slower and can miss the best.
     max_bins : "auto", int or None, default="auto"
@@ -107,7 +110,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     n_iter_no_change : int, optional
         End a run after so many rounds without improvement.
     warm_start : bool, default=False
-        Keep the runs of the last fit, to the same cases, and add only those still missing.
+        Keep the runs of the last fit, to the same cases with the same parameters, and add only those still missing.
     pos_label : label, optional
         The positive class of the prices and of precision at k; ``classes_[1]`` by default.
     reject_label : label, default="auto"
@@ -132,7 +135,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     weights_ : ndarray
         Their shifts in the mean of the runs.
     history_ : dict of ndarray
-        "objective": the loss with margin by run and round; "accepted": stumps taken by run.
+        "objective": the loss with margin by run and round, after the rounds for AUC of "precision_at_k"; "accepted":
+        stumps taken by run, all of them.
     objective_ : float
         The loss with margin of the mean score, on the training cases.
     n_iter_ : int
@@ -311,7 +315,11 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             if n < least:
                 raise ValueError(
                     f"y holds {n} case{'' if n == 1 else 's'} of the class {plain(label)!r} with a positive weight: "
-                    f"at least {least} are needed{', to choose thresholds on held-out cases' if n else ''}."
+                    + (
+                        "at least one is needed."
+                        if least == 1
+                        else "at least 2, to choose thresholds on held-out cases."
+                    )
                 )
             if round(self.subsample * n) < 1:
                 raise ValueError(
@@ -461,6 +469,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         -------
         ndarray of shape (n,)
         """
+        check_is_fitted(self)
         margins = _check_margins(margins)
         score = self._sign * self.decision_function(X, init_score)
         truth = encode(column_or_1d(as_labels(y)), self.classes_)
@@ -533,7 +542,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
 
     def _cut(self, f: int, cut: int) -> float:
         cuts = self._cuts[f]
-        return -np.inf if cut < 0 else float(cuts[cut]) if cut < len(cuts) else np.inf
+        return float(cuts[cut]) if cut < len(cuts) else np.inf
 
     @property
     def weights_(self) -> NDArray[np.float64]:

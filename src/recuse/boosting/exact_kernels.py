@@ -8,8 +8,8 @@ Layouts: codes (p, n) feature-major; of a subsample `value` holds the judged sco
 m1 positives first. `unit` holds weights as whole numbers where all are equal, so that counts stay exact.
 
 What is minimised is said by flags, one of them True and the others None: the compiler drops what stands behind a None,
-so that a model pays for its own objective only. (It does not see changes in the other files: after one, delete its
-cache.)
+so that a model pays for its own objective only. (Its cache does not see changes in the other files: after one, touch
+this file.)
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class Room(NamedTuple):
     """Memory of a run, used again in every round."""
 
     full: Any  # histogram of all cases
+    shift: Any  # what a stump adds, by code
     hist: Any  # of the subsample
     work: Any
     ids: Any  # the subsample: cases, scores, weights, ranks
@@ -65,6 +66,7 @@ def make_room(m1: int, m0: int, widest: int, margin: int, most_bins: int, unit: 
     whole, weight = np.int32, unit.dtype
     return Room(
         full=np.zeros((2, widest + 2 * margin + 4)),
+        shift=np.zeros(most_bins + 1, np.int64),
         hist=np.zeros((2, axis), weight),
         work=np.zeros((6, axis + 1), weight),
         ids=np.zeros(m, whole),
@@ -217,7 +219,7 @@ def _search_feature(auc, ks, precision, reject, level, codes, n_bins, m1, size, 
 @njit(cache=True, nogil=True)
 def _middle_of_gap(starts, n_bins, found):
     """Cuts between the same two cases of the subsample do equally well: take the one in the middle."""
-    if 0 <= found[0] < n_bins - 1:
+    if found[0] < n_bins - 1:
         after = found[0] + 1
         while after < n_bins and starts[0, after + 1] == starts[0, after] and starts[1, after + 1] == starts[1, after]:
             after += 1
@@ -295,26 +297,35 @@ def margin_of(theta, low, high, D):
 
 
 @njit(cache=True, nogil=True)
+def _shift_by_code(stump, n_bins, shift):
+    """What a stump adds, by code: looked up, it costs no branch that nobody can foresee."""
+    cut, d, missing_left = stump[0], stump[1], stump[2] == 1
+    for code in range(n_bins):
+        shift[code] = d if code > cut else 0
+    shift[n_bins] = 0 if missing_left else d
+
+
+@njit(cache=True, nogil=True)
+def _count_shifted(score, codes, shift, rows, weights, base, out):
+    """Histogram of the shifted scores of some cases."""
+    out[:] = 0.0
+    for position in range(len(rows)):
+        i = rows[position]
+        out[score[i] + shift[codes[i]] - base] += weights[i]
+
+
+@njit(cache=True, nogil=True)
 def full_loss(
-    auc, ks, precision, reject, score, codes, stump, n_bins, bag, n_pos, weights, low, high, theta, D, prices, full,
-    ends,
+    auc, ks, precision, reject, score, codes, stump, n_bins, bag, split, weights, low, high, theta, D, prices, full,
+    shift, ends,
 ):  # fmt: skip
-    """Loss of all cases of the bag with one more stump; writes the range of their scores."""
+    """Loss of all cases of the bag, `split` positives first, with one more stump; writes the range of their scores."""
     length = full.shape[1]
     pad = (length - (high - low) - 2 * D - 2) // 2
     base = low - D - pad
-    for s in range(length):
-        full[0, s] = 0.0
-        full[1, s] = 0.0
-    cut, d, missing_left = stump[0], stump[1], stump[2] == 1
-    for position in range(len(bag)):
-        i = bag[position]
-        s = score[i] - base
-        code = codes[i]
-        left = code <= cut if code < n_bins else missing_left
-        if not left:
-            s += d
-        full[0 if i < n_pos else 1, s] += weights[i]
+    _shift_by_code(stump, n_bins, shift)
+    _count_shifted(score, codes, shift, bag[:split], weights, base, full[0])
+    _count_shifted(score, codes, shift, bag[split:], weights, base, full[1])
     first, last = 0, length - 1
     while full[0, first] == 0.0 and full[1, first] == 0.0:
         first += 1
@@ -338,17 +349,15 @@ def start_round(score, pos_rows, neg_rows, m1, unit_all, base, margin, room):
 
 
 @njit(cache=True, nogil=True)
-def apply_stump(score, codes, n_bins, stump):
-    """Shift the cases right of the cut."""
-    cut, d, missing_left = stump[0], stump[1], stump[2] == 1
+def apply_shift(score, codes, shift):
+    """Shift all cases as a stump says."""
     for i in range(len(score)):
-        if codes[i] > cut if codes[i] < n_bins else not missing_left:
-            score[i] += d
+        score[i] += shift[codes[i]]
 
 
 @njit(cache=True, nogil=True)
 def run(
-    auc, ks, precision, reject, bisect, codes, n_bins, bag, pos_rows, neg_rows, m1, features, n_features, n_pos,
+    auc, ks, precision, reject, bisect, codes, n_bins, bag, pos_rows, neg_rows, m1, features, n_features,
     weights, unit_all, score, D, theta, prices, sub_prices, patience, states, room, ends, stump, stumps, trace,
 ):  # fmt: skip
     """One run of boosting; the stumps taken go to `stumps` (feature, cut, shift, missing left), their number returned.
@@ -357,10 +366,10 @@ def run(
     the final ones; `ends` holds their range on the bag; `trace` receives the loss on the bag by round. One stream of
     random numbers is for the cases and one for the features: more cases do not mean other features.
     """
-    low, high = ends[0], ends[1]
+    low, high, split = ends[0], ends[1], len(pos_rows)
     loss = full_loss(
-        auc, ks, precision, reject, score, codes[0], stump, n_bins[0], bag, n_pos, weights, low, high, theta, D, prices,
-        room.full, ends,
+        auc, ks, precision, reject, score, codes[0], stump, n_bins[0], bag, split, weights, low, high, theta, D, prices,
+        room.full, room.shift, ends,
     )  # fmt: skip
     trace[0] = loss
     taken, idle = 0, 0
@@ -385,10 +394,9 @@ def run(
             )
         if chosen < 0 or stump[1] == 0:
             continue
-        column, n = codes[chosen], n_bins[chosen]
         new = full_loss(
-            auc, ks, precision, reject, score, column, stump, n, bag, n_pos, weights, low, high, theta, D, prices,
-            room.full, ends,
+            auc, ks, precision, reject, score, codes[chosen], stump, n_bins[chosen], bag, split, weights, low, high,
+            theta, D, prices, room.full, room.shift, ends,
         )  # fmt: skip
         if new > loss:
             continue
@@ -397,7 +405,7 @@ def run(
         loss = new
         trace[t + 1] = loss
         low, high = ends[0], ends[1]
-        apply_stump(score, column, n, stump)
+        apply_shift(score, codes[chosen], room.shift)
         stumps[taken, 0], stumps[taken, 1], stumps[taken, 2], stumps[taken, 3] = chosen, stump[0], stump[1], stump[2]
         taken += 1
     return taken

@@ -90,10 +90,12 @@ def auc_sweep(starts, levels, units, n_bins, last, missing_left, D, hist, size, 
             _cross(size - 1 - v, w, left_pos, right_pos, lr, rl)
             left_neg[v] += w
             right_neg[v] -= w
+        if step < 0:  # missing values against all others: looked at with the missing values right
+            continue
         here = _best_shift(rl, lr, D, best, found)
         if here > best:
             best = here
-            found[0], found[2] = b if step >= 0 else -1, 1 if missing_left else 0
+            found[0], found[2] = b, 1 if missing_left else 0
     return best
 
 
@@ -135,6 +137,8 @@ def precision_sweep(starts, levels, units, n_bins, last, missing_left, D, hist, 
         for side in range(2):
             for i in range(starts[side, b], starts[side, b + 1]):
                 left[side, levels[side, i]] += units[side, i]
+        if step < 0:
+            continue
         for s in range(size - 1, -1, -1):
             pos, both = left[0, s], left[0, s] + left[1, s]
             above[0, s] = above[0, s + 1] + pos
@@ -149,6 +153,5 @@ def precision_sweep(starts, levels, units, n_bins, last, missing_left, D, hist, 
             elif found_here and here == best and final == d - 1:
                 final = d
         if found_here:
-            found[0] = b if step >= 0 else -1
-            found[1], found[2] = (first + final) // 2, 1 if missing_left else 0
+            found[0], found[1], found[2] = b, (first + final) // 2, 1 if missing_left else 0
     return best

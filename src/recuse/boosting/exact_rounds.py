@@ -102,11 +102,11 @@ class Run:
     Attributes
     ----------
     stumps : ndarray of int of shape (n, 4)
-        Feature, cut, shift and whether missing values go left, of each stump taken.
+        Feature, cut, shift and whether missing values go left, of each stump taken, those of a run before it included.
     low, high : int
         Range of the final scores.
     trace : ndarray
-        Loss before the first round and after each.
+        Loss before the first round for the objective itself, and after each.
     """
 
     stumps: NDArray[np.int64]
@@ -130,9 +130,7 @@ def play(
 
     def one(e: int) -> tuple[Run, NDArray[np.intp], Array]:
         bag, out = _bag(problem, settings, seed, e)
-        boost = _compiled if problem.objective.code is not None else _interpreted
-        state = np.random.SeedSequence([seed, e]).generate_state(1, np.uint64)[0]
-        run, score = boost(problem, settings, bag, state)
+        run, score = _boost(problem, settings, bag, np.random.SeedSequence([seed, e]).generate_state(2, np.uint64))
         return run, out, (score[out] - run.low) * run.scale
 
     # A few at a time, so that finished runs do not pile up.
@@ -153,6 +151,18 @@ def _bag(problem: RankingProblem, settings: RunSettings, seed: int, e: int) -> t
         [np.sort(random.permutation(rows)[e % FOLDS :: FOLDS]) for rows in (np.arange(n_pos), np.arange(n_pos, n))]
     )
     return np.setdiff1d(np.arange(n), out, assume_unique=True), out
+
+
+def _boost(
+    problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp], seeds: NDArray[Any]
+) -> tuple[Run, NDArray[np.int32]]:
+    """A run for the objective, and before it, where all cases start equal, one for what it comes after."""
+    boost, first = _compiled if problem.objective.code is not None else _interpreted, problem.objective.after
+    if first is None or np.ptp(problem.start) > 0:
+        return boost(problem, settings, bag, seeds[0])
+    before, score = _boost(replace(problem, objective=first), settings, bag, seeds)
+    run, score = boost(replace(problem, start=score), settings, bag, seeds[1])
+    return replace(run, stumps=np.concatenate([before.stumps, run.stumps])), score
 
 
 def sizes(problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp]) -> NDArray[np.int64]:
@@ -180,7 +190,7 @@ def _compiled(
     stumps, trace = np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1)
     taken = kernels.run(
         *flags(problem.objective), None if settings.exact else True, b.codes, b.n_bins, bag, bag[:split].copy(),
-        bag[split:].copy(), m1, np.arange(len(b.n_bins)), n_features, problem.n_pos, problem.weight, unit, score, UNITS,
+        bag[split:].copy(), m1, np.arange(len(b.n_bins)), n_features, problem.weight, unit, score, UNITS,
         float(settings.margin), *(_prices(terms) for terms in _both_terms(problem, settings, bag)), settings.patience,
         np.array([[seed], [~seed]], dtype=np.uint64), room, ends, np.zeros(3, dtype=np.int64), stumps, trace,
     )  # fmt: skip

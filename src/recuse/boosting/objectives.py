@@ -173,17 +173,22 @@ class Objective:
         Number of the compiled search.
     rejects : bool
         Whether the model it makes rejects cases.
+    after : Objective, optional
+        What a run is for first. An objective that sees the top of the list alone has nothing to go by while all cases
+        are equal, and hardly more once a first few stand out: no single stump does better.
     """
 
     loss: Callable[[Ranked, Terms], float]
     code: int | None = None
     rejects: bool = False
+    after: Objective | None = None
 
 
+_AUC = Objective(auc_loss, 0)
 OBJECTIVES: dict[str, Objective] = {
-    "auc": Objective(auc_loss, 0),
+    "auc": _AUC,
     "ks": Objective(ks_loss, 1),
-    "precision_at_k": Objective(precision_loss, 2),
+    "precision_at_k": Objective(precision_loss, 2, after=_AUC),
     "reject_cost": Objective(reject_cost_loss, 3, rejects=True),
 }
 
