@@ -141,7 +141,10 @@ class RejectOptionMixin(ClassifierMixin):
         if len(self.classes_) > 2 and named is not None:
             raise ValueError(f"pos_label={plain(named)!r} names one of two classes; y has {some(self.classes_)}.")
         if not known:
-            raise ValueError(f"pos_label={plain(named)!r} must be one of the classes {some(self.classes_)}.")
+            # Some of scikit-learn's ensembles number the classes before their estimators see them.
+            numbered = self.classes_.tolist() == [0, 1] and isinstance(plain(named), str)
+            hint = "; inside StackingClassifier or BaggingClassifier classes are numbers" if numbered else ""
+            raise ValueError(f"pos_label={plain(named)!r} must be one of the classes {some(self.classes_)}{hint}.")
         return self._oriented_costs()
 
     def _named_pos_label(self, inner: Any) -> Any:

@@ -129,7 +129,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     thresholds_ : tuple of float
         No up to the first score, yes above the second; equal unless the metric is "reject_cost".
     threshold_ : float
-        The score between the classes when nothing is rejected; h is the score less this.
+        The score between the classes when nothing is rejected. Scores grow towards `pos_label_`; h is the score less
+        this, turned where `pos_label_` is not ``classes_[1]``.
     stumps_ : list of RankingStump
         Every stump of every run.
     weights_ : ndarray
