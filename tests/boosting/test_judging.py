@@ -1,5 +1,6 @@
 """What is chosen on held-out cases is judged on others, and a learned rejector must be better beyond chance."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -34,6 +35,12 @@ def test_an_option_is_judged_on_cases_it_was_not_chosen_on(folds):
         costs.append(data.price(judge(options, data.price, data), data.tested))
     assert np.mean(seeming) < 0.46
     assert abs(np.mean(costs) - 0.5) < 3 * 0.5 / np.sqrt(400 * 20)
+
+
+def test_a_case_held_out_twice_counts_once():
+    data = make_data(40, 0.4, 2)
+    again = replace(data, folds=data.folds * 3)
+    np.testing.assert_array_equal(again.tested, data.tested)
 
 
 def test_each_part_gets_the_option_the_others_favour():

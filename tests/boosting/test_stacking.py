@@ -9,7 +9,8 @@ from sklearn.model_selection import ShuffleSplit
 from recuse import AbstentionBoostingClassifier
 from recuse.boosting import preparation
 from recuse.boosting.binning import bin_features, code_features
-from recuse.boosting.fitting import Twin
+from recuse.boosting.fitting import Twin, inner_parts
+from recuse.boosting.judging import Data
 from recuse.boosting.losses import LOSSES
 from recuse.boosting.rounds import boost
 from recuse.boosting.state import Settings
@@ -47,39 +48,66 @@ def test_auto_considers_the_stacked_pair_on_large_data(monkeypatch):
     assert abs(costs["decoupled+start"] - costs["chow"]) < 0.03
 
 
-@pytest.mark.parametrize(("rows", "folds"), [(10_000, 5), (50, 1)], ids=["folds", "one split"])
+@pytest.mark.parametrize(
+    ("rows", "cv", "folds"),
+    [(10_000, None, 5), (50, None, 1), (10_000, 2, 2)],
+    ids=["five folds", "one split", "two folds"],
+)
 @pytest.mark.parametrize(
     "options", [{"beta": 0.01}, {"beta": "auto"}, {"beta": 0.01, "early_stopping": True}], ids=lambda o: str(o)
 )
-def test_a_fold_learns_from_scores_that_do_not_know_its_test_cases(monkeypatch, rows, folds, options):
-    """Whatever the labels of the test cases are, the scores of the training cases are the same."""
+def test_a_fold_learns_from_scores_that_do_not_know_its_test_cases(monkeypatch, rows, cv, folds, options):
+    """Whatever the test cases are, the scores of the training cases are the same (at the same penalty)."""
     monkeypatch.setattr(preparation, "EXACT_ROWS", rows)
+    monkeypatch.setattr(Twin, "favourite", lambda twin, rows: 0)
     X, y = linear_data(100)
-    model = AbstentionBoostingClassifier(family="decoupled", stack="oof", n_rounds=10, random_state=0, **options)
+    model = AbstentionBoostingClassifier(family="decoupled", stack="oof", n_rounds=10, cv=cv, random_state=0, **options)
     data = preparation.prepare(model, X, y, None, with_folds=True)
     assert len(data.folds) == folds
     train, test = data.folds[0]
     bins = bin_features(X, data.order, None)
-    noise = np.random.default_rng(1).permutation(data.order[test])
     X_other = X.copy()
-    X_other[data.order[test]] = X[noise]  # same labels, other features: what was learned from them is nonsense
+    X_other[data.order[test]] = X[np.random.default_rng(1).permutation(data.order[test])]
     scores = []
     for features in (X, X_other):
         other = replace(data, X=features)
-        score = Twin(other, code_features(features, data.order, bins.cuts), model._recipe(len(y))).of_least_loss()
-        scores.append(replace(score, option=0))
-    first, second = (score.inside(train, test)[train] for score in scores)
-    np.testing.assert_array_equal(first, second)
+        twin = Twin(other, code_features(features, data.order, bins.cuts), model._recipe(len(y)))
+        scores.append(twin.of_least_loss())
+    first, second = (score.inside(train, test) for score in scores)
+    np.testing.assert_array_equal(first[train], second[train])
     assert not np.array_equal(scores[0].z[train], scores[1].z[train])  # the scores of the whole do know them
+    # The test cases have the score of a model of all training cases.
+    twin = scores[0].twin
+    np.testing.assert_array_equal(first[test], scores[0].of(twin.problem, [(train, test)], 0)[test])
 
 
-def test_too_few_parts_leave_the_score_of_the_whole():
-    X, y = linear_data(200)
-    model = AbstentionBoostingClassifier(family="decoupled", stack="start", beta=0.01, n_rounds=5, cv=2, random_state=0)
+def test_the_penalty_of_a_score_inside_is_what_other_parts_favour(monkeypatch):
+    X, y = linear_data(100)
+    model = AbstentionBoostingClassifier(family="decoupled", stack="start", n_rounds=10, random_state=0)
     data = preparation.prepare(model, X, y, None, with_folds=True)
-    score = Twin(data, bin_features(X, data.order, None), model._recipe(200)).of_least_loss()
-    np.testing.assert_array_equal(score.inside(*data.folds[0]), score.z)
-    assert model.fit(X, y).score(X, y) > 0.8
+    score = Twin(data, bin_features(X, data.order, None), model._recipe(100)).of_least_loss()
+    asked = []
+    monkeypatch.setattr(Twin, "favourite", lambda twin, rows: asked.append(rows) or 0)
+    train, test = data.folds[1]
+    score.inside(train, test)
+    np.testing.assert_array_equal(asked[0], np.setdiff1d(np.arange(100), test))
+
+
+@pytest.mark.parametrize("positives", [1, 2, 3, 4, 5])
+def test_inner_parts_hold_out_every_case_and_leave_both_classes(positives):
+    n_pos, m = positives, 30
+    parts = [np.arange(k, m, 3) for k in range(3)]
+    partition = [(np.setdiff1d(np.arange(m), part), part) for part in parts]
+    data = Data(np.zeros((m, 1)), np.arange(m), n_pos, np.ones(m) / m, 0.2, None, partition, partition)
+    for train, _ in partition:
+        inner = inner_parts(data, train)
+        if (train < n_pos).sum() < 2:
+            assert inner == []
+            continue
+        np.testing.assert_array_equal(np.sort(np.concatenate([test for _, test in inner])), np.arange(len(train)))
+        for learned, test in inner:
+            assert not np.intersect1d(learned, test).size
+            assert set((train[learned] < n_pos).tolist()) == {True, False}
 
 
 def test_a_split_that_leaves_cases_out_is_refused_where_it_would_be_stacked():

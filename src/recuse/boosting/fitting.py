@@ -196,22 +196,23 @@ class Twin:
 
     def of_least_loss(self) -> Score:
         """Return the one whose held-out scores have the least loss: the best probabilities, for stacking."""
-        y, s = self.data.y, self.data.s
-
-        def loss(scores: Array, rows: Rows) -> float:
-            return float(s[rows] @ np.exp(log_phi(self.recipe.loss, -y[rows] * scores[0, rows])))
-
-        fitted = self._fit(loss)
-        assert self.options.scores is not None
+        fitted = self._fit(self.loss)
         assert fitted.held_out is not None
-        best = favoured(self.options.scores, loss, self.data.tested)
-        score = Score(self, fitted.pair.form, best, fitted.held_out[0])
+        score = Score(self, fitted.pair.form, fitted.held_out[0])
+        if self.data.partition is self.data.folds:
+            return score
         # Folds that leave cases out give way to the partition, which leaves none.
-        return (
-            score
-            if self.data.partition is self.data.folds
-            else replace(score, z=score.of(self.problem, self.data.partition))
-        )
+        return replace(score, z=score.of(self.problem, self.data.partition, self.favourite(self.data.tested)))
+
+    def loss(self, scores: Array, rows: Rows) -> float:
+        """What is boosted, of the scores of some cases."""
+        y, s = self.data.y[rows], self.data.s[rows]
+        return float(s @ np.exp(log_phi(self.recipe.loss, -y * scores[0, rows])))
+
+    def favourite(self, rows: Rows) -> int:
+        """The penalty, or number of rounds, of least loss on some held-out cases."""
+        assert self.options.scores is not None
+        return favoured(self.options.scores, self.loss, rows)
 
     def of_least_price(self) -> Fitted:
         """Return the one that costs least on held-out cases under Chow's rule, with that rule as its rejector."""
@@ -239,45 +240,48 @@ class Score:
 
     twin: Twin
     form: AdditiveForm | TreeForm
-    option: int
     z: Array
 
-    def of(self, problem: Problem, parts: list[tuple[Rows, Rows]]) -> Array:
-        """Held-out scores of a problem's cases."""
+    def of(self, problem: Problem, parts: list[tuple[Rows, Rows]], option: int) -> Array:
+        """Held-out scores of a problem's cases, with one of the penalties or numbers of rounds."""
         options, recipe, settings = self.twin.options, self.twin.recipe, self.twin.settings
+        given = replace(settings, beta=recipe.beta or 0.0)
         if options.rounds is not None:
-            settings = replace(settings, n_rounds=options.rounds[self.option])
-            return held_out_rounds(problem, replace(settings, beta=recipe.beta or 0.0), parts, recipe.max_depth)[1][
-                -1, 0
-            ]
+            limited = replace(given, n_rounds=options.rounds[option])
+            return held_out_rounds(problem, limited, parts, recipe.max_depth)[1][-1, 0]
         if options.betas is not None:
-            return held_out_path(problem, settings, parts, np.array([options.betas[self.option]]))[0, 0]
-        return held_out_path(problem, replace(settings, beta=recipe.beta or 0.0), parts, None)[0, 0]
+            return held_out_path(problem, settings, parts, np.array([options.betas[option]]))[0, 0]
+        return held_out_path(problem, given, parts, None)[0, 0]
 
     def inside(self, train: Rows, test: Rows) -> Array:
         """Scores as the training cases of a fold have them: by models that have seen neither them nor the test cases.
 
         Without this, a stacked pair would have learned from scores that know the cases it is judged on.
         """
-        z, problem = self.z.copy(), self.twin.problem
-        parts = _inner_parts(self.twin.data, train)
+        z, data, scores = self.z.copy(), self.twin.data, self.twin.options.scores
+        assert scores is not None
+        others = np.setdiff1d(data.tested, test)
+        option, parts = self.twin.favourite(others if len(others) else test), inner_parts(data, train)
         if parts:
-            z[train] = self.of(problem.take(train), parts)
-            z[test] = self.of(problem, [(train, test)])[test]
+            z[train] = self.of(self.twin.problem.take(train), parts, option)
+        z[test] = scores[option, 0, test]  # by the model of this very fold
         return z
 
 
-def _inner_parts(data: Data, train: Rows) -> list[tuple[Rows, Rows]]:
-    """The partition among the training cases of a fold; nothing where a part would leave one class only."""
-    at, parts = np.arange(len(train)), []
-    for _, test in data.partition:
-        held = np.isin(train, test)
-        left = train[~held] < data.n_pos
-        if held.any():
-            if left.all() or not left.any():
-                return []
-            parts.append((at[~held], at[held]))
-    return parts
+def inner_parts(data: Data, train: Rows) -> list[tuple[Rows, Rows]]:
+    """The partition among the training cases of a fold; halves where it would leave one class only to learn from.
+
+    Nothing where a class has a single case.
+    """
+    at, positive = np.arange(len(train)), train < data.n_pos
+    n_pos = int(positive.sum())
+    if min(n_pos, len(train) - n_pos) < 2:
+        return []
+    held = [np.isin(train, test) for _, test in data.partition]
+    if any(part.any() and len(set(positive[~part].tolist())) < 2 for part in held):
+        odd = np.where(positive, at, at - n_pos) % 2 == 1  # every other case of each class
+        held = [odd, ~odd]
+    return [(at[~part], at[part]) for part in held if part.any()]
 
 
 def fit_pair(

@@ -70,7 +70,7 @@ class Data:
     @property
     def tested(self) -> Rows:
         """Positions that some fold holds out."""
-        return np.sort(np.concatenate([np.zeros(0, dtype=np.intp), *(test for _, test in self.folds)]))
+        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(test for _, test in self.folds)]))
 
     @property
     def parts(self) -> list[Rows]:
