@@ -198,6 +198,26 @@ def test_text_that_is_iso_dates_throughout_is_dates():
     assert again["stamp"].tolist() == cases.features["stamp"][::-1].tolist()
     with pytest.raises(ValueError, match="'opened' holds 'soon' in row 1, where the model was fitted with dates"):
         kinds.transform(frame.assign(opened="soon"))
+    with pytest.raises(ValueError, match="'opened' holds '03/02/2020' in row 1"):  # the third of which month?
+        kinds.transform(frame.assign(opened="03/02/2020"))
+
+
+def test_times_with_a_zone_are_dates_in_universal_time():
+    stamps = [f"2020-02-08T10:{i:02d}:00{zone}" for i, zone in enumerate(["Z", "+02:00", "-0130", ""] * 15)]
+    frame = _numbered(at=stamps, broken=["2020-02-08T99:00:00Z", *stamps[1:]])
+    cases = check_cases(frame, "y")
+    assert cases.features["at"][:4].tolist() == [
+        pd.Timestamp(text) for text in ("2020-02-08 10:00", "2020-02-08 08:01", "2020-02-08 11:32", "2020-02-08 10:03")
+    ]
+    again = TableColumns().fit(cases.features).transform(frame)
+    assert again["at"].tolist() == cases.features["at"].tolist()
+    assert identifier_hints(cases.features[["broken"]]) == []  # times, if not all well written
+
+
+def test_a_hint_names_a_way_that_works():
+    frame = pd.DataFrame({"id, old": [f"c{i}" for i in range(60)]})
+    (hint,) = identifier_hints(frame)
+    assert hint.endswith("leave it out with drop=['id, old']")
 
 
 def test_columns_are_left_out_by_name():

@@ -127,3 +127,16 @@ def test_cross_val_decide_wants_every_outcome_too(cases):
     labels[5] = pd.NA
     with pytest.raises(ValueError, match="every case needs a known outcome"):
         cross_val_decide(ThresholdRejectClassifier(LogisticRegression()), frame, labels)
+
+
+def test_another_table_is_refused_as_such(cases):
+    frame, y = cases
+    model = AbstentionBoostingClassifier(n_rounds=3).fit(frame, y)
+    other = frame.rename(columns={"age": "zz"}).assign(zz=np.inf)
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(other)
+    with pytest.raises(ValueError, match="feature"):
+        model.predict(frame[["amount"]].assign(amount="x"))
+    nameless = AbstentionBoostingClassifier(n_rounds=3).fit(frame.to_numpy(), y)
+    with pytest.raises(ValueError, match="The column 'amount' holds 'x'"), pytest.warns(UserWarning, match="names"):
+        nameless.predict(frame.assign(amount="x"))

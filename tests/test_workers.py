@@ -53,6 +53,12 @@ def test_workers_end_with_a_killed_parent(tmp_path):
     assert left == []
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_worker_that_others_have_started_goes_on():
+    code = "import time; from recuse.workers import _run; assert _run(1, pow, 2, 3) == 8; time.sleep(1.5)"
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
 def test_one_worker_is_this_process_and_goes_on():
     assert Parallel(n_jobs=1)(delayed_child(pow)(2, exponent) for exponent in range(3)) == [1, 2, 4]
     time.sleep(1.5)  # a watch would have ended it by now

@@ -389,8 +389,17 @@ def stated_pos_label(estimator: Any) -> Any:
         return named
     if isinstance(estimator, Pipeline):
         return stated_pos_label(estimator.steps[-1][1])
-    inner = getattr(estimator, "estimator", None)  # searches, calibration, FrozenEstimator, other wrappers
-    return None if inner is None else stated_pos_label(inner)
+    return stated_pos_label(estimator.estimator) if _keeps_labels(estimator) else None
+
+
+def _keeps_labels(estimator: Any) -> bool:
+    """Whether an estimator fits the one inside it to the labels as they are; bagging and others number them first."""
+    from sklearn.calibration import CalibratedClassifierCV
+    from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
+
+    wrappers = (CalibratedClassifierCV, FixedThresholdClassifier, FrozenEstimator, TunedThresholdClassifierCV)
+    known = isinstance(estimator, wrappers) or is_search(estimator) or has_reject_option(estimator)
+    return known and getattr(estimator, "estimator", None) is not None
 
 
 def _no_reject_option(outer: Any, inner: Any) -> str:

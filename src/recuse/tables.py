@@ -21,7 +21,8 @@ from .labels import plain, some
 NUMBER, YES_NO, DATE, TEXT = "number", "yes/no", "date", "text"
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _PARQUET = (".parquet", ".pq")
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?)?")
+_ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_ISO_DATE = re.compile(_ISO_DAY.pattern + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?")
 _FEW_ROWS = 50  # up to here different values in every row may be chance
 _TRUE, _FALSE = {"true", "1", "1.0"}, {"false", "0", "0.0"}
 
@@ -251,15 +252,20 @@ def _with_dates(features: Any) -> Any:
 
     It is settled on the whole table: parts of it must not disagree on what a column is.
     """
-    import pandas as pd
-
     found = {
-        name: pd.to_datetime(features[name], format="ISO8601", errors="coerce")
+        name: _iso_dates(features[name])
         for name in features.columns
         if _kind_of(features[name]) == TEXT and _looks_like_dates(features[name].dropna())
     }
     known = {name: dates for name, dates in found.items() if (dates.notna() == features[name].notna()).all()}
     return features.assign(**known) if known else features
+
+
+def _iso_dates(column: Any) -> Any:
+    """Dates of ISO text, those with a zone in universal time; what is none is missing."""
+    import pandas as pd
+
+    return pd.to_datetime(column, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)
 
 
 def _looks_like_dates(values: Any) -> bool:
@@ -275,11 +281,16 @@ def identifier_hints(features: Any) -> list[str]:
     so. In small tables nothing is said.
     """
     return [
-        f"column {name!r} holds a different value in every row and looks like an identifier: leave it out with --drop "
-        f"{shlex.quote(name)} (in Python, drop=[{name!r}])"
+        f"column {name!r} holds a different value in every row and looks like an identifier: leave it out with "
+        + (f"--drop {shlex.quote(name)} (in Python, drop=[{name!r}])" if _can_be_listed(name) else f"drop=[{name!r}]")
         for name in features.columns
         if len(features) > _FEW_ROWS and _is_identifier(name, features[name])
     ]
+
+
+def _can_be_listed(name: str) -> bool:
+    """Whether the command line, which takes names separated by commas, can name a column."""
+    return "," not in name and name == name.strip()
 
 
 def _is_identifier(name: str, column: Any) -> bool:
@@ -288,6 +299,8 @@ def _is_identifier(name: str, column: Any) -> bool:
     kind = pd.api.types.infer_dtype(column, skipna=False)
     if kind not in ("string", "integer") or not column.is_unique or column.isna().any():
         return False
+    if kind == "string" and _ISO_DAY.match(column.iloc[0]):
+        return False  # times, if not all of them written alike
     named = re.fullmatch(r"(.*_)?(id|index)", name.lower()) is not None
     return kind == "string" or named or int(column.max()) - int(column.min()) == len(column) - 1
 
@@ -429,9 +442,9 @@ def _to_yes_no(name: str, column: Any) -> Any:
 def _to_dates(name: str, column: Any) -> Any:
     import pandas as pd
 
-    dates = pd.to_datetime(column, format="ISO8601", errors="coerce")
-    if (dates.isna() & column.notna()).any():
-        dates = pd.to_datetime(column, errors="coerce")
+    is_text = pd.api.types.infer_dtype(column, skipna=True) == "string"
+    # Of other text a date could only be guessed: is 03/02 in February or in March?
+    dates = _iso_dates(column) if is_text else pd.to_datetime(column, errors="coerce")
     _refuse_lost(name, column, dates, "dates")
     return dates
 

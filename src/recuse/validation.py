@@ -25,10 +25,19 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
     try:
         return sklearn_validate_data(estimator, X, y, **options)
     except (TypeError, ValueError) as error:
+        if not options.get("reset", True) and not _has_known_columns(estimator, X):
+            raise  # another table than was asked for: what its columns hold is not the point
         fault = _fault(X, type(estimator).__name__, allow_nan=options.get("ensure_all_finite", True) == "allow-nan")
         if fault is None:
             raise
         raise ValueError(fault) from error
+
+
+def _has_known_columns(estimator: Any, X: Any) -> bool:
+    """Whether a frame has the columns that a fitted estimator knows."""
+    columns = [plain(name) for name in getattr(X, "columns", ())]
+    known = [plain(name) for name in getattr(estimator, "feature_names_in_", columns)]
+    return columns == known and len(columns) == getattr(estimator, "n_features_in_", len(columns))
 
 
 def _fault(X: Any, needs: str, *, allow_nan: bool) -> str | None:

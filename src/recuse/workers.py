@@ -25,7 +25,7 @@ def delayed_child(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _run(parent: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    if os.getpid() != parent:  # else one worker is enough, and it is this process
+    if os.getppid() == parent:  # not this process itself, nor one that others have started
         _end_with(parent)
     return function(*args, **kwargs)
 

@@ -15,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import recuse
 from recuse import Costs, ExactBoostClassifier, ThresholdRejectClassifier
+from recuse.boosting import exact
 from recuse.boosting.additive import ShapeFunction
 from recuse.boosting.exact import _coded, _reach
 from recuse.boosting.exact_rounds import play
@@ -210,7 +211,7 @@ def test_shape_functions_are_centred_and_unseen_missing_values_add_nothing(data)
 
 def test_large_data_is_cut_at_quantiles_of_some_rows():
     x = np.sort(np.random.default_rng(0).normal(size=45_000)) ** 3
-    bins = _coded(x[:, None], np.arange(45_000), 64)
+    bins = _coded(x[:, None], np.arange(45_000), 64, np.ones(45_000))
     share = np.bincount(bins.codes[0]) / 45_000 * 64
     assert len(share) == 64
     assert 0.9 < share.min() <= share.max() < 1.1
@@ -295,8 +296,45 @@ def test_warm_start_adds_runs(data):
         assert (
             grown.set_params(random_state=7).fit(X, y).n_iter_ == 9
         )  # nothing was spoilt; the seed is the first fit's
+    turned = make("reject_cost", warm_start=True).fit(X, y)
+    answers = turned.predict(X)
+    with pytest.raises(ValueError, match="but pos_label=0 differs from it"):
+        turned.set_params(pos_label=0, n_estimators=9).fit(X, y)
+    np.testing.assert_array_equal(turned.predict(X), answers)  # what was fitted is still there
     cold = make().fit(X, y).set_params(warm_start=True, n_estimators=2)
     assert cold.fit(X[:100], y[:100]).n_iter_ == 2  # nothing was kept to go on with
+
+
+def test_warm_start_after_an_interrupted_fit(data, monkeypatch):
+    X, y = data
+    model = make("reject_cost", warm_start=True)
+
+    def interrupted(*args):
+        yield next(play(*args))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(exact, "play", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    monkeypatch.setattr(exact, "play", play)
+    np.testing.assert_array_equal(model.fit(X, y).predict(X), make("reject_cost").fit(X, y).predict(X))
+    # Of a later fit what was done is kept.
+    monkeypatch.setattr(exact, "play", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(n_estimators=12).fit(X, y)
+    monkeypatch.setattr(exact, "play", play)
+    more = make("reject_cost", n_estimators=12).fit(X, y)
+    np.testing.assert_array_equal(model.fit(X, y).predict(X), more.predict(X))
+
+
+@pytest.mark.parametrize("metric", ["auc", "ks", "precision_at_k"])
+def test_weights_do_what_copies_do_at_any_number_of_bins(data, metric):
+    X, y = data
+    times = np.random.default_rng(0).integers(1, 4, len(y))
+    whole = {"subsample": 1.0, "max_features": 1.0, "max_bins": 8}
+    weighted = make(metric, **whole).fit(X, y, sample_weight=times)
+    copied = make(metric, **whole).fit(np.repeat(X, times, axis=0), np.repeat(y, times))
+    np.testing.assert_allclose(weighted.decision_function(X), copied.decision_function(X), atol=1e-12)
 
 
 def test_early_stop_of_a_run(data):
@@ -544,6 +582,7 @@ def test_reasons_tell_the_score_from_the_positive_side(data, pos_label):
 
 def test_objectives_of_the_roc_curve_are_pickled():
     objective = of_roc(_area_above)
+    assert repr(objective) == f"of_roc({__name__}._area_above)"  # no address: the same after a model is loaded
     again = pickle.loads(pickle.dumps(objective))
     positives, negatives = np.array([0.2, 0.8]), np.array([0.1, 0.5])
     assert again(positives, negatives) == objective(positives, negatives) == pytest.approx(0.25)

@@ -225,7 +225,7 @@ def _miss_rate(fpr, tpr):
     return 1 - float(np.interp(0.1, fpr, tpr))
 
 
-def test_an_objective_of_ones_own_is_saved_if_it_can_be_found_again(path):
+def test_an_objective_of_ones_own_is_saved_if_it_can_be_found_again(path, monkeypatch):
     def inner(positives, negatives):
         return 1.0 - (positives[:, None] > negatives).mean()
 
@@ -237,6 +237,10 @@ def test_an_objective_of_ones_own_is_saved_if_it_can_be_found_again(path):
         save(model, path)
     save(model, path, trusted=named)
     assert np.array_equal(load(path, trusted=named).predict(X), model.predict(X))
+    assert np.array_equal(load(path, trusted=_miss_rate).predict(X), model.predict(X))
+    monkeypatch.delattr(sys.modules[__name__], "_miss_rate")
+    with pytest.raises(ValueError, match=r"model.skops needs .*_miss_rate: define or import it before"):
+        load(path, trusted=named)
     hidden = ExactBoostClassifier(metric=inner, **size).fit(X, y)
     with pytest.raises(ValueError, match=r"inner, which load could not find again: define it at the top of a module"):
         save(hidden, path, trusted=[f"{__name__}.inner"])

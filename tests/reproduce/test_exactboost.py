@@ -48,6 +48,13 @@ def test_a_later_run_takes_up_what_is_done(data_folder, tmp_path, capsys):
     again = json.loads(file.read_text())["results"]
     assert [row["fold"] for row in again] == [row["fold"] for row in whole["results"]]
     assert {row["cpu"] == 123.0 for row in again if row["fold"] == 1 and "cpu" in row} == {True}
+    gone = [*whole["results"], whole["results"][0] | {"data": "gone"}]
+    file.write_text(json.dumps(whole | {"results": gone}))
+    main(["exactboost", "--quick", "--out", str(tmp_path)])
+    assert "fold" not in capsys.readouterr().out.split("#")[0]  # all is done, and what is not listed is left out
+    file.write_text("{")
+    with pytest.raises(ValueError, match=r"cannot be read .* remove it"):
+        main(["exactboost", "--quick", "--out", str(tmp_path)])
     file.write_text(json.dumps(whole | {"settings": {}, "results": kept}))
     main(["exactboost", "--quick", "--out", str(tmp_path)])
     assert "haberman, fold 2" in capsys.readouterr().out  # other settings: nothing is taken up

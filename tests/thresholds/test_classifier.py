@@ -5,7 +5,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.covariance import EllipticEnvelope
 from sklearn.datasets import load_iris, make_classification
-from sklearn.ensemble import HistGradientBoostingClassifier, IsolationForest
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, IsolationForest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Perceptron
@@ -468,4 +468,7 @@ def test_a_positive_class_that_contradicts_the_wrapped_one_is_refused():
 def test_without_a_named_positive_class_the_second_is_positive():
     X, y = _lending()
     assert ThresholdRejectClassifier(_inner(), rule="tuned").fit(X, y).pos_label_ == "paid"
+    # Bagging numbers the classes for the classifiers inside: what they call positive is no label of ours.
+    bagged = BaggingClassifier(_inner(pos_label=0), n_estimators=2, random_state=0)
+    assert ThresholdRejectClassifier(bagged, rule="tuned", cv=2).fit(X, y).pos_label_ == "paid"
     assert ThresholdRejectClassifier(_inner(), rule="tuned", pos_label="default").fit(X, y).pos_label_ == "default"

@@ -25,7 +25,7 @@ from .binning import Bins, bin_features, code_features, find_cuts
 from .bounds import GeneralizationBound
 from .exact_bounds import margin_bound, rademacher
 from .exact_rounds import START_SPAN, Mean, RankingProblem, Run, RunSettings, play
-from .objectives import Ranked, Terms, best_gap, best_single_threshold, best_thresholds, find_objective
+from .objectives import Ranked, Terms, best_gap, best_single_threshold, best_thresholds, find_objective, in_words
 from .preparation import check_choice, check_columns, check_number, check_switch, resolve_bins, threads
 from .reasons import explain_score
 
@@ -110,7 +110,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     n_iter_no_change : int, optional
         End a run after so many rounds without improvement.
     warm_start : bool, default=False
-        Keep the runs of the last fit, to the same cases with the same parameters, and add only those still missing.
+        Keep the runs of the last fit, if that was a warm one too, to the same cases with the same parameters, and add
+        only those still missing.
     pos_label : label, optional
         The positive class of the prices and of precision at k; ``classes_[1]`` by default.
     reject_label : label, default="auto"
@@ -228,11 +229,17 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        X, order, problem = self._prepare(X, y, sample_weight, init_score)
-        settings = self._settings()
-        before = self._earlier_runs(problem)
+        kept = dict(vars(self))
+        try:
+            X, order, problem = self._prepare(X, y, sample_weight, init_score)
+            settings, beginning = self._settings(), self._beginning(problem)
+            before = self._earlier_runs(beginning)
+        except ValueError:
+            self.__dict__ = kept  # a model that was fitted before is still the same
+            raise
         held_out = np.zeros((2, len(order))) if before is None else self._held_out
-        self._runs = [] if before is None else before
+        if before is None:
+            self._runs, self._began_with = [], {}
         seed = self._seed if before is not None else int(check_random_state(self.random_state).randint(2**31 - 1))
         self._seed = seed
         todo = range(len(self._runs), int(self.n_estimators))
@@ -241,6 +248,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             held_out[:, out] += score, np.ones(len(out))
         # Needed again only where more runs may follow.
         self._held_out = held_out if self.warm_start else np.zeros((2, 0))
+        self._began_with = beginning
         self._store(problem, settings, held_out)
         return self
 
@@ -301,7 +309,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         weight, unit = _in_units(weights[order])
         k = self._check_k(weight, n_pos, unit)
         problem = RankingProblem(
-            _coded(X, order, max_bins),
+            _coded(X, order, max_bins, weights),
             n_pos,
             weight,
             self._start(init_score, len(codes), order),
@@ -358,11 +366,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         low, high = self._span
         return (start - low) / (high - low) * START_SPAN
 
-    def _earlier_runs(self, problem: RankingProblem) -> list[Run] | None:
+    def _earlier_runs(self, now: dict[str, str]) -> list[Run] | None:
         """Runs of the last fit to go on from."""
-        before, now = getattr(self, "_began_with", {}), self._beginning(problem)
-        if not self.warm_start or not before:
-            self._began_with = now
+        before = getattr(self, "_began_with", {})
+        if not now or not before:
             return None
         changed = next((name for name, value in now.items() if before[name] != value), None)
         if changed is not None:
@@ -386,7 +393,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         numbers: list[NDArray[Any]] = [*problem.bins.cuts, problem.weight, problem.start, np.array([problem.n_pos])]
         for part in numbers:
             cases.update(part.tobytes())
-        given = {name: repr(getattr(self, name)) for name in _RUNS_DEPEND_ON}
+        given = {name: in_words(getattr(self, name)) for name in _RUNS_DEPEND_ON}
         return given | {"cases": cases.hexdigest()}
 
     def _store(self, problem: RankingProblem, settings: RunSettings, held_out: NDArray[np.float64]) -> None:
@@ -610,13 +617,14 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         return tags
 
 
-def _coded(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None) -> Bins:
-    """Put the features into bins, positives first."""
+def _coded(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None, weights: NDArray[np.float64]) -> Bins:
+    """Put the features into bins of equal weight, positives first."""
     step = len(order) // _CUT_ROWS
     if max_bins is None or step < 2:
-        return bin_features(X, order, max_bins)
+        return bin_features(X, order, max_bins, weights[order])
     rows = np.sort(order)[::step]
-    return code_features(X, order, [find_cuts(X[rows, f], max_bins) for f in range(X.shape[1])])
+    weight = weights[rows] if np.ptp(weights[order]) > 0 else None
+    return code_features(X, order, [find_cuts(X[rows, f], max_bins, weight) for f in range(X.shape[1])])
 
 
 def _reach(intercept: float, shapes: list[ShapeFunction], span: float) -> tuple[float, float]:

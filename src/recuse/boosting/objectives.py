@@ -142,7 +142,12 @@ def _between(values: Array, i: int) -> float:
     return np.inf if i == len(values) else float(values[i - 1] + (values[i] - values[i - 1]) / 2)
 
 
-@dataclass(frozen=True)
+def in_words(value: Any) -> str:
+    """A parameter in words that are the same in another process: a function by its full name."""
+    return f"{value.__module__}.{value.__qualname__}" if hasattr(value, "__qualname__") else repr(value)
+
+
+@dataclass(frozen=True, repr=False)
 class of_roc:  # noqa: N801 - used like the function it stands for
     """Turn a loss of the points of the ROC curve into an objective.
 
@@ -153,6 +158,9 @@ class of_roc:  # noqa: N801 - used like the function it stands for
     """
 
     function: Function
+
+    def __repr__(self) -> str:
+        return f"of_roc({in_words(self.function)})"
 
     def __call__(self, positives: Array, negatives: Array) -> float:
         """Loss of the sorted scores of two classes."""

@@ -180,8 +180,8 @@ def load_cases(
     return cases
 
 
-def _as_names(drop: Iterable[str]) -> list[str]:
-    return [drop] if isinstance(drop, str) else [str(name) for name in drop]
+def _as_names(drop: Iterable[str] | None) -> list[str]:
+    return [drop] if isinstance(drop, str) else [str(name) for name in drop or ()]
 
 
 def _prepare_folder(out: str | os.PathLike[str] | None) -> Path | None:

@@ -110,6 +110,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) ->
             f"{os.fspath(path)} names {', '.join(refused)}, which is not trusted, and nothing of it was loaded: if you "
             "know who made the file, name these in trusted=."
         )
+    lost = [name for name in names if name in allowed and not can_be_found(name)]
+    if lost:
+        raise ValueError(f"{os.fspath(path)} needs {', '.join(lost)}: define or import it before the model is loaded.")
     changed = _changed_versions(versions)
     for package, (saved, present) in changed.items():
         warnings.warn(

@@ -62,7 +62,7 @@ def names_in(data: bytes) -> list[str]:
 
 def full_names(trusted: Iterable[str | type]) -> list[str]:
     """What the caller trusts, as full names."""
-    given = [trusted] if isinstance(trusted, str | type) else list(trusted)
+    given = [trusted] if isinstance(trusted, str | type | FunctionType) else list(trusted)
     return [item if isinstance(item, str) else f"{item.__module__}.{item.__name__}" for item in given]
 
 

@@ -170,10 +170,10 @@ class ShapeFunctionDisplay:
         return bool(shape.feature < len(self.missing) and self.missing[shape.feature])
 
     def _levels_of(self, shape: Any) -> NDArray[np.float64] | None:
-        """The few values of a column; where no cases are known, a single cut at 1/2 is one between 0 and 1."""
-        if self.levels is not None:
-            return self.levels[shape.feature] if shape.feature < len(self.levels) else None
-        return np.array([0.0, 1.0]) if shape.cuts.tolist() == [0.5] else None
+        """The few values of a column, where cases are known."""
+        if self.levels is None or shape.feature >= len(self.levels):
+            return None
+        return self.levels[shape.feature]
 
     def _reach(self, shape: Any) -> tuple[float, float]:
         cuts, levels = shape.cuts, self._levels_of(shape)
