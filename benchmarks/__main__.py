@@ -17,6 +17,7 @@ BENCHMARKS = (
     "coupled_one_class",
     "abstention_boosting",
     "exactboost",
+    "precision_at_k",
     "compare",
 )
 

@@ -39,7 +39,9 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Ours relative to the peer's: below 1 is better."""
+        """Ours relative to the peer's: below 1 is better; where both are 0, 1."""
+        if self.theirs == 0:
+            return 1.0 if self.ours == 0 else float("inf")
         return self.ours / self.theirs
 
     @property
