@@ -8,7 +8,7 @@ pair from it: the stumps are then added to the pair that the score alone calls f
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -121,9 +121,8 @@ class Pair:
 class Fitted:
     """A pair, how it was found, and what it would have said of cases it had not seen.
 
-    `held_out` holds the scores (h, r) of each case by models that have not seen it, with the choices that all held-out
-    cases together favour; `judged` the same with penalty, rounds and threshold chosen on the other parts, so that
-    what it costs can be compared with what another rule costs.
+    `judged` holds the scores (h, r) of each case by models that have not seen it, with penalty, rounds and threshold
+    chosen on the other parts, so that what it costs can be compared with what another rule costs.
     """
 
     name: str
@@ -132,7 +131,6 @@ class Fitted:
     problem: Problem
     beta: float
     stumps: list[Stump] = field(default_factory=list)
-    held_out: Array | None = None
     judged: Array | None = None
 
     def held_out_cost(self, data: Data) -> Array | None:
@@ -196,13 +194,13 @@ class Twin:
 
     def of_least_loss(self) -> Score:
         """Return the one whose held-out scores have the least loss: the best probabilities, for stacking."""
-        fitted = self._fit(self.loss)
-        assert fitted.held_out is not None
-        score = Score(self, fitted.pair.form, fitted.held_out[0])
+        assert self.options.scores is not None
+        best = self.favourite(self.data.tested)
+        score = Score(self, self._fit(self.loss).pair.form, self.options.scores[best, 0])
         if self.data.partition is self.data.folds:
             return score
         # Folds that leave cases out give way to the partition, which leaves none.
-        return replace(score, z=score.of(self.problem, self.data.partition, self.favourite(self.data.tested)))
+        return replace(score, z=score.of(self.problem, self.data.partition, best))
 
     def loss(self, scores: Array, rows: Rows) -> float:
         """What is boosted, of the scores of some cases."""
@@ -226,9 +224,7 @@ class Twin:
         fitted = self._fit(lambda scores, rows: price(ruled(scores), rows))
         # The boundary between the classes lies inside the scores that Chow's rule rejects: no answer depends on it.
         pair = replace(fitted.pair, level=level, surrogate=self.problem.surrogate, c=c, log_odds=self.data.log_odds)
-        if fitted.held_out is None or fitted.judged is None:
-            return replace(fitted, pair=pair)
-        return replace(fitted, pair=pair, held_out=ruled(fitted.held_out), judged=ruled(fitted.judged))
+        return replace(fitted, pair=pair, judged=None if fitted.judged is None else ruled(fitted.judged))
 
     def _fit(self, loss: Loss) -> Fitted:
         return _fit_option(CHOW, self.data, self.problem, self.settings, self.recipe, self.options, loss)
@@ -290,7 +286,8 @@ def fit_pair(
     """Boost a pair of the given family; with `stack` the twin's score joins as a feature or as the start."""
     surrogate = make_surrogate(recipe, data.c)
     plain = Problem(bins, data.n_pos, data.s, surrogate)
-    problem, cases, name = plain, cast("Cases", plain), family
+    problem, name = plain, family
+    cases: Cases = plain
     if stack is not None:
         assert score is not None
         stacked, name = _Stacked(plain, stack, recipe.max_bins, data, score), f"{family}+{stack}"
@@ -367,12 +364,12 @@ def _fit_option(
     tune_threshold: bool = False,
 ) -> Fitted:
     """Fit all cases with the choice that the held-out ones favour."""
-    beta, held_out, judged, tau = recipe.beta or 0.0, None, None, 0.0
+    beta, judged, tau = recipe.beta or 0.0, None, 0.0
     if options.scores is not None:
         best = favoured(options.scores, loss, data.tested)
-        held_out, judged = options.scores[best], judge(options.scores, loss, data)
+        judged = judge(options.scores, loss, data)
         if tune_threshold:
-            judged, tau = with_threshold(options.scores, held_out, judged, loss, data)
+            judged, tau = with_threshold(options.scores, options.scores[best], judged, loss, data)
         if options.betas is not None:
             beta = options.betas[best] * beta_max(problem, settings)
         if options.rounds is not None:
@@ -386,7 +383,7 @@ def _fit_option(
         model, bins = solution.model, problem.bins
         form = additive_form(model.h0, model.r0, model.tables(bins), bins.cuts, bins.offsets)
         pair, stumps = Pair(form, threshold=tau), [describe(stump, bins, settings.gamma) for stump in model.stumps]
-    return Fitted(name, pair, solution, problem, beta, stumps, held_out, judged)
+    return Fitted(name, pair, solution, problem, beta, stumps, judged)
 
 
 def is_separated(fitted: Fitted) -> bool:
