@@ -9,7 +9,6 @@ random forest, XGBoost) fitted to the training folds alone.
 
 from __future__ import annotations
 
-import json
 import time
 import warnings
 from collections.abc import Iterator
@@ -38,7 +37,7 @@ from ..datasets import load
 from ..metrics import expected_cost, ks_score
 from ..thresholds import ThresholdRejectClassifier
 from ..workers import delayed_child
-from .keeping import write_results
+from .keeping import read_results, write_results
 
 # The smaller ones first: a short run still covers most of them. The poster's own come under the names it gives them.
 DATASETS = {
@@ -118,13 +117,7 @@ def _tasks(quick: bool, done: set[tuple[str, int]], deadline: float) -> Iterator
 
 def _earlier(out: Path | None, quick: bool) -> list[Row]:
     """Results of an earlier run with the same settings."""
-    file = None if out is None else out / f"{_stem(quick)}.json"
-    if file is None or not file.exists():
-        return []
-    try:
-        data = json.loads(file.read_text())
-    except ValueError as error:
-        raise ValueError(f"{file} cannot be read ({error}): remove it, or give another folder.") from error
+    data = {} if out is None else read_results(out / f"{_stem(quick)}.json")
     if data.get("settings") != _settings(quick):
         return []
     return [row for row in data["results"] if row["data"] in DATASETS]

@@ -24,11 +24,20 @@ def write_results(out: Path, stem: str, data: dict[str, Any], page: Iterable[str
     write_whole(out / f"{stem}.md", "\n".join(page).encode())
 
 
+def read_results(file: Path) -> dict[str, Any]:
+    """The figures of an earlier run; nothing where there is none."""
+    if not file.exists():
+        return {}
+    try:
+        data: dict[str, Any] = json.loads(file.read_text())
+    except ValueError as error:
+        raise ValueError(f"{file} cannot be read ({error}): remove it, or give another folder.") from error
+    return data
+
+
 def read_outcomes(file: Path, planned: dict[str, Any]) -> list[dict[str, Any]]:
     """The outcomes of an earlier run, of those parts (by label) that were run as they are planned now."""
-    if not file.exists():
-        return []
-    data = json.loads(file.read_text())
+    data = read_results(file)
     known = data.get("settings", {})
     same = {label for label, part in planned.items() if known.get(label) == settings(part)}
-    return [outcome for outcome in data["outcomes"] if outcome["part"] in same]
+    return [outcome for outcome in data.get("outcomes", []) if outcome["part"] in same]
