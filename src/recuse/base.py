@@ -6,6 +6,7 @@ here: accepted when r > 0, the class by the sign of h.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
@@ -87,7 +88,7 @@ class Evaluation:
         return kinds
 
 
-class RejectOptionMixin(ClassifierMixin):
+class RejectOptionMixin(ClassifierMixin, ABC):
     """Base of the reject-option classifiers.
 
     A subclass has the parameters `costs`, `pos_label`, `reject_label` and `on_reject`, calls `_fit_labels` and
@@ -101,11 +102,13 @@ class RejectOptionMixin(ClassifierMixin):
     classes_: NDArray[Any]
     feature_names_in_: NDArray[Any]
 
+    @abstractmethod
     def _evaluate(self, X: Any) -> Evaluation:
-        raise NotImplementedError(f"{type(self).__name__} must define _evaluate.")
+        """Scores h and r of each case."""
 
+    @abstractmethod
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        raise NotImplementedError(f"{type(self).__name__} must define _reasons.")
+        """One sentence a case."""
 
     def _fit_labels(self, y: Any) -> NDArray[np.intp]:
         """Settle classes, reject label and answer type; return the class numbers of `y`."""

@@ -120,7 +120,7 @@ class Decisions:
             for mine, theirs in zip(self._columns().values(), other._columns().values(), strict=True)
         )
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # tables compare by content, and their arrays can change
 
     def _same_labels(self, other: Decisions) -> bool:
         return np.array_equal(self.classes, other.classes) and bool(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -33,8 +34,9 @@ class KernelMachineMixin(RejectOptionMixin):
     intercept_: float
     _kernel: Kernel
 
+    @abstractmethod
     def _check_parameters(self) -> None:
-        raise NotImplementedError(f"{type(self).__name__} must define _check_parameters.")
+        """Refuse parameters out of range."""
 
     def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
         """Return the cases, their labels as -1 and +1, and their weights."""
