@@ -1,7 +1,6 @@
 """Worker processes end with the process they work for; a process that works for itself goes on."""
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -11,6 +10,7 @@ import pytest
 from joblib import Parallel
 
 from recuse.workers import delayed_child
+from tests.processes import left_after
 
 PARENT = """
 import sys, time
@@ -27,13 +27,6 @@ Parallel(n_jobs=2)(delayed_child(work)(sys.argv[1], number) for number in range(
 """
 
 
-def runs(pid):
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
 def test_workers_end_with_a_killed_parent(tmp_path):
     parent = subprocess.Popen([sys.executable, "-c", PARENT, str(tmp_path)], stderr=subprocess.DEVNULL)
@@ -44,13 +37,7 @@ def test_workers_end_with_a_killed_parent(tmp_path):
     parent.wait()
     workers = [int(file.name) for file in tmp_path.iterdir()]
     assert len(workers) == 2
-    deadline = time.monotonic() + 30
-    while any(map(runs, workers)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    left = [pid for pid in workers if runs(pid)]
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    assert left == []
+    assert left_after(workers, 30) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")

@@ -1,6 +1,5 @@
 """What is done stays done, whatever happens in between."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from recuse.comparison.checkpoints import Checkpoints, data_fingerprint, method_
 from recuse.comparison.folds import FoldResult
 from recuse.tables import check_cases
 from tests.comparison.conftest import COSTS, mixed_table
+from tests.processes import left_after
 
 OPTIONS = {"costs": COSTS, "methods": ["logistic-chow", "logistic-plain"], "cv": 3}
 TIMES = ["fit_seconds", "predict_seconds"]
@@ -303,13 +303,6 @@ def children(pid):
     return found
 
 
-def alive(pid):
-    try:
-        return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks processes up in /proc")
 def test_workers_end_with_a_killed_parent(tmp_path):
     """Nothing goes on computing for a run that was killed, though its workers are in the middle of long fits."""
@@ -329,10 +322,4 @@ def test_workers_end_with_a_killed_parent(tmp_path):
     finally:
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-    deadline = time.monotonic() + 60
-    while any(map(alive, workers)) and time.monotonic() < deadline:
-        time.sleep(0.2)
-    left = [pid for pid in workers if alive(pid)]
-    for pid in left:
-        os.kill(pid, signal.SIGKILL)
-    assert left == []
+    assert left_after(workers, 60) == []

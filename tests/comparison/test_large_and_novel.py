@@ -214,4 +214,4 @@ def test_one_reason_of_many_failures_is_told_once(table, listed):
 
     listed(Method("one", "One", build), Method("two", "Two", build))
     with pytest.raises(ValueError, match=r"Every method failed. one, two: no luck.$"):
-        compare(table, "default", costs=COSTS, cv=3, methods=["one", "two"]).winner  # noqa: B018
+        str(compare(table, "default", costs=COSTS, cv=3, methods=["one", "two"]).winner)

@@ -1,6 +1,7 @@
 """The comparison: nested, honest, complete, and not stopped by one failure."""
 
 import json
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -60,7 +61,7 @@ def test_decisions_are_out_of_fold(comparison, table):
 class Spy(ClassifierMixin, BaseEstimator):
     """A classifier that notes how many cases, and which, it was fitted on."""
 
-    seen: list = []  # noqa: RUF012
+    seen: ClassVar[list] = []
 
     def __init__(self, strength=1.0):
         self.strength = strength
