@@ -17,10 +17,10 @@ import xgboost
 from sklearn.tree import DecisionTreeClassifier
 
 from recuse import AbstentionBoostingClassifier
+from recuse.boosting.abstention.losses import Surrogate, calibrated_k, tight_b
+from recuse.boosting.abstention.rounds import _History, _look, _move
+from recuse.boosting.abstention.state import Problem, Settings, State
 from recuse.boosting.binning import bin_features
-from recuse.boosting.losses import Surrogate, calibrated_k, tight_b
-from recuse.boosting.rounds import _History, _look, _move
-from recuse.boosting.state import Problem, Settings, State
 
 from .runner import Row, measure
 

@@ -22,10 +22,10 @@ from threadpoolctl import threadpool_limits
 
 from recuse import Costs, DoubleRampSVC
 from recuse.svm import double_ramp_path
-from recuse.svm.programs import SparseProgram
-from recuse.svm.ramps import ramp_loss
+from recuse.svm.dc.descent import best_of
+from recuse.svm.dc.linear_program import SparseProgram
+from recuse.svm.dc.ramps import ramp_loss
 from recuse.svm.rows import MatrixRows
-from recuse.svm.successive import best_of
 
 from .runner import Row, measure
 

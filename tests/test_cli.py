@@ -351,7 +351,7 @@ def test_an_interrupt_is_one_line(monkeypatch, call):
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("recuse.comparison.running.load_cases", interrupted)
+    monkeypatch.setattr("recuse.comparison.cross_validation.load_cases", interrupted)
     code, _, err = call("compare")
     assert code == 130
     assert "goes on where it was" in err

@@ -35,9 +35,9 @@ _HOMES = {
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
     "compare": "comparison",
-    "cross_val_decide": "decisions",
-    "decide": "decisions",
-    "is_rejected": "decisions",
+    "cross_val_decide": "locating",
+    "decide": "locating",
+    "is_rejected": "locating",
     "load": "persistence",
     "save": "persistence",
 }
@@ -59,7 +59,8 @@ if TYPE_CHECKING:  # the same names for type checkers and documentation, which d
     from .boosting import AbstentionBoostingClassifier, ExactBoostClassifier
     from .comparison import compare
     from .costs import Costs
-    from .decisions import Decisions, cross_val_decide, decide, is_rejected
+    from .decisions import Decisions
+    from .locating import cross_val_decide, decide, is_rejected
     from .persistence import load, save
     from .svm import CoupledOneClassSVC, DoubleHingeSVC, DoubleRampSVC
     from .thresholds import ThresholdRejectClassifier

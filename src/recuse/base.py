@@ -17,10 +17,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from .checks import check_weights
 from .costs import Costs, as_costs
 from .decisions import KINDS, Decisions
-from .labels import as_labels, distinct_labels, encode, label_space, plain, require_known, some
+from .labels import as_labels, distinct_labels, encode, label_space, preview, require_known, to_python
+from .parameters import check_weights
 
 ON_REJECT = ("label", "raise", "never")
 
@@ -119,7 +119,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         self.classes_ = distinct_labels(y)
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y holds one class only, {plain(self.classes_[0])!r}: a classifier needs cases of two classes."
+                f"y holds one class only, {to_python(self.classes_[0])!r}: a classifier needs cases of two classes."
             )
         self._labels = label_space(self.classes_, self.reject_label)
         self.reject_label_ = self._labels.reject_label
@@ -142,20 +142,24 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         self.pos_label_ = self.classes_[-1] if named is None else named
         known = encode(np.array([self.pos_label_]), self.classes_)[0] >= 0
         if len(self.classes_) > 2 and named is not None:
-            raise ValueError(f"pos_label={plain(named)!r} names one of two classes; y has {some(self.classes_)}.")
+            raise ValueError(
+                f"pos_label={to_python(named)!r} names one of two classes; y has {preview(self.classes_)}."
+            )
         if not known:
             # Some of scikit-learn's ensembles number the classes before their estimators see them.
-            numbered = self.classes_.tolist() == [0, 1] and isinstance(plain(named), str)
+            numbered = self.classes_.tolist() == [0, 1] and isinstance(to_python(named), str)
             hint = "; inside StackingClassifier or BaggingClassifier classes are numbers" if numbered else ""
-            raise ValueError(f"pos_label={plain(named)!r} must be one of the classes {some(self.classes_)}{hint}.")
+            raise ValueError(
+                f"pos_label={to_python(named)!r} must be one of the classes {preview(self.classes_)}{hint}."
+            )
         return self._oriented_costs()
 
     def _named_pos_label(self, inner: Any) -> Any:
         """The positive class that this classifier or the one it wraps names, None where neither does."""
-        if self.pos_label is not None and inner is not None and plain(self.pos_label) != plain(inner):
+        if self.pos_label is not None and inner is not None and to_python(self.pos_label) != to_python(inner):
             raise ValueError(
-                f"pos_label={plain(self.pos_label)!r} contradicts pos_label={plain(inner)!r} of the estimator that is "
-                "wrapped: name the same class in both, or in one of them only."
+                f"pos_label={to_python(self.pos_label)!r} contradicts pos_label={to_python(inner)!r} of the wrapped "
+                "estimator: name the same class in both, or in one of them only."
             )
         return inner if self.pos_label is None else self.pos_label
 
@@ -167,7 +171,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         if len(self.classes_) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: "
-                f"y has the classes {some(self.classes_)}. {remedy}"
+                f"y has the classes {preview(self.classes_)}. {remedy}"
             )
 
     def decision_function(self, X: Any) -> NDArray[np.float64]:

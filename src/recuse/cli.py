@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from recuse.reproduce import PROTOCOLS  # names only
+from recuse.reproduce import PROTOCOLS
 
 app = typer.Typer(
     name="recuse",

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .checks import is_number
+from .parameters import is_number
 
 _DEFAULT_REJECT = 0.2
 

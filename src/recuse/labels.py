@@ -45,8 +45,8 @@ class LabelSpace:
         codes = encode(y, self.outputs)
         if (codes < 0).any():
             raise ValueError(
-                f"{name} holds {some(np.asarray(y)[codes < 0])}, which is neither a class {some(self.classes)} "
-                f"nor the reject label {plain(self.reject_label)!r}."
+                f"{name} holds {preview(np.asarray(y)[codes < 0])}, which is neither a class {preview(self.classes)} "
+                f"nor the reject label {to_python(self.reject_label)!r}."
             )
         return np.where(codes == len(self.classes), -1, codes)
 
@@ -64,12 +64,12 @@ def label_space(classes: NDArray[Any], reject_label: Any = AUTO) -> LabelSpace:
     answers = _as_answers(classes)
     if isinstance(reject_label, str) and reject_label == AUTO:
         reject_label = _automatic_label(answers)
-    reject_label = plain(reject_label)
+    reject_label = to_python(reject_label)
     _check_label(reject_label, classes, answers)
     return LabelSpace(classes, reject_label, _join(answers, reject_label))
 
 
-def plain(label: Any) -> Any:
+def to_python(label: Any) -> Any:
     """Return a label as a Python object, so that messages and files do not say ``np.int64(1)``."""
     return label.item() if isinstance(label, np.generic) else label
 
@@ -128,7 +128,7 @@ def distinct_labels(y: NDArray[Any]) -> NDArray[Any]:
     try:
         return np.array(sorted(set(y.tolist())), dtype=y.dtype)  # hashing text beats sorting all of it
     except TypeError:
-        raise ValueError(f"Labels must be all numbers or all text; got {some(y)}.") from None
+        raise ValueError(f"Labels must be all numbers or all text; got {preview(y)}.") from None
 
 
 def _as_answers(classes: NDArray[Any]) -> NDArray[Any]:
@@ -160,7 +160,7 @@ def _check_label(label: Any, classes: NDArray[Any], answers: NDArray[Any]) -> No
         raise ValueError(f"reject_label must be a number or a text; got {label!r}.")
     if label in classes.tolist() or label in answers.tolist():
         raise ValueError(
-            f"reject_label={label!r} is one of the classes {some(classes)}: choose a label that is not a class."
+            f"reject_label={label!r} is one of the classes {preview(classes)}: choose a label that is not a class."
         )
 
 
@@ -186,7 +186,7 @@ def _holds(dtype: np.dtype[Any], values: list[Any]) -> bool:
         return False
 
 
-def some(values: Any, limit: int = 5) -> str:
+def preview(values: Any, limit: int = 5) -> str:
     """A short list of the distinct values, for messages."""
-    shown = list(dict.fromkeys(plain(value) for value in values))
+    shown = list(dict.fromkeys(to_python(value) for value in values))
     return "[" + ", ".join(repr(value) for value in shown[:limit]) + (", ...]" if len(shown) > limit else "]")

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from .checks import check_count
-from .decisions import decide, locate
-from .labels import REJECT_TEXT, plain
+from .labels import REJECT_TEXT, to_python
+from .locating import decide, locate
+from .parameters import check_count
 from .persistence import load, open_whole, saved_versions
 from .tables import TableColumns, read_chunks
 
@@ -132,7 +132,9 @@ def _answer(
         decisions = decide(model, chunk)
         frame = decisions.to_pandas()[["label", "kind", "forced", "h", "r", "reason"]]
         frame = frame.rename(columns={"label": "decision"})
-        if plain(decisions.classes[0]) == plain(decisions.pos_label):  # a reader of the file knows no order of classes
+        if to_python(decisions.classes[0]) == to_python(
+            decisions.pos_label
+        ):  # a reader of the file knows no order of classes
             frame["h"] = -frame["h"]
         # Whatever label marks a rejection inside the model, a person reads this one.
         frame["decision"] = frame["decision"].astype(object).where(decisions.accepted, REJECT_TEXT)
@@ -200,8 +202,8 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "file": Path(path).name,
         "method": type(classifier).__name__,
-        "classes": [plain(label) for label in classifier.classes_],
-        "positive": plain(classifier.pos_label_),
+        "classes": [to_python(label) for label in classifier.classes_],
+        "positive": to_python(classifier.pos_label_),
         "prices": {
             "fp": costs.fp,
             "fn": costs.fn,

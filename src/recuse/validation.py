@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data as sklearn_validate_data
 
-from .labels import as_labels, is_missing, plain, require_known
+from .labels import as_labels, is_missing, preview, require_known, to_python
 
 _ENCODE = "skrub's TableVectorizer or a ColumnTransformer before the classifier (docs: Your own table)"
 
@@ -35,8 +35,8 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
 
 def _has_known_columns(estimator: Any, X: Any) -> bool:
     """Whether a frame has the columns that a fitted estimator knows."""
-    columns = [plain(name) for name in getattr(X, "columns", ())]
-    known = [plain(name) for name in getattr(estimator, "feature_names_in_", columns)]
+    columns = [to_python(name) for name in getattr(X, "columns", ())]
+    known = [to_python(name) for name in getattr(estimator, "feature_names_in_", columns)]
     return columns == known and len(columns) == getattr(estimator, "n_features_in_", len(columns))
 
 
@@ -48,7 +48,7 @@ def _fault(X: Any, needs: str, *, allow_nan: bool) -> str | None:
             return f"{where} holds dates, and {needs} needs numbers: make numbers of them with {_ENCODE}."
         text = next((value for value in _objects(values) if not _is_number(value)), None)
         if text is not None:
-            return f"{where} holds {plain(text)!r}, and {needs} needs numbers: encode it with {_ENCODE}."
+            return f"{where} holds {to_python(text)!r}, and {needs} needs numbers: encode it with {_ENCODE}."
         numbers = _as_floats(values)
         if np.isinf(numbers).any():
             return f"{where} holds an infinite number: put a missing value (NaN) where nothing is known."
@@ -60,7 +60,7 @@ def _fault(X: Any, needs: str, *, allow_nan: bool) -> str | None:
 def _named_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
     """Columns of a pandas or polars frame."""
     if hasattr(X, "iloc") and hasattr(X, "items") and getattr(X, "ndim", 0) == 2:
-        yield from ((plain(name), np.asarray(column)) for name, column in X.items())
+        yield from ((to_python(name), np.asarray(column)) for name, column in X.items())
     elif hasattr(X, "iter_columns"):
         yield from ((column.name, np.asarray(column)) for column in X.iter_columns())
 
@@ -82,3 +82,11 @@ def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
     if values.dtype.kind in "OSTU":
         return np.array([np.nan if is_missing(value) else float(value) for value in values.tolist()])
     return values.astype(np.float64) if values.dtype.kind in "biuf" else np.zeros(0)
+
+
+def require_known_columns(estimator: Any, X: NDArray[Any], weights: NDArray[np.float64]) -> None:
+    """Refuse a feature of which nothing is known."""
+    empty = np.flatnonzero(np.isnan(X[weights > 0]).all(axis=0)) if np.isnan(X.sum()) else np.zeros(0, dtype=int)
+    if len(empty):
+        names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))[empty]
+        raise ValueError(f"Every value is missing in the columns {preview(names)}: leave them out.")

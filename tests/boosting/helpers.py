@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 
+from recuse.boosting.abstention.losses import Surrogate, calibrated_k, tight_b
+from recuse.boosting.abstention.state import Problem
+from recuse.boosting.abstention.stumps import FAMILIES, LABELS, make_family
 from recuse.boosting.binning import bin_features
-from recuse.boosting.losses import Surrogate, calibrated_k, tight_b
-from recuse.boosting.state import Problem
-from recuse.boosting.stumps import FAMILIES, LABELS, make_family
 
 
 def make_problem(X, y, c=0.2, loss="logistic", *, b=None, p=1.0, max_bins=None, weights=None):

@@ -14,10 +14,10 @@ from sklearn.metrics import accuracy_score
 
 import recuse
 from recuse import AbstentionBoostingClassifier, Costs
-from recuse.boosting import fitting, state, stumps, tuning
-from recuse.boosting.abstention import FAMILIES
-from recuse.boosting.rounds import boost
-from recuse.boosting.tuning import Prices, Recorder
+from recuse.boosting.abstention import pairs, state, stumps, tuning
+from recuse.boosting.abstention.estimator import FAMILIES
+from recuse.boosting.abstention.rounds import boost
+from recuse.boosting.abstention.tuning import Prices, Recorder
 from recuse.datasets import make_noise_by_feature
 
 from .helpers import make_problem
@@ -307,7 +307,7 @@ def test_early_stopping_compares_rounds_of_the_same_loss(noisy):
     for limit in (70, 90):
         recipe = AbstentionBoostingClassifier(n_rounds=limit, **shared)._recipe(len(y))
         recorder = Recorder(problem, np.array([70]))
-        boost(problem, fitting.make_settings(recipe, "coupled", 0.001), recorder)
+        boost(problem, pairs.make_settings(recipe, "coupled", 0.001), recorder)
         scores.append(recorder.scores)
     np.testing.assert_array_equal(*scores)
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from recuse.boosting.additive import AdditiveForm, ShapeFunction, additive_form
+from recuse.boosting.shapes import AdditiveForm, ShapeFunction, additive_form
 
 
 def example():

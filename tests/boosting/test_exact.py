@@ -15,11 +15,11 @@ from sklearn.naive_bayes import GaussianNB
 
 import recuse
 from recuse import Costs, ExactBoostClassifier, ThresholdRejectClassifier
-from recuse.boosting import exact
-from recuse.boosting.additive import ShapeFunction
-from recuse.boosting.exact import _coded, _reach
-from recuse.boosting.exact_rounds import play
-from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, of_roc
+from recuse.boosting.exactboost import estimator
+from recuse.boosting.exactboost.estimator import _coded, _reach
+from recuse.boosting.exactboost.objectives import OBJECTIVES, Ranked, Terms, of_roc
+from recuse.boosting.exactboost.runs import play
+from recuse.boosting.shapes import ShapeFunction
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
 
 METRICS = list(OBJECTIVES)
@@ -313,16 +313,16 @@ def test_warm_start_after_an_interrupted_fit(data, monkeypatch):
         yield next(play(*args))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(exact, "play", interrupted)
+    monkeypatch.setattr(estimator, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    monkeypatch.setattr(exact, "play", play)
+    monkeypatch.setattr(estimator, "play", play)
     np.testing.assert_array_equal(model.fit(X, y).predict(X), make("reject_cost").fit(X, y).predict(X))
     # Of a later fit what was done is kept.
-    monkeypatch.setattr(exact, "play", interrupted)
+    monkeypatch.setattr(estimator, "play", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.set_params(n_estimators=12).fit(X, y)
-    monkeypatch.setattr(exact, "play", play)
+    monkeypatch.setattr(estimator, "play", play)
     more = make("reject_cost", n_estimators=12).fit(X, y)
     np.testing.assert_array_equal(model.fit(X, y).predict(X), more.predict(X))
 

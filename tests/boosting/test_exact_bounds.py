@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import make_classification
 
 from recuse import ExactBoostClassifier
-from recuse.boosting import exact_kernels as kernels
 from recuse.boosting.binning import bin_features
-from recuse.boosting.exact_bounds import margin_bound, rademacher
+from recuse.boosting.exactboost import loops as kernels
+from recuse.boosting.exactboost.bounds import margin_bound, rademacher
 
 
 def test_largest_correlation_equals_brute_force():

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from recuse import Costs
-from recuse.boosting import exact_kernels as kernels
 from recuse.boosting.binning import bin_features
-from recuse.boosting.exact_rounds import UNITS, RankingProblem, RunSettings, _margin, play, sizes
-from recuse.boosting.objectives import OBJECTIVES, Objective, Terms
+from recuse.boosting.exactboost import loops as kernels
+from recuse.boosting.exactboost.objectives import OBJECTIVES, Objective, Terms
+from recuse.boosting.exactboost.runs import UNITS, RankingProblem, RunSettings, _margin, play, sizes
 
 EVERY = {"subsample": 1.0, "max_features": 1.0}
 COSTS = Costs(fp=1.0, fn=1.7, reject_negative=0.15, reject_positive=0.35)

@@ -7,12 +7,19 @@ import pytest
 from sklearn.metrics import roc_auc_score
 
 from recuse import Costs
-from recuse.boosting import exact_kernels as kernels
 from recuse.boosting.binning import bin_features
-from recuse.boosting.exact_losses import loss_of
-from recuse.boosting.exact_pairs import WINDOW
-from recuse.boosting.exact_rounds import UNITS, flags
-from recuse.boosting.objectives import OBJECTIVES, Ranked, Terms, best_single_threshold, best_thresholds, of_roc
+from recuse.boosting.exactboost import loops as kernels
+from recuse.boosting.exactboost.losses import loss_of
+from recuse.boosting.exactboost.objectives import (
+    OBJECTIVES,
+    Ranked,
+    Terms,
+    best_single_threshold,
+    best_thresholds,
+    of_roc,
+)
+from recuse.boosting.exactboost.pairs import WINDOW
+from recuse.boosting.exactboost.runs import UNITS, flags
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
 
 PROBLEMS = 150  # of each objective and kind of weight

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from recuse.boosting.judging import Data, choose, favoured, judge, with_threshold
-from recuse.boosting.tuning import Prices, best_threshold, standard_error
+from recuse.boosting.abstention.selection import Data, choose, favoured, judge, with_threshold
+from recuse.boosting.abstention.tuning import Prices, best_threshold, standard_error
 
 
 def make_data(n, reject, folds=None, weight=None):

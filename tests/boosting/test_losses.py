@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from recuse.boosting.bounds import margin_bound, massart
-from recuse.boosting.losses import LOSSES, Surrogate, calibrated_k, phi, reduce_prices, tight_b
+from recuse.boosting.abstention.bounds import margin_bound, massart
+from recuse.boosting.abstention.losses import LOSSES, Surrogate, calibrated_k, phi, reduce_prices, tight_b
 
 GRID = np.linspace(-4, 4, 41)
 PRICES = [0.05, 0.2, 0.35, 0.45]

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from recuse import AbstentionBoostingClassifier
-from recuse.boosting.losses import LOSSES, Surrogate, calibrated_k
-from recuse.boosting.rounds import beta_max, boost
-from recuse.boosting.state import Problem, Settings, State
-from recuse.boosting.stumps import cell_labels
+from recuse.boosting.abstention.losses import LOSSES, Surrogate, calibrated_k
+from recuse.boosting.abstention.rounds import beta_max, boost
+from recuse.boosting.abstention.state import Problem, Settings, State
+from recuse.boosting.abstention.stumps import cell_labels
 
 from .helpers import every_stump, make_problem, random_data
 

@@ -7,13 +7,14 @@ import pytest
 from sklearn.model_selection import ShuffleSplit
 
 from recuse import AbstentionBoostingClassifier
-from recuse.boosting import preparation
+from recuse.boosting import binning
+from recuse.boosting.abstention import data as preparation
+from recuse.boosting.abstention.losses import LOSSES
+from recuse.boosting.abstention.pairs import Twin, inner_parts
+from recuse.boosting.abstention.rounds import boost
+from recuse.boosting.abstention.selection import Data
+from recuse.boosting.abstention.state import Settings
 from recuse.boosting.binning import bin_features, code_features
-from recuse.boosting.fitting import Twin, inner_parts
-from recuse.boosting.judging import Data
-from recuse.boosting.losses import LOSSES
-from recuse.boosting.rounds import boost
-from recuse.boosting.state import Settings
 
 from .helpers import make_problem, random_data
 
@@ -31,7 +32,8 @@ def linear_data(m, seed=0):
 )
 @pytest.mark.parametrize("stack", ["start", "oof"])
 def test_one_split_of_large_data_leaves_no_case_without_a_score(monkeypatch, stack, options):
-    monkeypatch.setattr(preparation, "EXACT_ROWS", 200)
+    monkeypatch.setattr(preparation, "FOLDED_ROWS", 200)
+    monkeypatch.setattr(binning, "EXACT_ROWS", 200)
     X, y = linear_data(300)
     shared = {"family": "decoupled", "stack": stack, "n_rounds": 10, "random_state": 0}
     model = AbstentionBoostingClassifier(**shared, **options).fit(X, y)
@@ -41,7 +43,8 @@ def test_one_split_of_large_data_leaves_no_case_without_a_score(monkeypatch, sta
 
 
 def test_auto_considers_the_stacked_pair_on_large_data(monkeypatch):
-    monkeypatch.setattr(preparation, "EXACT_ROWS", 200)
+    monkeypatch.setattr(preparation, "FOLDED_ROWS", 200)
+    monkeypatch.setattr(binning, "EXACT_ROWS", 200)
     X, y = linear_data(300)
     costs = AbstentionBoostingClassifier(n_rounds=10, beta=0.01, random_state=0).fit(X, y).held_out_costs_
     assert costs["decoupled+start"] < 0.2  # what rejecting everything costs
@@ -58,7 +61,8 @@ def test_auto_considers_the_stacked_pair_on_large_data(monkeypatch):
 )
 def test_a_fold_learns_from_scores_that_do_not_know_its_test_cases(monkeypatch, rows, cv, folds, options):
     """Whatever the test cases are, the scores of the training cases are the same (at the same penalty)."""
-    monkeypatch.setattr(preparation, "EXACT_ROWS", rows)
+    monkeypatch.setattr(preparation, "FOLDED_ROWS", rows)
+    monkeypatch.setattr(binning, "EXACT_ROWS", rows)
     monkeypatch.setattr(Twin, "favourite", lambda twin, rows: 0)
     X, y = linear_data(100)
     model = AbstentionBoostingClassifier(family="decoupled", stack="oof", n_rounds=10, cv=cv, random_state=0, **options)

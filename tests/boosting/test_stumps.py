@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from recuse.boosting.abstention.bounds import massart
+from recuse.boosting.abstention.state import Settings, State
+from recuse.boosting.abstention.stumps import FAMILIES, canonical, cell_labels, describe
 from recuse.boosting.binning import bin_features, find_cuts, midpoints
-from recuse.boosting.bounds import massart
-from recuse.boosting.state import Settings, State
-from recuse.boosting.stumps import FAMILIES, canonical, cell_labels, describe
 
 from .helpers import every_stump, make_problem, random_data
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from recuse.boosting.losses import LOSSES, plug_in_pair
-from recuse.boosting.state import Settings
-from recuse.boosting.trees import boost_trees
-from recuse.boosting.tuning import Recorder
+from recuse.boosting.abstention.losses import LOSSES, plug_in_pair
+from recuse.boosting.abstention.state import Settings
+from recuse.boosting.abstention.trees import boost_trees
+from recuse.boosting.abstention.tuning import Recorder
 
 from .helpers import make_problem, random_data
 

@@ -16,7 +16,7 @@ from recuse.comparison.methods import PAIR, Plan
 from recuse.comparison.printing import print_leaderboard
 from recuse.predicting import predict_table
 from recuse.report import summarize
-from recuse.report.operating import operating_matrix
+from recuse.report.operating_points import operating_matrix
 from tests.comparison.conftest import COSTS
 from tests.report.conftest import as_entries
 

@@ -11,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 import recuse
 from recuse import ThresholdRejectClassifier
-from recuse.comparison import METHODS, Method, compare, fit_method, methods, running
+from recuse.comparison import METHODS, Method, compare, cross_validation, fit_method, methods
 from recuse.comparison.methods import Plan
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
 from tests.comparison.conftest import COSTS
@@ -166,7 +166,7 @@ def test_progress_counts_folds(table):
 
 
 def test_default_table():
-    cases = running.load_cases(None, None)
+    cases = cross_validation.load_cases(None, None)
     assert (len(cases.outcomes), cases.positive, cases.classes) == (569, "malignant", ["benign", "malignant"])
 
 

@@ -25,7 +25,7 @@ from sklearn.svm import SVC
 
 import recuse
 from recuse import ExactBoostClassifier
-from recuse.boosting.objectives import of_roc
+from recuse.boosting.exactboost.objectives import of_roc
 from recuse.costs import Costs
 from recuse.labels import label_space
 from recuse.persistence import load, models, save, saved_versions

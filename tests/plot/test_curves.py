@@ -14,12 +14,7 @@ from recuse.metrics import (
     reject_confusion_matrix,
     risk_coverage_curve,
 )
-from recuse.plot import (
-    AccuracyRejectionDisplay,
-    CostCurveDisplay,
-    RejectConfusionMatrixDisplay,
-    RiskCoverageDisplay,
-)
+from recuse.plot import AccuracyRejectionDisplay, CostCurveDisplay, RejectConfusionMatrixDisplay, RiskCoverageDisplay
 
 PRICES = Costs(fp=1, fn=3, reject=0.3)
 CURVES = {

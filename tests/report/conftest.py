@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recuse.report import render, summarize
-from recuse.report.operating import Entries
+from recuse.report.operating_points import Entries
 from tests.comparison.conftest import comparison, table
 
 __all__ = ["comparison", "table"]

@@ -17,7 +17,7 @@ from recuse.metrics import (
     rejection_rate,
     selective_accuracy_score,
 )
-from recuse.report.operating import operating_matrix
+from recuse.report.operating_points import operating_matrix
 from tests.report.conftest import as_entries
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'recuse[test]'")

@@ -5,8 +5,8 @@ import pytest
 
 from recuse import Costs
 from recuse.metrics import expected_cost, reject_confusion_matrix
-from recuse.report import operating
-from recuse.report.operating import Entries, operating_matrix
+from recuse.report import operating_points
+from recuse.report.operating_points import Entries, operating_matrix
 from recuse.thresholds.rules import Sample, tuned_band
 
 PRICES = [
@@ -116,7 +116,7 @@ def test_large_tables_are_grouped_without_losing_a_case(monkeypatch):
     assert len(grouped.values) < 20_000
     assert grouped.weights.sum() == 20_000
     assert (np.diff(grouped.values) >= 0).all()
-    monkeypatch.setattr(operating, "EXACT_UP_TO", 10**6)
+    monkeypatch.setattr(operating_points, "EXACT_UP_TO", 10**6)
     exact = Entries.of(p, fold, positive, forced)
     for moves in ("chow", "tuned", "plain"):
         costs = Costs(1, 3, 0.3)

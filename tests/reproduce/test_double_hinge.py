@@ -6,7 +6,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from recuse import Costs
-from recuse.reproduce import double_hinge, keeping
+from recuse.reproduce import double_hinge, results
 from recuse.reproduce.__main__ import main
 
 
@@ -61,7 +61,7 @@ def test_the_committed_results_are_those_of_the_code():
     folder = Path(__file__).parents[2] / "benchmarks" / "results"
     data = json.loads((folder / "reproduce_double_hinge.json").read_text())
     plan = double_hinge.parts(quick=False)
-    assert data["settings"] == {double_hinge.label(part): keeping.settings(part) for part in plan}
+    assert data["settings"] == {double_hinge.label(part): results.settings(part) for part in plan}
     page = (folder / "reproduce_double_hinge.md").read_text()
     outcomes = [double_hinge.Outcome(**outcome) for outcome in data["outcomes"]]
     for part in plan:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer
 
-from recuse.reproduce import double_ramp, keeping
+from recuse.reproduce import double_ramp, results
 from recuse.reproduce.__main__ import main
 from recuse.reproduce.double_ramp_claims import NOT, PARTLY, REPRODUCED, UNKNOWN, claims
 
@@ -98,7 +98,7 @@ def test_claims_about_noise_are_counted_as_they_say():
 def test_the_committed_results_are_those_of_the_code():
     folder = Path(__file__).parents[2] / "benchmarks" / "results"
     data = json.loads((folder / "reproduce_double_ramp.json").read_text())
-    plan = {double_ramp.label(part): keeping.settings(part) for part in double_ramp.parts(quick=False)}
+    plan = {double_ramp.label(part): results.settings(part) for part in double_ramp.parts(quick=False)}
     assert data["settings"] == {name: plan[name] for name in data["settings"]}
     outcomes = [double_ramp.Outcome(**each) for each in data["outcomes"]]
     page = (folder / "reproduce_double_ramp.md").read_text()

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from recuse.reproduce.keeping import read_outcomes, settings, write_results
+from recuse.reproduce.results import read_outcomes, settings, write_results
 
 
 @dataclass

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from recuse import DoubleHingeSVC
-from recuse.svm import losses, qp
+from recuse.svm import losses
+from recuse.svm.qp import problem as qp
+from recuse.svm.qp.solvers import SOLVERS
 from recuse.svm.rows import MatrixRows
-from recuse.svm.solvers import SOLVERS
 
 from .conic import conic_solution, primal, random_case
 

@@ -8,9 +8,10 @@ import pytest
 from sklearn.svm import OneClassSVM
 
 from recuse import Costs, CoupledOneClassSVC
-from recuse.svm.coupled_qp import coupled_qp, start_point
-from recuse.svm.coupled_solver import solve_coupled
-from recuse.svm.gram import Kernel
+from recuse.svm.coupled import solver
+from recuse.svm.coupled.problem import coupled_qp, start_point
+from recuse.svm.coupled.solver import solve_coupled
+from recuse.svm.kernels import Kernel
 from recuse.svm.rows import MatrixRows, VectorRows
 
 from .coupled_conic import conic_solution, primal, random_case
@@ -190,7 +191,6 @@ def test_without_coupling_it_is_two_one_class_machines():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_blocks_reach_the_minimum_of_the_whole(C, dtype, monkeypatch):
     """Small blocks, shrinking and rows on demand against one block with the whole matrix."""
-    from recuse.svm import coupled_solver
 
     rng = np.random.default_rng(3)
     y = np.repeat([1.0, -1.0], [350, 250])
@@ -199,7 +199,7 @@ def test_blocks_reach_the_minimum_of_the_whole(C, dtype, monkeypatch):
     kernel = Kernel("rbf", 0.3)
     whole = solve_coupled(problem, MatrixRows(kernel(X, X)), tol=1e-9, max_iter=-1)
     assert whole.converged
-    monkeypatch.setattr(coupled_solver, "_BLOCK", 60)
+    monkeypatch.setattr(solver, "_BLOCK", 60)
     rows = VectorRows(X, kernel, budget=200 * 600 * 4, dtype=dtype)
     parts = solve_coupled(problem, rows, tol=1e-7, max_iter=-1)
     assert parts.converged

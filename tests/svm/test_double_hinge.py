@@ -59,9 +59,9 @@ def test_at_the_limit_of_the_reject_price_it_is_the_cost_weighted_svm(overlappin
 
 def test_bartlett_and_wegkamps_machine_is_the_same_one_rescaled(overlapping):
     """C_BW = C d^2 / H(d), f = (H(d) / d) f_BW: a dear check of the loss, with their loss given to the solver."""
-    from recuse.svm.gram import Kernel
-    from recuse.svm.qp import from_hinges
-    from recuse.svm.solvers import kernel_source, solve_active_set
+    from recuse.svm.kernels import Kernel
+    from recuse.svm.qp.problem import from_hinges
+    from recuse.svm.qp.solvers import kernel_source, solve_active_set
 
     X, y = overlapping
     d, C = 0.3, 2.0
@@ -261,7 +261,8 @@ def test_reasons_give_the_score_both_thresholds_and_the_distance(overlapping):
 
 
 def test_every_solver_that_is_listed_can_be_named():
-    from recuse.svm import double_hinge, solvers
+    from recuse.svm import double_hinge
+    from recuse.svm.qp import solvers
 
     assert set(double_hinge.SOLVERS) == set(solvers.SOLVERS)
 
@@ -514,7 +515,7 @@ def test_where_pairs_crawl_another_method_finishes(n, shift):
 
 
 def test_a_problem_that_no_method_finishes_ends_with_a_warning_and_a_true_gap(monkeypatch):
-    from recuse.svm import solvers
+    from recuse.svm.qp import solvers
 
     monkeypatch.setattr(solvers, "_PAIRS", (100, 0))
     monkeypatch.setattr(solvers, "_MORE_PAIRS", 1)
@@ -533,7 +534,7 @@ def test_a_problem_that_no_method_finishes_ends_with_a_warning_and_a_true_gap(mo
 @pytest.mark.parametrize("n", [1100, 2100])
 def test_a_kernel_matrix_of_high_rank_is_left_to_the_pairs(n, monkeypatch):
     """Newton steps on its factor would take minutes: n times the square of the rank for each."""
-    from recuse.svm import solvers
+    from recuse.svm.qp import solvers
 
     factors = []
 

@@ -16,11 +16,12 @@ from sklearn.metrics.pairwise import rbf_kernel
 import recuse
 from recuse import Costs, DoubleHingeSVC, DoubleRampSVC
 from recuse.metrics import expected_cost
-from recuse.svm import double_ramp_path, quadratic
-from recuse.svm.quadratic import NormProgram
-from recuse.svm.ramps import ramp_loss
+from recuse.svm import double_ramp_path
+from recuse.svm.dc import quadratic_program
+from recuse.svm.dc.quadratic_program import NormProgram
+from recuse.svm.dc.ramps import ramp_loss
+from recuse.svm.qp.solvers import solve_smo
 from recuse.svm.rows import MatrixRows, VectorRows
-from recuse.svm.solvers import solve_smo
 
 from .ramp_reference import global_minimum, majoriser_minimum, random_ramp_case
 
@@ -262,7 +263,9 @@ def test_l2_needs_no_whole_kernel_matrix(overlapping, monkeypatch):
     X, y = overlapping
     whole = DoubleRampSVC(penalty="l2", gamma=0.5).fit(X, y)
     seen = []
-    monkeypatch.setattr(quadratic, "solve_smo", lambda *a, **k: (seen.append(type(a[1])), solve_smo(*a, **k))[1])
+    monkeypatch.setattr(
+        quadratic_program, "solve_smo", lambda *a, **k: (seen.append(type(a[1])), solve_smo(*a, **k))[1]
+    )
     rows = DoubleRampSVC(penalty="l2", gamma=0.5, cache_size=0.01).fit(X, y)
     assert set(seen) == {VectorRows}
     assert rows.objective_ == pytest.approx(whole.objective_, rel=1e-6)

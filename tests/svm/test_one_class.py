@@ -67,7 +67,7 @@ def test_no_more_than_a_share_nu_of_the_training_cases_is_outside(n, C):
 
 
 def test_the_edge_of_a_region_is_inside():
-    from recuse.svm.regions import evaluate_regions
+    from recuse.svm.coupled.regions import evaluate_regions
 
     F = np.array([[-1.0, 0.0], [0.0, -1.0], [0.0, 0.0], [1.0, 0.0], [-1.0, -2.0]])
     found = evaluate_regions(F, (0.0, 0.0), "both")

@@ -3,7 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recuse.svm import losses, qp
+from recuse.svm import losses
+from recuse.svm.qp import problem as qp
 
 from .conic import PRICES
 

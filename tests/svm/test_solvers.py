@@ -5,11 +5,13 @@ import pytest
 from scipy import sparse
 
 from recuse import Costs
-from recuse.svm import blocks, kernels, losses, qp
-from recuse.svm.gram import Kernel
-from recuse.svm.linear import solve_linear
+from recuse.svm import loops, losses
+from recuse.svm.kernels import Kernel
+from recuse.svm.qp import blocks
+from recuse.svm.qp import problem as qp
+from recuse.svm.qp.interior_point import solve_linear
+from recuse.svm.qp.solvers import SOLVERS, kernel_source, pivoted_factor, solve_active_set, solve_smo
 from recuse.svm.rows import MatrixRows, VectorRows, gaussian_scores
-from recuse.svm.solvers import SOLVERS, kernel_source, pivoted_factor, solve_active_set, solve_smo
 
 KERNELS = [
     Kernel("rbf", 0.3),
@@ -220,21 +222,21 @@ def test_compiled_loops_equal_the_plain_ones():
     X, problem = problem_of(n=25)
     K = KERNELS[0](X, X)
     results = []
-    for smo in (kernels.smo, kernels.smo.py_func):
+    for smo in (loops.smo, loops.smo.py_func):
         beta, g = np.zeros(25), np.zeros(25)
         steps, violation = smo(K, *problem.arrays(), beta, g, 1e-6, 10**6)
         results.append((steps, violation, beta))
     assert results[0][0] == results[1][0]
     np.testing.assert_allclose(results[0][2], results[1][2], atol=1e-12)
     f = np.linspace(-4, 4, 25)
-    for total in (kernels.total_loss, kernels.total_loss.py_func):
+    for total in (loops.total_loss, loops.total_loss.py_func):
         assert total(*problem.arrays(), f) == pytest.approx(problem.loss(f).sum())
 
 
 @pytest.mark.parametrize("compiled", [True, False])
 def test_small_loops(compiled):
     def loop(name):
-        function = getattr(kernels, name)
+        function = getattr(loops, name)
         return function if compiled else function.py_func
 
     rng = np.random.default_rng(0)
@@ -267,11 +269,11 @@ def test_the_exponential_is_exact_to_two_units_in_the_last_place(dtype, loop, lo
     rng = np.random.default_rng(0)
     x = np.concatenate([-rng.uniform(0, reach, 50_000) for reach in (1e-7, 0.35, 1.0, 20.0, -lowest)]).astype(dtype)
     values = x[None].copy()
-    getattr(kernels, loop)(values)
+    getattr(loops, loop)(values)
     true = np.exp(x.astype(np.longdouble))
     assert float(np.abs(values[0] / true - 1).max()) <= ulps * np.finfo(dtype).eps
     ends = np.array([[0.0, -0.0, 1e-9, 3.0, 2 * lowest, -np.inf, np.nan]], dtype=dtype)
-    getattr(kernels, loop)(ends)
+    getattr(loops, loop)(ends)
     np.testing.assert_array_equal(ends[0, :4], 1.0)
     assert ((ends[0, 4:6] >= 0) & (ends[0, 4:6] < 2 * np.finfo(dtype).tiny)).all()
     assert np.isnan(ends[0, 6])  # so that the solvers can refuse it
@@ -300,16 +302,16 @@ def test_factor_follows_the_matrix():
         m = len(order)
         if isinstance(i, str):
             position = int(i.split()[1])
-            kernels.factor_delete(L, m, position)
+            loops.factor_delete(L, m, position)
             del order[position]
         else:
-            kernels.factor_append(L, m, K[i, [*order, i]])
+            loops.factor_append(L, m, K[i, [*order, i]])
             order.append(i)
         m = len(order)
         expected = K[np.ix_(order, order)]
         np.testing.assert_allclose(np.tril(L[:m, :m]) @ np.tril(L[:m, :m]).T, expected, atol=1e-10)
         rhs = rng.normal(size=m)
-        np.testing.assert_allclose(kernels.factor_solve(L, m, rhs), np.linalg.solve(expected, rhs), atol=1e-9)
+        np.testing.assert_allclose(loops.factor_solve(L, m, rhs), np.linalg.solve(expected, rhs), atol=1e-9)
 
 
 def test_polish_leaves_only_rounding():
@@ -367,7 +369,7 @@ def test_a_gap_that_is_not_small_is_not_convergence():
     X, problem = problem_of(costs=Costs(reject=1e-6))
     K = KERNELS[0](X, X)
     beta, g = np.zeros(300), np.zeros(300)
-    kernels.smo(K, *problem.arrays(), beta, g, 1e-3, 10**6)
+    loops.smo(K, *problem.arrays(), beta, g, 1e-3, 10**6)
     done = qp.finish(problem, beta, K @ beta, 1, 1e-3)
     assert done.residual <= 1e-3
     assert done.model.gap > 1e-3 * done.objective

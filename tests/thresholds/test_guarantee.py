@@ -9,13 +9,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
 
 from recuse import ThresholdRejectClassifier
-from recuse.thresholds.guarantee import (
-    candidate_thresholds,
-    certify,
-    most_errors,
-    rows_needed,
-    smallest_sample,
-)
+from recuse.thresholds.guarantee import candidate_thresholds, certify, most_errors, rows_needed, smallest_sample
 
 
 class KnownPosterior(ClassifierMixin, BaseEstimator):

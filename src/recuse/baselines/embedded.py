@@ -16,11 +16,11 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation
-from ..checks import check_count, is_number
 from ..costs import Costs
+from ..parameters import check_count, check_positive, is_number
 from ..solution import Solution
-from ..svm.inputs import INPUT_FORM, check_kernel_parameters, check_positive
-from ..svm.machine import KernelMachineMixin
+from ..svm.base import KernelMachineMixin
+from ..svm.inputs import INPUT_FORM, check_kernel_parameters
 from ..validation import validate_data
 
 Vector = NDArray[np.float64]

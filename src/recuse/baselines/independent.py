@@ -12,21 +12,19 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation, RejectOptionMixin
-from ..checks import check_share, check_weights
 from ..costs import Costs
-from ..labels import plain
-from ..svm.gram import dense
+from ..labels import to_python
+from ..parameters import check_choice, check_positive, check_share, check_weights
+from ..svm.coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
 from ..svm.inputs import (
     INPUT_FORM,
     check_both_classes_weigh,
-    check_choice,
     check_kernel_matrix,
     check_kernel_parameters,
-    check_positive,
     settle_kernel,
     some_cases,
 )
-from ..svm.regions import REJECTIONS, closest, evaluate_regions, region_reasons
+from ..svm.kernels import dense
 from ..validation import validate_data
 
 _SINGLE = 1e-6  # relative error of scores whose kernel values were held in single precision, as LIBSVM does
@@ -158,7 +156,7 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         check_share("nu_positive", self.nu_positive, or_one=True)
         check_share("nu_negative", self.nu_negative, or_one=True)
         check_positive(self, "tol", "cache_size")
-        check_choice(self, "rejection", REJECTIONS)
+        check_choice("rejection", self.rejection, REJECTIONS)
         check_kernel_parameters(self)
 
     def _fit_machines(self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64]) -> None:
@@ -200,7 +198,7 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "machines_")
-        check_choice(self, "rejection", REJECTIONS)
+        check_choice("rejection", self.rejection, REJECTIONS)
         X = validate_data(self, X, reset=False, **INPUT_FORM)
         pairs = zip(self.machines_, self._cases, strict=True)
         scores = [machine.score_samples(self._columns(X, cases)) for machine, cases in pairs]
@@ -213,7 +211,7 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         _, X = evaluation.detail
-        names = [plain(label) for label in self.classes_]
+        names = [to_python(label) for label in self.classes_]
         labels = [names[code] for code in self._support_codes]
 
         def nearest(rows: NDArray[np.intp]) -> list[str]:

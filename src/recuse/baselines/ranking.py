@@ -12,11 +12,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from ..boosting.additive import AdditiveForm, additive_form
-from ..boosting.binning import bin_features
-from ..boosting.preparation import check_number, resolve_bins
-from ..checks import check_count
-from ..labels import some
+from ..boosting.binning import bin_features, resolve_bins
+from ..boosting.shapes import AdditiveForm, additive_form
+from ..labels import preview
+from ..parameters import check_count, check_number
 from ..validation import validate_data
 
 Array = NDArray[np.float64]
@@ -38,7 +37,7 @@ class _Ranker(ClassifierMixin, BaseEstimator, ABC):
         if len(self.classes_) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: y has the classes "
-                f"{some(self.classes_)}."
+                f"{preview(self.classes_)}."
             )
         if len(self.classes_) < 2:
             raise ValueError("y holds one class only: a classifier needs cases of two classes.")
@@ -262,7 +261,9 @@ class KSLinearClassifier(_Ranker):
             mean, scale = X.mean(axis=0), X.std(axis=0)
         if not np.isfinite(scale).all():
             names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))[~np.isfinite(scale)]
-            raise ValueError(f"The values in the columns {some(names)} are too large to be standardised: divide them.")
+            raise ValueError(
+                f"The values in the columns {preview(names)} are too large to be standardised: divide them."
+            )
         scale = np.where(scale > 0, scale, 1.0)
         Z = (X - mean) / scale
         coef = LogisticRegression(max_iter=1000).fit(Z, positive).coef_[0].astype(np.float64)

@@ -10,18 +10,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation, RejectOptionMixin
-from ..boosting.additive import AdditiveForm, additive_form
-from ..boosting.binning import bin_features
-from ..boosting.fitting import Recipe, Twin
-from ..boosting.judging import Data
-from ..boosting.losses import LOSSES, Surrogate
-from ..boosting.preparation import check_choice, check_number, prepare, resolve_bins, threads
+from ..boosting.abstention.data import prepare
+from ..boosting.abstention.losses import LOSSES, Surrogate
+from ..boosting.abstention.pairs import Recipe, Twin
+from ..boosting.abstention.rounds import boost
+from ..boosting.abstention.selection import Data
+from ..boosting.abstention.state import Problem, Settings
+from ..boosting.abstention.tuning import Recorder
+from ..boosting.binning import bin_features, resolve_bins
 from ..boosting.reasons import explain_score
-from ..boosting.rounds import boost
-from ..boosting.state import Problem, Settings
-from ..boosting.tuning import Recorder
-from ..checks import check_count
+from ..boosting.shapes import AdditiveForm, additive_form
 from ..costs import Costs
+from ..parameters import check_choice, check_count, check_number, n_threads
 from ..validation import validate_data
 
 _QUANTILES = 101  # thresholds tried
@@ -128,7 +128,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
             free_h=False,
             free_r=False,
             certify_every=50,
-            n_threads=threads(self.n_jobs),
+            n_threads=n_threads(self.n_jobs),
         )
         rounds, scores, boundaries = self._held_out(problem, settings, data)
         self.n_iter_, self.threshold_, self.objective_ = _cheapest(rounds, scores, boundaries, data)
@@ -260,7 +260,7 @@ class ChowBoostingClassifier(RejectOptionMixin, BaseEstimator):
             n_rounds=int(self.n_rounds),
             beta=None if isinstance(self.beta, str) else float(self.beta),
             max_bins=bins,
-            n_threads=threads(self.n_jobs),
+            n_threads=n_threads(self.n_jobs),
         )
         fitted = Twin(data, bin_features(data.X, data.order, bins, data.weight), recipe).of_least_price()
         solution, form = fitted.solution, fitted.pair.form
@@ -288,7 +288,7 @@ def _evaluate(model: Any, X: Any) -> Evaluation:
     check_is_fitted(model)
     X = validate_data(model, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
     form: AdditiveForm = model._form
-    h = form.evaluate(X, threads(model.n_jobs))[0]
+    h = form.evaluate(X, n_threads(model.n_jobs))[0]
     return Evaluation(h - model._boundary, np.abs(h) - model.threshold_, detail=X)
 
 

@@ -1,6 +1,6 @@
 """Boosting for classification with a reject option."""
 
-from .abstention import AbstentionBoostingClassifier
-from .exact import ExactBoostClassifier
+from .abstention.estimator import AbstentionBoostingClassifier
+from .exactboost.estimator import ExactBoostClassifier
 
 __all__ = ["AbstentionBoostingClassifier", "ExactBoostClassifier"]

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..parameters import is_integer
+
+EXACT_ROWS = 20_000  # up to here max_bins="auto" looks at every distinct value
 MAX_UINT8_BINS = 255  # and one code for missing values
 _SAMPLE = 200_000  # quantiles of larger columns are taken from that many evenly spaced rows
 
@@ -139,3 +142,17 @@ def code_features(X: NDArray[Any], order: NDArray[np.intp], cuts: list[NDArray[n
     offsets = np.concatenate([[0], np.cumsum(n_bins + 1)]).astype(np.int64)
     has_missing = np.array([bool((codes[f] == n_bins[f]).any()) for f in range(len(cuts))], dtype=bool)
     return Bins(codes, cuts, n_bins, offsets, has_missing)
+
+
+def resolve_bins(max_bins: Any, n_rows: int) -> int | None:
+    """Return the number of bins, None for one per distinct value."""
+    if isinstance(max_bins, str) and max_bins == "auto":
+        return None if n_rows <= EXACT_ROWS else MAX_UINT8_BINS
+    if max_bins is None:
+        return None
+    if not is_integer(max_bins) or not 2 <= max_bins <= MAX_UINT8_BINS:
+        raise ValueError(
+            f"max_bins must be 'auto', None (one bin per distinct value) or an integer from 2 to {MAX_UINT8_BINS}; "
+            f"got {max_bins!r}."
+        )
+    return int(max_bins)

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..base import Evaluation
-from ..labels import plain
-from .additive import AdditiveForm
+from ..labels import to_python
+from .shapes import AdditiveForm
 
 Array = NDArray[np.float64]
 
@@ -53,7 +53,7 @@ def explain_score(
     """
     if low > high:  # nothing is rejected: only the boundary between the classes counts
         low = high = 0.0
-    first, second = (repr(plain(label)) for label in model.classes_)
+    first, second = (repr(to_python(label)) for label in model.classes_)
     turned = model.pos_label_ == model.classes_[0]
     towards, against, sign = (first, second, -1.0) if turned else (second, first, 1.0)
     lower, upper = (-high, -low) if turned else (low, high)
@@ -92,7 +92,7 @@ def _rejected(r: Array, names: list[str]) -> str:
 
 
 def _accepted(model: Any, score: float, h: Array, names: list[str]) -> str:
-    answer = plain(model.classes_[int(score > 0)])
+    answer = to_python(model.classes_[int(score > 0)])
     towards = np.maximum(h if score > 0 else -h, 0.0)
     if not towards.any():
         return f"{answer!r} unless the features say otherwise, and they do not say enough"
@@ -112,5 +112,5 @@ def shares(amounts: Array, names: list[str]) -> str:
 
 def _plain(model: Any, h: float, r: float) -> str:
     if r > 0:
-        return f"acceptance score {r:.2f} is above 0: {plain(model.classes_[int(h > 0)])!r}"
+        return f"acceptance score {r:.2f} is above 0: {to_python(model.classes_[int(h > 0)])!r}"
     return f"acceptance score {r:.2f} is not above 0"

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from ..decisions import KINDS, locate
-from ..labels import encode, plain
+from ..decisions import KINDS
+from ..labels import encode, to_python
+from ..locating import locate
 from ..tables import Cases, TableColumns
 from .methods import Method, Setting
 
@@ -89,7 +90,7 @@ def _fit_and_answer(
     classifier, prepared = locate(model, cases.features.iloc[test])
     decisions = classifier.decide(prepared)
     answered = time.perf_counter()
-    swapped = plain(decisions.classes[0]) == cases.positive
+    swapped = to_python(decisions.classes[0]) == cases.positive
     h = -decisions.h if swapped else decisions.h
     return FoldResult(
         test=test,
@@ -129,7 +130,7 @@ def _class_score(classifier: Any, X: Any, h: NDArray[np.float64], positive: Any)
     """Probability of the positive class where there is one, else the class score."""
     if not hasattr(classifier, "predict_proba"):
         return h
-    column = int(plain(classifier.classes_[1]) == positive)
+    column = int(to_python(classifier.classes_[1]) == positive)
     probabilities: NDArray[np.float64] = np.asarray(classifier.predict_proba(X))[:, column]
     return probabilities
 

@@ -18,7 +18,7 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
 from ..costs import Costs
-from ..labels import plain
+from ..labels import to_python
 from ..metrics import get_scorer
 from ..thresholds import ThresholdRejectClassifier
 from ..thresholds.rules import Sample, tuned_band
@@ -93,7 +93,9 @@ class Plan:
         best = clone(searched).set_params(**search.best_params_)
         if self.inner is not None:
             best = clone(self.estimator).set_params(**{self.inner: best})
-        return best.fit(X, y), {name.rpartition("__")[2]: plain(value) for name, value in search.best_params_.items()}
+        return best.fit(X, y), {
+            name.rpartition("__")[2]: to_python(value) for name, value in search.best_params_.items()
+        }
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,7 @@ class RuleCost:
 
     def __call__(self, estimator: Any, X: Any, y: Any) -> float:
         """Score on held-out cases."""
-        column = int(plain(estimator.classes_[1]) == self.pos_label)
+        column = int(to_python(estimator.classes_[1]) == self.pos_label)
         p = estimator.predict_proba(X)[:, column]
         positive = np.asarray(y) == self.pos_label
         if self.rule == TUNED:

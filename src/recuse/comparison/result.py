@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ..costs import Costs
 from ..decisions import KINDS
-from ..labels import REJECT_TEXT, plain
+from ..labels import REJECT_TEXT, to_python
 from ..persistence import save, write_whole
 from ..tables import Cases
 from .checkpoints import versions
@@ -299,8 +299,8 @@ class Comparison:
                 "rows": len(self.cases.outcomes),
                 "columns": list(self.cases.features.columns),
                 "target": self.cases.target,
-                "classes": [plain(label) for label in self.cases.classes],
-                "positive": plain(self.cases.positive),
+                "classes": [to_python(label) for label in self.cases.classes],
+                "positive": to_python(self.cases.positive),
             },
         }
         write_whole(out / "run.json", (json.dumps(run, indent=2, default=str) + "\n").encode())

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 
-from ..checks import check_count, check_finite, check_share
+from ..parameters import check_count, check_number, check_share
 
 
 def make_gaussian_classes(
@@ -51,7 +51,7 @@ def make_gaussian_classes(
     """
     check_count("n_samples", n_samples, least=2)
     check_count("n_features", n_features)
-    check_finite("separation", separation)
+    check_number("separation", separation)
     if separation < 0:
         raise ValueError(f"separation must be 0 or more, it is a distance; got {separation!r}.")
     check_share("positive_share", positive_share)
@@ -108,7 +108,7 @@ def add_novelties(
     if y.shape != (len(X),):
         raise ValueError(f"y must have one label a case: expected shape ({len(X)},), got {y.shape}.")
     check_count("n_novelties", n_novelties, least=0)
-    check_finite("margin", margin)
+    check_number("margin", margin)
     if margin < 0:
         raise ValueError(f"margin must be 0 or more; got {margin!r}.")
     low, high = X.min(axis=0), X.max(axis=0)
@@ -172,7 +172,7 @@ def make_noisy_region(
     """
     check_count("n_samples", n_samples)
     check_share("threshold", threshold)
-    check_finite("noisy_below", noisy_below)
+    check_number("noisy_below", noisy_below)
     if not 0 < noisy_below < threshold:
         raise ValueError(f"noisy_below must be between 0 and threshold={threshold!r}; got {noisy_below!r}.")
     rng = check_random_state(random_state)
@@ -235,7 +235,7 @@ def make_noise_by_feature(
     check_count("n_features", n_features, least=2)
     check_share("noisy_share", noisy_share)
     for name, error in {"noisy_error": noisy_error, "clean_error": clean_error}.items():
-        check_finite(name, error)
+        check_number(name, error)
         if not 0 <= error <= 0.5:
             raise ValueError(f"{name} must be from 0 to 0.5, beyond which the classes change sides; got {error!r}.")
     rng = check_random_state(random_state)

@@ -12,13 +12,7 @@ from .curves import (
     risk_coverage_curve,
 )
 from .ranking import ks_score, precision_at_k_score
-from .rejection import (
-    coverage_score,
-    expected_cost,
-    reject_confusion_matrix,
-    rejection_rate,
-    selective_accuracy_score,
-)
+from .rejection import coverage_score, expected_cost, reject_confusion_matrix, rejection_rate, selective_accuracy_score
 from .scorers import RejectScorer, get_scorer, get_scorer_names
 
 __all__ = [

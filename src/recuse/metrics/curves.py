@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_share, is_number
 from ..costs import Costs
-from .placing import by_falling_score, place_ranked
+from ..parameters import check_share, is_number
+from .encoding import by_falling_score, place_ranked
 from .rejection import price_matrix, prices_of
 
 Floats = NDArray[np.float64]

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..checks import check_weights, is_number
-from .placing import by_falling_score, check_score, place_positive
+from ..parameters import check_weights, is_number
+from .encoding import by_falling_score, check_score, place_positive
 
 Floats = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ..costs import Costs, as_costs
 from ..decisions import Decisions
 from ..labels import encode
-from .placing import Placed, place_answers
+from .encoding import Placed, place_answers
 
 
 def expected_cost(

@@ -16,8 +16,9 @@ import numpy as np
 from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import check_is_fitted
 
-from ..decisions import Decisions, decide, stated_pos_label
-from ..labels import some
+from ..decisions import Decisions
+from ..labels import preview
+from ..locating import decide, stated_pos_label
 from . import curves, ranking, rejection
 
 
@@ -118,7 +119,7 @@ def _score_towards(pos_label: Any, estimator: Any, X: Any) -> tuple[Any, Any]:
         raise TypeError(f"A ranking metric needs decision_function or predict_proba of a classifier; {name} has none.")
     classes = estimator.classes_
     if len(classes) != 2:
-        raise ValueError(f"A ranking metric needs two classes; the classifier has {some(classes)}.")
+        raise ValueError(f"A ranking metric needs two classes; the classifier has {preview(classes)}.")
     score = np.asarray(getattr(estimator, method)(X))
     score = score[:, 1] if score.ndim == 2 else score
     pos_label = stated_pos_label(estimator) if pos_label is None else pos_label

@@ -1,11 +1,6 @@
 """Displays of reject-option classifiers: computed once, drawn when asked, on axes of your own if you like."""
 
-from .curves import (
-    AccuracyRejectionDisplay,
-    CostCurveDisplay,
-    RejectConfusionMatrixDisplay,
-    RiskCoverageDisplay,
-)
+from .curves import AccuracyRejectionDisplay, CostCurveDisplay, RejectConfusionMatrixDisplay, RiskCoverageDisplay
 from .margins import MarginLossDisplay
 from .regions import RejectRegionDisplay
 from .shapes import ShapeFunctionDisplay

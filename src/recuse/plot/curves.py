@@ -12,15 +12,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decisions import decide, locate
-from ..labels import plain
-from ..metrics import (
-    accuracy_rejection_curve,
-    aurc_score,
-    cost_curve,
-    reject_confusion_matrix,
-    risk_coverage_curve,
-)
+from ..labels import to_python
+from ..locating import decide, locate
+from ..metrics import accuracy_rejection_curve, aurc_score, cost_curve, reject_confusion_matrix, risk_coverage_curve
 
 Floats = NDArray[np.float64]
 
@@ -235,7 +229,7 @@ class RejectConfusionMatrixDisplay:
         matrix = reject_confusion_matrix(y_true, y_pred, labels=labels, **options)
         if labels is None:
             labels = getattr(y_pred, "classes", np.unique(np.asarray(y_true)))
-        return cls(matrix, [plain(label) for label in labels]).plot(ax=ax)
+        return cls(matrix, [to_python(label) for label in labels]).plot(ax=ax)
 
     @classmethod
     def from_estimator(

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decisions import locate
+from ..locating import locate
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind readers too
 

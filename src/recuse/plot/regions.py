@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decisions import Decisions, decide, locate
-from ..labels import plain
+from ..decisions import Decisions
+from ..labels import to_python
+from ..locating import decide, locate
 
 Vector = NDArray[np.float64]
 
@@ -229,7 +230,7 @@ def _answers(decisions: Decisions) -> NDArray[np.intp]:
 
 
 def _shown(decisions: Decisions) -> list[Any]:
-    return [plain(label) for label in decisions.classes]
+    return [to_python(label) for label in decisions.classes]
 
 
 def _grid(points: NDArray[np.float64], n_answers: int) -> tuple[Vector, Vector, NDArray[np.intp]]:
@@ -285,8 +286,8 @@ def _like(X: Any, points: NDArray[np.float64]) -> Any:
 
 def _class_numbers(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
     """Position of each label among the classes; their number, for labels that are none."""
-    known = {plain(label): code for code, label in enumerate(classes)}
-    return np.array([known.get(plain(label), len(classes)) for label in y], dtype=np.intp)
+    known = {to_python(label): code for code, label in enumerate(classes)}
+    return np.array([known.get(to_python(label), len(classes)) for label in y], dtype=np.intp)
 
 
 def _tint(colour: str, share: float = 0.45) -> str:

@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decisions import column_names, locate
-from ..labels import plain
+from ..labels import to_python
+from ..locating import column_names, locate
 
 _COLUMNS = 3
 _TICKS = 4  # intervals between numbers on the axis of a feature
@@ -102,7 +102,7 @@ class ShapeFunctionDisplay:
         quantiles = None if values is None else np.nanquantile(values, _SHARES, axis=0).T
         missing = None if values is None else np.isnan(values).any(axis=0)
         levels = None if values is None else [_levels(column) for column in values.T]
-        towards = repr(plain(classifier.classes_[1]))
+        towards = repr(to_python(classifier.classes_[1]))
         display = cls(
             getattr(classifier, attribute), [*names, "stacked score"], quantiles, missing, levels, towards=towards
         )

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..decisions import locate
-from ..labels import plain
+from ..labels import to_python
+from ..locating import locate
 from ..metrics import ks_score
 from ..tables import identifier_hints
-from .operating import PAIR, PLAIN, Entries
+from .operating_points import PAIR, PLAIN, Entries
 
 if TYPE_CHECKING:
     from ..comparison.leaderboard import Row
@@ -149,7 +149,7 @@ def _rejected_cases(comparison: Comparison, columns: list[str]) -> dict[str, Any
             int(case) + 1,
             ("", "ambiguous", "unlike any seen")[answers.kind[0][case]],
             positive if answers.forced[0][case] == 1 else negative,
-            str(plain(comparison.cases.outcomes[case])),
+            str(to_python(comparison.cases.outcomes[case])),
             round(float(answers.r[0][case]), 6),
             answers.reason[case],
             *(_cell(features[column].iloc[case]) for column in columns),
@@ -226,7 +226,7 @@ def _shapes(comparison: Comparison) -> dict[str, Any]:
     classifier, _ = locate(model)
     found = getattr(classifier, "shape_functions_", None) or []
     # Towards the positive class, as everywhere on the page.
-    sign = -1.0 if found and plain(classifier.classes_[0]) == comparison.cases.positive else 1.0
+    sign = -1.0 if found and to_python(classifier.classes_[0]) == comparison.cases.positive else 1.0
     names = [str(name) for name in model[:-1].get_feature_names_out()] if found else []
     values = np.asarray(model[:-1].transform(comparison.cases.features), dtype=float) if found else np.zeros((0, 0))
     shapes = [
@@ -295,7 +295,7 @@ def _settings(comparison: Comparison) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> Any:
-    value = plain(value)
+    value = to_python(value)
     if value is None or value != value:
         return None
     if isinstance(value, datetime):
@@ -306,4 +306,4 @@ def _cell(value: Any) -> Any:
 
 
 def _jsonable(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else plain(value)
+    return None if isinstance(value, float) and not math.isfinite(value) else to_python(value)

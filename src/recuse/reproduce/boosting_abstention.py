@@ -27,11 +27,11 @@ from sklearn.preprocessing import StandardScaler
 from ..baselines import TwoStepBoostingClassifier
 from ..boosting import AbstentionBoostingClassifier
 from ..datasets import load, make_noise_by_feature
-from ..decisions import locate
+from ..locating import locate
 from ..svm import DoubleHingeSVC
 from ..thresholds import ThresholdRejectClassifier
 from ..workers import delayed_child
-from .keeping import write_results
+from .results import write_results
 
 # Rows taken of each set; the paper's own subsets of cod and skin are not known.
 DATASETS = {

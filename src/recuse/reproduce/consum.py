@@ -35,7 +35,7 @@ from ..thresholds import ThresholdRejectClassifier
 from ..workers import delayed_child
 from . import consum_figures, consum_study
 from .consum_prices import COSTS, NOVELTY, NU, SCENARIOS, Labels, Vector, answers_of, cost_of, with_novelties
-from .keeping import read_outcomes, settings, write_results
+from .results import read_outcomes, settings, write_results
 
 METHODS = ("SVM", "2OSVM", "CONSUM")
 WIDTHS = tuple(4.0**k for k in range(-3, 2))  # gamma, in units of 1 / (number of features)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..datasets import make_gaussian_classes
 from ..svm import CoupledOneClassSVC
-from ..svm.regions import evaluate_regions
+from ..svm.coupled.regions import evaluate_regions
 from .consum_prices import COSTS, NOVELTY, NU, SCENARIOS, Labels, Vector, cost_of, scores_of, with_novelties
 
 N_FEATURES, N_TRAIN, N_OTHER = 5, 300, 1000

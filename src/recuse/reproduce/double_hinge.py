@@ -32,7 +32,7 @@ from ..datasets import load
 from ..svm import DoubleHingeSVC, double_hinge_path
 from ..svm.losses import bartlett_wegkamp_threshold, score_thresholds
 from ..thresholds.rules import Sample, symmetric_band, tuned_band
-from .keeping import read_outcomes, settings, write_results
+from .results import read_outcomes, settings, write_results
 
 Vector = NDArray[np.float64]
 Band = tuple[float, float]

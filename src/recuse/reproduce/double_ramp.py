@@ -40,7 +40,7 @@ from ..svm.losses import score_thresholds
 from ..thresholds.rules import Sample, symmetric_band
 from ..workers import delayed_child
 from .double_ramp_claims import claims, draw
-from .keeping import read_outcomes, settings, write_results
+from .results import read_outcomes, settings, write_results
 
 Vector = NDArray[np.float64]
 Labels = NDArray[Any]

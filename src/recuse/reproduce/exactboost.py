@@ -37,7 +37,7 @@ from ..datasets import load
 from ..metrics import expected_cost, ks_score
 from ..thresholds import ThresholdRejectClassifier
 from ..workers import delayed_child
-from .keeping import read_results, write_results
+from .results import read_results, write_results
 
 # The smaller ones first: a short run still covers most of them. The poster's own come under the names it gives them.
 DATASETS = {

@@ -14,12 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation
 from ..costs import Costs
+from ..parameters import check_choice, check_max_iter, check_positive
 from ..solution import Solution
 from ..validation import validate_data
-from .inputs import INPUT_FORM, check_choice, check_kernel_parameters, check_limit, check_positive
+from .base import KernelMachineMixin
+from .inputs import INPUT_FORM, check_kernel_parameters
 from .losses import bartlett_wegkamp_threshold, break_even_score, double_hinge, score_thresholds
-from .machine import KernelMachineMixin
-from .qp import KinkedQP, from_hinges
+from .qp.problem import KinkedQP, from_hinges
 
 RULES = ("plugin", "bartlett_wegkamp")
 SOLVERS = ("smo", "active_set")
@@ -206,9 +207,9 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         check_positive(self, "C", "tol", "cache_size")
-        check_choice(self, "solver", SOLVERS)
-        check_choice(self, "rule", RULES)
-        check_limit(self)
+        check_choice("solver", self.solver, SOLVERS)
+        check_choice("rule", self.rule, RULES)
+        check_max_iter(self.max_iter)
         check_kernel_parameters(self)
 
     def _fit_thresholds(self, costs: Costs) -> None:
@@ -221,8 +222,8 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
     def _solve(self, problem: KinkedQP, X: Any) -> Solution:
         # Here, not above: the solvers load the compiler, which prediction does not need.
-        from .linear import solve_linear
-        from .solvers import kernel_source, solve_active_set, solve_smo
+        from .qp.interior_point import solve_linear
+        from .qp.solvers import kernel_source, solve_active_set, solve_smo
 
         if self._in_features(X):
             return solve_linear(problem, X, tol=self.tol, max_iter=self.max_iter)

@@ -14,13 +14,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation
-from ..checks import check_count, check_share
 from ..costs import Costs
+from ..parameters import check_choice, check_count, check_positive, check_share
 from ..solution import Solution
 from ..validation import validate_data
-from .inputs import INPUT_FORM, check_choice, check_kernel_parameters, check_positive
-from .machine import KernelMachineMixin
-from .ramps import RampLoss, Turned, ramp_loss
+from .base import KernelMachineMixin
+from .dc.ramps import RampLoss, Turned, ramp_loss
+from .inputs import INPUT_FORM, check_kernel_parameters
 
 PENALTIES = ("l1", "l2")
 
@@ -202,7 +202,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         -------
         self
         """
-        from .successive import best_of
+        from .dc.descent import best_of
 
         X, signs, weights = self._check_input(X, y, sample_weight)
         costs = self._fit_costs()
@@ -219,15 +219,15 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         check_share("mu", self.mu, or_one=True)
         for name in ("max_iter", "n_init"):
             check_count(name, getattr(self, name))
-        check_choice(self, "penalty", PENALTIES)
+        check_choice("penalty", self.penalty, PENALTIES)
         check_kernel_parameters(self)
 
     def _program(self, loss: RampLoss, X: Any) -> Any:
         """The convex program of a step, for the penalty."""
         # Here, not above: prediction needs neither the compiler nor the solver of linear programs.
-        from .programs import SparseProgram
-        from .quadratic import NormProgram
-        from .solvers import kernel_source
+        from .dc.linear_program import SparseProgram
+        from .dc.quadratic_program import NormProgram
+        from .qp.solvers import kernel_source
 
         cache_bytes = int(self.cache_size * 2**20)
         # Linear programs need few rows, once each: what does not fit as a whole is not kept.

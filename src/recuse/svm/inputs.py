@@ -2,54 +2,30 @@
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..checks import check_finite, is_number
-from .gram import KERNELS, Kernel
+from ..parameters import check_choice, check_number, is_number
+from .kernels import KERNELS, Kernel
 
 # How X is validated.
 INPUT_FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "accept_large_sparse": False}
 _CHECKED_SPECTRUM = 500  # precomputed kernels up to this size are checked for negative eigenvalues
 
 
-def check_positive(machine: Any, *names: str) -> None:
-    """Refuse parameters that are not finite numbers greater than 0."""
-    for name in names:
-        value = getattr(machine, name)
-        if not is_number(value) or not (np.isfinite(value) and value > 0):
-            raise ValueError(f"{name} must be a finite number greater than 0; got {value!r}.")
-
-
-def check_choice(machine: Any, name: str, choices: tuple[str, ...]) -> None:
-    """Refuse a parameter that is none of the choices; a kernel may also be a function."""
-    value = getattr(machine, name)
-    if not (value in choices if isinstance(value, str) else name == "kernel" and callable(value)):
-        orelse = " or a function" if name == "kernel" else ""
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}{orelse}; got {value!r}.")
-
-
 def check_kernel_parameters(machine: Any) -> None:
     """Refuse bad values of kernel, gamma, degree and coef0."""
-    check_choice(machine, "kernel", KERNELS)
-    if not is_number(machine.degree) or not (np.isfinite(machine.degree) and machine.degree >= 0):
-        raise ValueError(f"degree must be a finite number, not negative; got {machine.degree!r}.")
-    check_finite("coef0", machine.coef0)
+    if not callable(machine.kernel):
+        check_choice("kernel", machine.kernel, KERNELS, or_else=" or a function")
+    check_number("degree", machine.degree, 0.0)
+    check_number("coef0", machine.coef0)
     gamma = machine.gamma
     named = isinstance(gamma, str) and gamma in ("scale", "auto")
     if not named and not (is_number(gamma) and np.isfinite(gamma) and float(gamma) > 0):
         raise ValueError(f"gamma must be 'scale', 'auto' or a number greater than 0; got {gamma!r}.")
-
-
-def check_limit(machine: Any) -> None:
-    """Refuse a max_iter that is neither a number of steps nor -1."""
-    value = machine.max_iter
-    if not (is_number(value) and isinstance(value, numbers.Integral) and (int(value) == -1 or int(value) >= 1)):
-        raise ValueError(f"max_iter must be -1, for no limit, or a positive integer; got {value!r}.")
 
 
 def check_both_classes_weigh(codes: NDArray[np.intp], weights: NDArray[np.float64]) -> None:

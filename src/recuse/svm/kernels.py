@@ -1,378 +1,182 @@
-"""The compiled loops of the kernel machines: functions of arrays and scalars, serial, free of the GIL.
-
-Names follow `qp`: a program has arrays ``lower, kink, upper, below, above``; ``beta`` is the point, ``g = K beta``.
-``up[i]`` is the slope of phi when beta_i grows (-inf at its upper bound), ``down[i]`` when it shrinks (+inf at its
-lower bound).
-"""
+"""Kernel functions between two sets of cases, dense or CSR. NumPy and SciPy only: prediction needs no compiler."""
 
 from __future__ import annotations
 
-from decimal import Decimal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
+from scipy import sparse
 
-_FLOOR = 1e-12  # least curvature of a pair: duplicates have none
-
-# exp(x) = 2^k exp(r), |r| <= log(2) / 2. Adding _ROUND puts the nearest integer k of x / log(2) into the last bits of a
-# float; log(2) is cut in two so that k times its upper part, of few bits, is exact.
-_PER_DOUBLING = 1 / float(Decimal(2).ln())
-_ROUND = 1.5 * 2.0**52
-_DOUBLING = int(2.0**32 / _PER_DOUBLING) / 2.0**32
-_DOUBLING_REST = float(Decimal(2).ln() - Decimal(_DOUBLING))
-_PER_DOUBLING_SINGLE = np.float32(_PER_DOUBLING)
-_ROUND_SINGLE = np.float32(1.5 * 2.0**23)
-_DOUBLING_SINGLE = np.float32(int(2.0**12 / _PER_DOUBLING) / 2.0**12)
-_DOUBLING_REST_SINGLE = np.float32(float(Decimal(2).ln() - Decimal(float(_DOUBLING_SINGLE))))
+KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
+Matrix = NDArray[Any]
+_TILE = (256, 512)  # a megabyte: stays in the processor's cache
 
 
-@njit(cache=True, nogil=True)
-def set_moves(i, beta, lower, kink, upper, below, above, up, down):
-    """Refresh the two slopes of variable i."""
-    b = beta[i]
-    if b < kink[i]:
-        up[i] = below[i]
-    elif b < upper[i]:
-        up[i] = above[i]
-    else:
-        up[i] = -np.inf
-    if b > kink[i]:
-        down[i] = above[i]
-    elif b > lower[i]:
-        down[i] = below[i]
-    else:
-        down[i] = np.inf
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel function with its parameters settled.
 
-
-@njit(cache=True, nogil=True)
-def smo(K, lower, kink, upper, below, above, beta, g, tol, max_iter):
-    """Sequential minimal optimisation with second-order pairs on a square kernel matrix.
-
-    Changes `beta` and `g` in place; returns the number of steps and the last violation ``B_lo - B_hi``.
+    Attributes
+    ----------
+    name : str or callable
+        One of `KERNELS`, or a function of two matrices that returns the matrix of kernel values.
+    gamma, degree, coef0 : float
+        ``rbf``: ``exp(-gamma |x - z|^2)``; ``poly``: ``(gamma x'z + coef0)^degree``; ``sigmoid``:
+        ``tanh(gamma x'z + coef0)``.
     """
-    n = beta.shape[0]
-    up = np.empty(n)
-    down = np.empty(n)
-    diag = np.empty(n)
-    for i in range(n):
-        set_moves(i, beta, lower, kink, upper, below, above, up, down)
-        diag[i] = K[i, i]
-    i = 0
-    low = -np.inf
-    for t in range(n):
-        v = up[t] - g[t]
-        if v > low:
-            low = v
-            i = t
-    steps = 0
-    while True:
-        # The partner promises the largest decrease; the smallest `down - g` gives the violation.
-        Ki = K[i]
-        high = np.inf
-        best = -1.0
-        j = -1
-        for t in range(n):
-            v = down[t] - g[t]
-            if v < high:
-                high = v
-            d = low - v
-            if d > 0:
-                a = max(diag[i] + diag[t] - 2.0 * Ki[t], _FLOOR)
-                d = d * d / a
-                if d > best:
-                    best = d
-                    j = t
-        violation = low - high
-        if violation <= tol or steps >= max_iter or j < 0:
-            return steps, violation
-        steps += 1
 
-        # Move the pair to the best point of its segment: up to the nearest kink or bound.
-        curvature = max(diag[i] + diag[j] - 2.0 * Ki[j], _FLOOR)
-        step = (low - down[j] + g[j]) / curvature
-        end_i = kink[i] if beta[i] < kink[i] else upper[i]
-        end_j = kink[j] if beta[j] > kink[j] else lower[j]
-        room_i = end_i - beta[i]
-        room_j = beta[j] - end_j
-        old_i = beta[i]
-        old_j = beta[j]
-        room = min(room_i, room_j)
-        if step < room:
-            beta[i] += step
-            beta[j] -= step
-        else:
-            # Ends are assigned, not added up, so that sets are told apart by equality.
-            near = room * (1.0 + 1e-12)
-            beta[i] = end_i if room_i <= near else old_i + room
-            beta[j] = end_j if room_j <= near else old_j - room
-        set_moves(i, beta, lower, kink, upper, below, above, up, down)
-        set_moves(j, beta, lower, kink, upper, below, above, up, down)
-        di = beta[i] - old_i
-        dj = beta[j] - old_j
-        Kj = K[j]
-        low = -np.inf
-        nxt = 0
-        for t in range(n):
-            g[t] += di * Ki[t] + dj * Kj[t]
-            v = up[t] - g[t]
-            if v > low:
-                low = v
-                nxt = t
-        i = nxt
+    name: str | Callable[..., Any]
+    gamma: float = 1.0
+    degree: float = 3
+    coef0: float = 0.0
 
+    def __call__(self, X: Any, Z: Any) -> Matrix:
+        """Matrix of kernel values between the rows of X and those of Z."""
+        if callable(self.name):
+            values = np.asarray(self.name(X, Z), dtype=np.float64)
+            if values.shape != (X.shape[0], Z.shape[0]):
+                expected = (X.shape[0], Z.shape[0])
+                raise ValueError(f"kernel must return a matrix of shape {expected} here; got shape {values.shape}.")
+            return values
+        if self.name == "precomputed":
+            return dense(X)
+        return self.finish(inner(X, Z), squared_norms(X), squared_norms(Z))
 
-@njit(cache=True, nogil=True)
-def fill_moves(lower, kink, upper, below, above, beta, g, up, down):
-    """Write ``up - g`` and ``down - g`` of every variable; return ``(B_lo, B_hi)``.
+    def finish(self, products: Matrix, left: Matrix, right: Matrix) -> Matrix:
+        """Turn inner products into kernel values, in place; `left` and `right` are squared norms (rbf only)."""
+        if self.name == "rbf":
+            products *= 2.0
+            products -= left[:, None]
+            products -= right
+            np.minimum(products, 0.0, out=products)  # rounding may make a squared distance negative
+            products *= self.gamma
+            return np.exp(products, out=products)
+        if self.name in ("poly", "sigmoid"):
+            products *= self.gamma
+            products += self.coef0
+            if self.name == "sigmoid":
+                return np.tanh(products, out=products)
+            with np.errstate(invalid="ignore", over="ignore"):  # the solvers refuse what is not finite
+                return np.power(products, self.degree, out=products)
+        return products
 
-    The slopes are those of `set_moves`, as selections: branches that nothing foretells would cost ten times as much.
-    """
-    low = -np.inf
-    high = np.inf
-    for i in range(beta.shape[0]):
-        b = beta[i]
-        u = below[i] if b < kink[i] else above[i]
-        u = u - g[i] if b < upper[i] else -np.inf
-        d = above[i] if b > kink[i] else below[i]
-        d = d - g[i] if b > lower[i] else np.inf
-        up[i] = u
-        down[i] = d
-        low = u if u > low else low
-        high = d if d < high else high
-    return low, high
+    def diagonal(self, X: Any) -> NDArray[np.float64]:
+        """Kernel of each case with itself."""
+        if callable(self.name):
+            return np.array([float(self(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])])
+        if self.name == "precomputed":
+            return np.asarray(X.diagonal(), dtype=np.float64)
+        norms = squared_norms(X)
+        if self.name == "rbf":
+            return np.ones(X.shape[0])
+        return self.finish(norms.copy(), norms, norms)
+
+    def closeness(self, X: Any, Z: Any) -> Matrix:
+        """Minus the squared distance between rows of X and Z in the kernel's space, but for a constant a row of X.
+
+        For rbf in the space of the cases, where the order is the same and nothing vanishes far away.
+        """
+        if self.name == "rbf":
+            return 2.0 * inner(X, Z) - squared_norms(Z)
+        return 2.0 * self(X, Z) - self.diagonal(Z)
+
+    def expansion(self, X: Any, basis: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+        """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time.
+
+        `coef` may have several columns, one for each expansion. Distances are taken from the middle of the basis, so
+        that cases far from the origin lose no digits.
+        """
+        if self.name == "precomputed":
+            return np.asarray(X @ coef, dtype=np.float64)
+        if self.name == "linear":
+            return np.asarray(X @ np.asarray(basis.T @ coef), dtype=np.float64)
+        out = np.zeros((X.shape[0], *coef.shape[1:]))
+        if not basis.shape[0]:
+            return out
+        rbf = self.name == "rbf"
+        centre = middle(basis) if rbf else np.zeros(0)
+        if callable(self.name) or sparse.issparse(X) or sparse.issparse(basis):
+            nearer = shifted(basis, centre) if rbf else basis
+            for rows in stretches(X.shape[0], basis.shape[0]):
+                out[rows] = self(shifted(X[rows], centre) if rbf else X[rows], nearer) @ coef
+            return out
+        right = log_factors(basis - centre, self.gamma)[1] if rbf else basis
+        for rows in stretches(X.shape[0], 1, _TILE[0]):
+            left = log_factors(X[rows] - centre, self.gamma)[0] if rbf else X[rows]
+            for columns in stretches(basis.shape[0], 1, _TILE[1]):
+                values = left @ right[columns].T
+                if rbf:
+                    np.exp(np.minimum(values, 0.0, out=values), out=values)
+                else:
+                    values = self.finish(values, values, values)
+                out[rows] += values @ coef[columns]
+        return out
 
 
-@njit(cache=True, nogil=True)
-def add_rows(buffer, slots, coefs, g):
-    """Do ``g += sum_k coefs[k] * buffer[slots[k]]``, a stretch of columns at a time, so that g stays close at hand."""
-    m = g.shape[0]
-    n_rows = slots.shape[0]
-    stretch = 2048
-    acc = np.empty(stretch, dtype=buffer.dtype)
-    for start in range(0, m, stretch):
-        size = min(stretch, m - start)
-        acc[:size] = 0
-        k = 0
-        while k + 4 <= n_rows:
-            r0 = buffer[slots[k]]
-            r1 = buffer[slots[k + 1]]
-            r2 = buffer[slots[k + 2]]
-            r3 = buffer[slots[k + 3]]
-            c0 = buffer.dtype.type(coefs[k])
-            c1 = buffer.dtype.type(coefs[k + 1])
-            c2 = buffer.dtype.type(coefs[k + 2])
-            c3 = buffer.dtype.type(coefs[k + 3])
-            for t in range(size):
-                s = start + t
-                acc[t] += (c0 * r0[s] + c1 * r1[s]) + (c2 * r2[s] + c3 * r3[s])
-            k += 4
-        while k < n_rows:
-            r0 = buffer[slots[k]]
-            c0 = buffer.dtype.type(coefs[k])
-            for t in range(size):
-                acc[t] += c0 * r0[start + t]
-            k += 1
-        for t in range(size):
-            g[start + t] += acc[t]
+def log_factors(X: Matrix, gamma: float) -> tuple[Matrix, Matrix]:
+    """Longer vectors l and r for which ``l'r = -gamma |x - z|^2``, the logarithm of the rbf kernel: one product."""
+    scaled = X * np.sqrt(2 * gamma)
+    norms, ones = -0.5 * squared_norms(scaled), np.ones(len(X))
+    return np.column_stack([scaled, norms, ones]), np.column_stack([scaled, ones, norms])
 
 
-@njit(cache=True, nogil=True)
-def gather_block(buffer, slots, columns, out):
-    """out[a, b] = buffer[slots[a], columns[b]]."""
-    for a in range(slots.shape[0]):
-        row = buffer[slots[a]]
-        for b in range(columns.shape[0]):
-            out[a, b] = row[columns[b]]
+def finite(values: Matrix, kernel: Kernel) -> Matrix:
+    """The values, if all of them are finite."""
+    if np.isfinite(values).all():
+        return values
+    named = "the kernel function" if callable(kernel.name) else f"kernel={kernel.name!r}"
+    raise ValueError(
+        f"{named} with gamma={kernel.gamma:g}, degree={kernel.degree:g}, coef0={kernel.coef0:g} gives values that are "
+        "not finite. A degree that is no integer needs inner products above -coef0 / gamma; large values overflow "
+        "unless the features are standardised."
+    )
 
 
-@njit(cache=True, nogil=True)
-def add_rows_at(K, rows, columns, coefs, g):
-    """Do ``g += sum_k coefs[k] * K[rows[k], columns]``."""
-    for k in range(rows.shape[0]):
-        row = K[rows[k]]
-        c = coefs[k]
-        for t in range(columns.shape[0]):
-            g[t] += c * row[columns[t]]
+def stretches(n_rows: int, width: int, budget: int = 2**20) -> Iterator[slice]:
+    """Slices of rows such that each holds about `budget` numbers of that width."""
+    size = max(1, budget // max(width, 1))
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
 
-@njit(cache=True, nogil=True)
-def factor_append(L, m, column):
-    """Extend the Cholesky factor L of an m x m matrix by one row, in place; returns the pivot, as a square.
-
-    `column` holds the new row up to its diagonal. A pivot that vanishes is replaced by a tiny one.
-    """
-    rest = column[m]
-    for i in range(m):
-        s = column[i]
-        for k in range(i):
-            s -= L[m, k] * L[i, k]
-        L[m, i] = s / L[i, i]
-        rest -= L[m, i] * L[m, i]
-    L[m, m] = np.sqrt(max(rest, 1e-12 * column[m]))
-    return rest
+def inner(X: Any, Z: Any) -> Matrix:
+    """Dense matrix of inner products."""
+    return dense(X @ Z.T)
 
 
-@njit(cache=True, nogil=True)
-def factor_delete(L, m, position):
-    """Remove one row and column of an m x m matrix from its Cholesky factor, in place, by rotations."""
-    for i in range(position, m - 1):
-        for k in range(i + 2):
-            L[i, k] = L[i + 1, k]
-    for i in range(position, m - 1):
-        # Row i now reaches one column too far: rotate columns i and i + 1.
-        a = L[i, i]
-        b = L[i, i + 1]
-        r = np.hypot(a, b)
-        c = a / r
-        s = b / r
-        L[i, i] = r
-        L[i, i + 1] = 0.0
-        for k in range(i + 1, m - 1):
-            x = L[k, i]
-            z = L[k, i + 1]
-            L[k, i] = c * x + s * z
-            L[k, i + 1] = c * z - s * x
+def dense(X: Any) -> Matrix:
+    """The matrix as an array."""
+    return X.toarray() if sparse.issparse(X) else np.asarray(X)
 
 
-@njit(cache=True, nogil=True)
-def factor_solve(L, m, rhs):
-    """Solution x of ``L L' x = rhs`` for the leading m x m part of L."""
-    x = rhs.copy()
-    for i in range(m):
-        s = x[i]
-        for k in range(i):
-            s -= L[i, k] * x[k]
-        x[i] = s / L[i, i]
-    for i in range(m - 1, -1, -1):
-        x[i] /= L[i, i]
-        for k in range(i):
-            x[k] -= L[i, k] * x[i]
-    return x
+def squared_norms(X: Any) -> Matrix:
+    """Squared length of each row."""
+    if sparse.issparse(X):
+        return np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    return np.einsum("ij,ij->i", X, X)
 
 
-@njit(cache=True, nogil=True)
-def barrier_weight(x, room, low, high, out):
-    """Inverse curvature of the barrier of 0 < x, 0 < room, with multipliers low and high."""
-    for i in range(x.shape[0]):
-        out[i] = 1.0 / (low[i] / x[i] + high[i] / room[i])
+def centred(X: Any) -> Any:
+    """X minus its middle: distances are the same, with fewer digits lost."""
+    return shifted(X, middle(X))
 
 
-@njit(cache=True, nogil=True)
-def barrier_draw(slope, f, x, room, low, high, weight, target, dx, dlow, dhigh, drawn):
-    """Add to `drawn` the change of x that Newton's step would make if the scores f stayed."""
-    for i in range(x.shape[0]):
-        at_low = target - dx[i] * dlow[i]
-        at_high = target + dx[i] * dhigh[i]
-        drawn[i] += weight[i] * (slope[i] - f[i] + at_low / x[i] - at_high / room[i])
+def middle(X: Any) -> NDArray[np.float64]:
+    """Column means; of a sparse matrix only where a column has no zeros, and is as sparse when it is shifted."""
+    if not sparse.issparse(X):
+        return np.asarray(X.mean(axis=0))
+    full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+    return np.where(full, np.asarray(X.mean(axis=0)).ravel(), 0.0)
 
 
-@njit(cache=True, nogil=True)
-def barrier_change(slope, f, df, x, room, low, high, weight, target, dx, dlow, dhigh):
-    """Replace the change (dx, dlow, dhigh) by Newton's, corrected for the old one.
-
-    Returns the largest relative decrease of a value and of a multiplier.
-    """
-    primal = 0.0
-    dual = 0.0
-    for i in range(x.shape[0]):
-        at_low = target - dx[i] * dlow[i]
-        at_high = target + dx[i] * dhigh[i]
-        d = weight[i] * (slope[i] - f[i] + at_low / x[i] - at_high / room[i] - df[i])
-        dx[i] = d
-        dlow[i] = (at_low - low[i] * d) / x[i] - low[i]
-        dhigh[i] = (at_high + high[i] * d) / room[i] - high[i]
-        primal = max(primal, max(-d / x[i], d / room[i]))
-        dual = max(dual, max(-dlow[i] / low[i], -dhigh[i] / high[i]))
-    return primal, dual
-
-
-@njit(cache=True, nogil=True)
-def barrier_gap(x, room, low, high, dx, dlow, dhigh, primal, dual):
-    """Sum of value times multiplier after a step."""
-    total = 0.0
-    for i in range(x.shape[0]):
-        step = primal * dx[i]
-        total += (x[i] + step) * (low[i] + dual * dlow[i]) + (room[i] - step) * (high[i] + dual * dhigh[i])
-    return total
-
-
-@njit(cache=True, nogil=True)
-def barrier_move(x, room, low, high, dx, dlow, dhigh, primal, dual):
-    """Take a step; room is kept apart from x, since width - x would lose its digits."""
-    for i in range(x.shape[0]):
-        step = primal * dx[i]
-        x[i] += step
-        room[i] -= step
-        low[i] += dual * dlow[i]
-        high[i] += dual * dhigh[i]
-
-
-@njit(cache=True, nogil=True)
-def total_loss(lower, kink, upper, below, above, f):
-    """Sum of the primal losses at scores f."""
-    total = 0.0
-    for i in range(f.shape[0]):
-        at_kink = (below[i] if kink[i] >= 0 else above[i]) * kink[i]
-        if f[i] < above[i]:
-            total += at_kink + above[i] * (upper[i] - kink[i]) - upper[i] * f[i]
-        elif f[i] < below[i]:
-            total += at_kink - kink[i] * f[i]
-        else:
-            total += at_kink + below[i] * (lower[i] - kink[i]) - lower[i] * f[i]
-    return total
-
-
-# No reordering of sums in these two: it would undo the rounding.
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def exp_double(values):
-    """Replace values by ``exp(min(x, 0))``, in place, to two units in the last place; below -708 by less than 1e-307.
-
-    Taylor's polynomial of degree 13 on ``|r| <= 0.347`` has a relative error below 1e-17. Unlike `np.exp` this is
-    vectorised on every processor.
-    """
-    for i in range(values.shape[0]):
-        row = values[i]
-        for j in range(row.shape[0]):
-            x = max(min(row[j], 0.0), -708.0)
-            t = x * _PER_DOUBLING + _ROUND
-            k = t - _ROUND
-            r = (x - k * _DOUBLING) - k * _DOUBLING_REST
-            p = 1.0 / 6227020800.0
-            p = p * r + 1.0 / 479001600.0
-            p = p * r + 1.0 / 39916800.0
-            p = p * r + 1.0 / 3628800.0
-            p = p * r + 1.0 / 362880.0
-            p = p * r + 1.0 / 40320.0
-            p = p * r + 1.0 / 5040.0
-            p = p * r + 1.0 / 720.0
-            p = p * r + 1.0 / 120.0
-            p = p * r + 1.0 / 24.0
-            p = p * r + 1.0 / 6.0
-            p = p * r + 0.5
-            p = p * r + 1.0
-            p = p * r + 1.0
-            # k is added to the exponent of p.
-            bits = np.float64(p).view(np.int64) + (np.float64(t).view(np.int64) << 52)
-            row[j] = np.int64(bits).view(np.float64)
-
-
-@njit(cache=True, nogil=True, fastmath={"contract"})
-def exp_single(values):
-    """The same in single precision: degree 7, an error below 1e-8 before rounding; below -87 less than 1e-37."""
-    for i in range(values.shape[0]):
-        row = values[i]
-        for j in range(row.shape[0]):
-            x = max(min(row[j], np.float32(0.0)), np.float32(-87.0))
-            t = x * _PER_DOUBLING_SINGLE + _ROUND_SINGLE
-            k = t - _ROUND_SINGLE
-            r = (x - k * _DOUBLING_SINGLE) - k * _DOUBLING_REST_SINGLE
-            p = np.float32(1.0 / 5040.0)
-            p = p * r + np.float32(1.0 / 720.0)
-            p = p * r + np.float32(1.0 / 120.0)
-            p = p * r + np.float32(1.0 / 24.0)
-            p = p * r + np.float32(1.0 / 6.0)
-            p = p * r + np.float32(0.5)
-            p = p * r + np.float32(1.0)
-            p = p * r + np.float32(1.0)
-            bits = np.float32(p).view(np.int32) + (np.float32(t).view(np.int32) << np.int32(23))
-            row[j] = np.int32(bits).view(np.float32)
+def shifted(X: Any, centre: NDArray[np.float64]) -> Any:
+    """X minus a point."""
+    if not sparse.issparse(X):
+        return X - centre
+    at, n = np.flatnonzero(centre), X.shape[0]
+    if not len(at):
+        return X
+    entries = (np.tile(centre[at], n), np.tile(at, n), len(at) * np.arange(n + 1))
+    return (X - type(X)(entries, shape=X.shape)).tocsr()

@@ -13,25 +13,22 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..base import Evaluation, RejectOptionMixin
-from ..checks import check_share, check_weights, is_number
 from ..costs import Costs
-from ..labels import plain
+from ..labels import to_python
+from ..parameters import check_choice, check_max_iter, check_positive, check_share, check_weights, is_number
 from ..solution import Solution
 from ..validation import validate_data
-from .coupled_qp import CoupledQP, coupled_qp
-from .gram import dense
+from .coupled.problem import CoupledQP, coupled_qp
+from .coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
 from .inputs import (
     INPUT_FORM,
     check_both_classes_weigh,
-    check_choice,
     check_kernel_matrix,
     check_kernel_parameters,
-    check_limit,
-    check_positive,
     settle_kernel,
     some_cases,
 )
-from .regions import REJECTIONS, closest, evaluate_regions, region_reasons
+from .kernels import dense
 
 
 class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
@@ -229,10 +226,10 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         check_share("nu_positive", self.nu_positive, or_one=True)
         check_share("nu_negative", self.nu_negative, or_one=True)
         check_positive(self, "tol", "cache_size")
-        check_choice(self, "rejection", REJECTIONS)
+        check_choice("rejection", self.rejection, REJECTIONS)
         if not isinstance(self.nonnegative_rho, bool | np.bool_):
             raise ValueError(f"nonnegative_rho must be True or False; got {self.nonnegative_rho!r}.")
-        check_limit(self)
+        check_max_iter(self.max_iter)
         check_kernel_parameters(self)
 
     def _nu(self) -> tuple[float, float]:
@@ -242,7 +239,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
 
     def _solve(self, problem: CoupledQP, X: Any) -> Solution:
         # Here, not above: the solvers load the compiler, which prediction does not need.
-        from .coupled_solver import coupled_source, solve_coupled
+        from .coupled.solver import coupled_source, solve_coupled
 
         rows = coupled_source(X, self._kernel, cache_bytes=int(self.cache_size * 2**20), tol=self.tol)
         return solve_coupled(
@@ -281,7 +278,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "support_")
-        check_choice(self, "rejection", REJECTIONS)
+        check_choice("rejection", self.rejection, REJECTIONS)
         X = validate_data(self, X, reset=False, **INPUT_FORM)
         return evaluate_regions(self._scores(X), -self.intercept_, self.rejection, X)
 
@@ -293,12 +290,12 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         _, X = evaluation.detail
-        labels = [plain(self.classes_[code]) for code in self._support_codes]
+        labels = [to_python(self.classes_[code]) for code in self._support_codes]
 
         def nearest(rows: NDArray[np.intp]) -> list[str]:
             return closest(self._closeness(X[rows]), self.support_, labels)
 
-        return region_reasons(evaluation, [plain(label) for label in self.classes_], nearest)
+        return region_reasons(evaluation, [to_python(label) for label in self.classes_], nearest)
 
     def _closeness(self, X: Any) -> NDArray[np.float64]:
         """How close cases are to the support vectors: the closer, the greater."""

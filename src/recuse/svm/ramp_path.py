@@ -13,10 +13,10 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..costs import Costs
 from ..solution import Solution
+from .dc.ramps import ramp_loss
 from .double_ramp import DoubleRampSVC
-from .gram import Kernel
-from .path import check_values, path_scores, price_lists
-from .ramps import ramp_loss
+from .kernels import Kernel
+from .paths import check_values, path_scores, price_lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +162,7 @@ def double_ramp_path(
 
 def _solve_all(like: DoubleRampSVC, losses: list[Any], lams: NDArray[np.float64], X: Any) -> NDArray[Any]:
     """The solution for each loss and lam; one program serves them all."""
-    from .successive import best_of
+    from .dc.descent import best_of
 
     program = like._program(losses[0], X)
     solutions = np.empty((len(losses), len(lams)), dtype=object)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from . import kernels
-from .gram import Kernel, centred, dense, finite, log_factors, squared_norms, stretches
+from . import loops
+from .kernels import Kernel, centred, dense, finite, log_factors, squared_norms, stretches
 
 Index = NDArray[np.intp]
 Vector = NDArray[np.float64]
@@ -34,15 +34,15 @@ class MatrixRows:
         """Kernel values among some active cases, given by their positions in `active`."""
         chosen = self.active[rows]
         out = np.empty((len(rows), len(rows)), dtype=self.K.dtype)
-        kernels.gather_block(self.K, chosen, chosen, out)
+        loops.gather_block(self.K, chosen, chosen, out)
         return out
 
     def add(self, rows: Index, coef: Vector, g: Vector) -> None:
         """``g += K[active, rows] @ coef``."""
         if len(self.active) == self.n:
-            kernels.add_rows(self.K, self.active[rows], coef, g)
+            loops.add_rows(self.K, self.active[rows], coef, g)
         else:
-            kernels.add_rows_at(self.K, self.active[rows], self.active, coef, g)
+            loops.add_rows_at(self.K, self.active[rows], self.active, coef, g)
 
     def row(self, i: int) -> Vector:
         """Row i in double precision."""
@@ -106,10 +106,10 @@ class VectorRows:
         ids = self.active[rows]
         slots = self._slot[ids]
         found = slots >= 0
-        kernels.add_rows(self._view, slots[found], coef[found], g)
+        loops.add_rows(self._view, slots[found], coef[found], g)
         ids, coef = ids[~found], coef[~found]
         for part in stretches(len(ids), 1, self._capacity):
-            kernels.add_rows(self._view, self._load(ids[part]), coef[part], g)
+            loops.add_rows(self._view, self._load(ids[part]), coef[part], g)
 
     def row(self, i: int) -> Vector:
         """Row i in double precision."""
@@ -262,5 +262,5 @@ def nonzero_rows(beta: Vector) -> Index:
 
 def exp_in_place(values: NDArray[Any]) -> NDArray[Any]:
     """``exp(min(x, 0))`` of each value of a matrix: rounding may make a squared distance negative."""
-    (kernels.exp_single if values.dtype == np.float32 else kernels.exp_double)(values)
+    (loops.exp_single if values.dtype == np.float32 else loops.exp_double)(values)
     return values

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
-from ..labels import plain
+from ..labels import to_python
 from .rules import Band
 
 Floats = NDArray[np.float64]
@@ -26,7 +26,7 @@ def band_reasons(
     if what == "probability":  # thresholds beyond every probability are not worth showing
         lower, upper = max(lower, 0.0), min(upper, 1.0)
     link = "of" if what == "probability" else "towards"
-    name = f"{link} {plain(positive)!r}"
+    name = f"{link} {to_python(positive)!r}"
     above, below = f"{name} is above {upper:.3g}", f"{name} is below {lower:.3g}"
     between = f"{name} lies between {lower:.3g} and {upper:.3g}"
     if np.isinf(lower) and np.isinf(upper):
@@ -43,7 +43,7 @@ def band_reasons(
 
 def multiclass_reasons(scores: Floats, accepted: NDArray[np.bool_], classes: NDArray[Any], bar: float) -> list[str]:
     """Reasons of the rule for three or more classes."""
-    names = [repr(plain(label)) for label in classes]
+    names = [repr(to_python(label)) for label in classes]
     return [
         f"highest probability {highest:.3g}, of {names[best]}, is {'above' if is_accepted else 'not above'} {bar:.3g}"
         for highest, best, is_accepted in zip(

@@ -11,7 +11,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
-from ..decisions import is_search
+from ..locating import is_search
 
 
 def fit_params(estimator: Any, weights: NDArray[np.float64], required: bool = True) -> dict[str, Any]:

@@ -1,0 +1,216 @@
+"""The boosting loop: choose, weigh, stop.
+
+Minimises over alpha >= 0 and the free intercepts h0, r0
+
+    F = sum_i s_i L_p(u_i, v_i) + beta sum_j alpha_j,    h = h0 + sum_j alpha_j h_j,    r = r0 + sum_j alpha_j r_j
+
+by projected coordinate descent: the direction is the stump that violates optimality most (a new one by its descent,
+one already weighted by its slope either way), the step moves its weight and both intercepts at once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solution import Solution
+from .certificates import dual_gap
+from .corrective import solve_restricted
+from .state import Problem, Settings, State
+from .stumps import Coded
+
+Array = NDArray[np.float64]
+_REFRESH = 50  # rounds between recomputations of the weights from the scores, against rounding drift
+_EMPTY = 1e-10  # below this objective the data are separated and the weights would grow without end
+_SMALL = 20_000  # rows up to which objective and certificate are read every round
+STEPS = ("joint", "line", "paper")
+logger = logging.getLogger(__name__)
+
+# Told of every round: the state, and the stump whose weight changed and by how much, or None when all may have
+# changed. Says whether to stop.
+Monitor = Callable[[State, Coded | None, float], bool]
+
+
+def boost(problem: Problem, settings: Settings, monitor: Monitor | None = None) -> Solution:
+    """Minimise F; the `Solution` holds an `Ensemble`, and histories of objective, gap and violation.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and loss.
+    settings : Settings
+        Family, penalty, step and limits.
+    monitor : callable, optional
+        Called after every change of the scores; a true answer ends the fit.
+    """
+    if settings.n_threads <= 1:
+        return _boost(State(problem, settings), monitor)
+    with ThreadPoolExecutor(settings.n_threads) as threads:
+        return _boost(State(problem, settings, threads), monitor)
+
+
+def beta_max(problem: Problem, settings: Settings) -> float:
+    """Smallest penalty at which no stump is used."""
+    state = State(problem, settings)
+    state.settle_intercepts()
+    state.search.sweep(state.w)
+    return max(0.0, -state.search.best()[1])
+
+
+def _boost(state: State, monitor: Monitor | None) -> Solution:
+    settings, history = state.settings, _History()
+    every = settings.certify_every or (1 if len(state.problem.s) <= _SMALL else 10)
+    stages = len(settings.p_schedule)
+    stage = _sharpen(state, 0)
+    state.settle_intercepts()
+    for n_iter in range(settings.n_rounds + 1):
+        last = n_iter == settings.n_rounds
+        # Towards the maximum in equal shares of the rounds, or sooner where nothing is left to do.
+        due = stages - 1 if last else min(n_iter * stages // (settings.p_rounds or settings.n_rounds), stages - 1)
+        if due > stage:
+            stage = _sharpen(state, due)
+        if n_iter % _REFRESH == _REFRESH - 1:
+            state.refresh()
+        stump, violation = _look(state, history, n_iter, full=last or n_iter % every == 0)
+        while stage < stages - 1 and _is_done(history, violation, settings.tol):
+            stage = _sharpen(state, stage + 1)
+            stump, violation = _look(state, history, n_iter, full=True)
+        if last or _is_done(history, violation, settings.tol):
+            break
+        told = _move(state, stump)
+        if monitor is not None and monitor(state, *told):
+            n_iter += 1
+            break
+    if history.rounds[-1] != n_iter:
+        _, violation = _look(state, history, n_iter, full=True)
+    logger.debug("%d rounds, objective %.6g, violation %.3g", n_iter, history.objective[-1], violation)
+    done = violation <= settings.tol
+    return Solution(state.ensemble(), history.objective[-1], violation, n_iter, done, history.arrays())
+
+
+def _look(state: State, history: _History, n_iter: int, *, full: bool) -> tuple[Coded, float]:
+    """Sweep all features; return the stump to move along and its violation, note the certificate if `full`."""
+    if full:
+        state.settle_intercepts()
+    state.search.sweep(state.w)
+    stump, violation, descent = _select(state)
+    if full:
+        history.record(state, violation, descent, n_iter)
+    return stump, violation
+
+
+def _move(state: State, stump: Coded) -> tuple[Coded | None, float]:
+    """Change the model; return what to tell a monitor."""
+    if state.settings.corrective:
+        _correct(state)
+        return None, 0.0
+    eta, dh, dr = _step(state, stump)
+    state.apply(stump, eta, dh, dr)
+    if state.settings.step == "line":
+        state.settle_intercepts()
+    return stump, eta
+
+
+def _is_done(history: _History, violation: float, tol: float) -> bool:
+    return violation <= tol or history.objective[-1] < _EMPTY
+
+
+def _sharpen(state: State, stage: int) -> int:
+    """Bring the surrogate to a stage on its way to the maximum; return the stage."""
+    schedule = state.settings.p_schedule
+    if schedule and state.surrogate.p != schedule[stage]:
+        state.surrogate = replace(state.surrogate, p=schedule[stage])
+        state.refresh()
+        state.settle_intercepts()
+    return stage
+
+
+def _select(state: State) -> tuple[Coded, float, float]:
+    """Projected Gauss-Southwell: the stump that violates optimality most, how much, and the steepest descent."""
+    beta = state.settings.beta
+    stump, derivative = state.search.best()
+    descent = -(derivative + beta)
+    active = list(state.alpha)
+    if not active or state.settings.step == "paper":
+        return stump, descent, descent
+    slopes = np.abs(state.search.derivatives(active) + beta)
+    worst = int(np.argmax(slopes))
+    if slopes[worst] > descent:
+        return active[worst], float(slopes[worst]), descent
+    return stump, descent, descent
+
+
+def _step(state: State, stump: Coded) -> tuple[float, float, float]:
+    settings, surrogate = state.settings, state.surrogate
+    sums = state.search.label_sums(stump)
+    alpha = state.alpha.get(stump, 0.0)
+    if settings.step == "paper":
+        eta = _paper_step(sums, state.family.values, settings.beta, alpha)
+        if eta is not None:
+            return eta, 0.0, 0.0
+    joint = settings.step == "joint"
+    eta, dh, dr = state._loops.joint_step(
+        sums, state.family.values, surrogate.b, surrogate.p, settings.beta, alpha,
+        True, joint and settings.free_h, joint and settings.free_r,
+    )  # fmt: skip
+    shrink = settings.learning_rate if eta > 0 else 1.0
+    return float(shrink * eta), float(shrink * dh), float(shrink * dr)
+
+
+def _paper_step(sums: Array, values: Array, beta: float, alpha: float) -> float | None:
+    """The step printed in Figure 3: minimise Z e^eta + (W1 - Z) e^-eta + beta eta; None where it is undefined."""
+    first = sums[:, :2]
+    slope = float((first[:, 0] * (values[:, 1] - values[:, 0]) + first[:, 1] * (values[:, 1] + values[:, 0])).sum())
+    slope -= float(sums[:, 2] @ values[:, 1])
+    total = float(first.sum())
+    z = (total + slope) / 2
+    if z <= 0.0 or total - z <= 0.0:
+        return None
+    eta = np.log((-beta + np.sqrt(beta**2 + 4 * z * (total - z))) / (2 * z))
+    return float(np.clip(eta, -alpha, 30.0))
+
+
+def _correct(state: State) -> None:
+    """Add the best stump of every feature and minimise F over all stumps so far."""
+    beta = state.settings.beta
+    new = [state.search.best_of(f) for f in np.flatnonzero(state.search.found + beta < 0).tolist()]
+    stumps = list(dict.fromkeys([*state.alpha, *new]))
+    start = np.array([state.alpha.get(stump, 0.0) for stump in stumps])
+    weights, h0, r0 = solve_restricted(state.problem, stumps, start, (state.h0, state.r0), state.settings, state.family)
+    state.set_weights(stumps, weights, h0, r0)
+
+
+def require_finite(objective: float) -> float:
+    """Refuse to go on from an objective that is not a number: every answer after it would be a rejection."""
+    if not np.isfinite(objective):
+        raise FloatingPointError(f"The objective of boosting is {objective}: the scores it starts from are not finite.")
+    return objective
+
+
+@dataclass
+class _History:
+    """Traces of a fit."""
+
+    objective: list[float] = field(default_factory=list)
+    gap: list[float] = field(default_factory=list)
+    violation: list[float] = field(default_factory=list)
+    rounds: list[int] = field(default_factory=list)
+
+    def record(self, state: State, violation: float, descent: float, n_iter: int) -> None:
+        if self.rounds and self.rounds[-1] == n_iter:  # seen again at a later stage: that one counts
+            for trace in (self.rounds, self.objective, self.violation, self.gap):
+                trace.pop()
+        self.rounds.append(n_iter)
+        self.objective.append(require_finite(state.objective()))
+        self.violation.append(violation)
+        self.gap.append(dual_gap(state, self.objective[-1], max(0.0, descent)))
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        traces = {"round": self.rounds, "objective": self.objective, "dual_gap": self.gap, "violation": self.violation}
+        return {name: np.array(trace) for name, trace in traces.items()}

@@ -1,0 +1,212 @@
+"""Stump and abstention stump: the families, how the best one is found, and what one says of a case.
+
+A stump looks at one feature, cuts it at low <= high into x <= low, low < x <= high and x > high, and gives each
+segment (and missing values) a label. A label is a pair of values of (h, r):
+
+    "-" (-1, 0)   "+" (+1, 0)   "x" (0, -1) rejects   "0" (0, 0)   "a" (0, +1) accepts
+
+Equal cuts leave the middle out, an infinite cut leaves an end out, so plain stumps and constants are members too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..binning import Bins
+
+Array = NDArray[np.float64]
+LABELS = "-+x0a"
+_WORTH_THREADS = 500_000  # codes and cells from which a sweep in threads outweighs waking them
+_H = np.array([-1.0, 1.0, 0.0, 0.0, 0.0])
+_RHO = np.array([0.0, 0.0, -1.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class Family:
+    """The base functions a round may choose from.
+
+    Attributes
+    ----------
+    types : ndarray of int of shape (T, 4)
+        Labels of the three segments, and of missing values where training has none.
+    missing : ndarray of bool of shape (T, 5)
+        Labels each type may give to missing values that training has.
+    values : ndarray of shape (5, 2)
+        The (h, r) of each label.
+    """
+
+    types: NDArray[np.int64]
+    missing: NDArray[np.bool_]
+    values: Array
+
+
+# Three labels of the segments, the label of missing values unseen in training, those possible when seen.
+FAMILIES: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "coupled": tuple((t, "x", "-+x") for t in ("-x+", "+x-", "x-+", "x+-", "-+x", "+-x")),
+    "decoupled": (("-++", "0", "-+0"), ("+--", "0", "-+0"), ("0x0", "x", "x0"), ("0a0", "0", "a0")),
+    "score": (("-++", "0", "-+0"), ("+--", "0", "-+0")),
+}
+
+
+def make_family(name: str, gamma: float = 0.0) -> Family:
+    """Build a family by name; `gamma` is added to r of the labels "-", "+" and "x", as in the paper."""
+    listed = FAMILIES[name]
+    types = np.array([[LABELS.index(a) for a in segments + lost] for segments, lost, _ in listed], dtype=np.int64)
+    missing = np.array([[a in seen for a in LABELS] for _, _, seen in listed])
+    return Family(types, missing, np.column_stack([_H, _rho(gamma)]))
+
+
+def _rho(gamma: float) -> Array:
+    return _RHO + gamma * np.isin(list(LABELS), list("-+x"))
+
+
+class Stump(NamedTuple):
+    """One stump as the fitted model shows it.
+
+    Attributes
+    ----------
+    feature : int
+        Column.
+    low, high : float
+        Cuts; the segments are x <= low, low < x <= high and x > high.
+    labels : str
+        Labels of the three segments, such as ``"-x+"``.
+    missing : str
+        Label of missing values.
+    gamma : float
+        Added to r of the labels "-", "+" and "x".
+    """
+
+    feature: int
+    low: float
+    high: float
+    labels: str
+    missing: str
+    gamma: float = 0.0
+
+    def evaluate(self, X: NDArray[Any]) -> tuple[Array, Array]:
+        """Values of (h, r) of each case."""
+        x = np.asarray(X)[:, self.feature]
+        segment = np.where(x <= self.low, 0, np.where(x <= self.high, 1, 2))
+        labels = np.array([LABELS.index(a) for a in self.labels + self.missing])
+        label = labels[np.where(np.isnan(x), 3, segment)]
+        return _H[label], _rho(self.gamma)[label]
+
+
+# A stump in terms of bins: feature, bins before the first and before the second cut, three labels, missing label.
+Coded = tuple[int, int, int, int, int, int, int]
+
+
+def canonical(stump: Coded, n_bins: int) -> Coded:
+    """Return the one spelling of a stump: an empty segment takes its neighbour's label, equal neighbours merge."""
+    f, j, k, one, two, three, lost = stump
+    segments = [(one, j), (two, k - j), (three, n_bins - k)]
+    merged: list[list[int]] = []
+    for label, size in segments:
+        if size == 0:
+            continue
+        if merged and merged[-1][0] == label:
+            merged[-1][1] += size
+        else:
+            merged.append([label, size])
+    while len(merged) < 3:
+        merged.append([merged[-1][0], 0])
+    first, second, third = merged
+    return (f, first[1], first[1] + second[1], first[0], second[0], third[0], lost)
+
+
+def cell_labels(stump: Coded, n_bins: int) -> NDArray[np.int64]:
+    """Label of each bin of the stump's feature, and last of missing values."""
+    _, j, k, one, two, three, lost = stump
+    labels = np.full(n_bins + 1, three, dtype=np.int64)
+    labels[:j], labels[j:k], labels[-1] = one, two, lost
+    return labels
+
+
+def describe(stump: Coded, bins: Bins, gamma: float = 0.0) -> Stump:
+    """Return a coded stump with cut values in place of bin numbers."""
+    f, j, k, one, two, three, lost = stump
+    ends = np.concatenate([[-np.inf], bins.cuts[f], [np.inf]])
+    return Stump(f, float(ends[j]), float(ends[k]), LABELS[one] + LABELS[two] + LABELS[three], LABELS[lost], gamma)
+
+
+def pairs(array: Array) -> NDArray[np.complex128]:
+    """See the two numbers along the last axis as one complex number, without a copy."""
+    return array.view(np.complex128)[..., 0]
+
+
+class Search:
+    """The weak learner: buffers for the histograms of one data set, and the sweeps over them.
+
+    Parameters
+    ----------
+    bins : Bins
+        Coded features, positives first.
+    family : Family
+        What to choose from.
+    n_pos : int
+        Number of positives.
+    spread : callable
+        ``spread(function, n)`` calls ``function(first, last)`` so that 0 .. n is covered, perhaps in threads.
+    """
+
+    def __init__(self, bins: Bins, family: Family, n_pos: int, spread: Callable[..., None]) -> None:
+        from . import loops
+
+        self._loops = loops
+        self.bins, self.family, self.n_pos, self._spread = bins, family, n_pos, spread
+        p = len(bins.n_bins)
+        self.hist = np.empty((2, bins.n_cells, 2))
+        self.prefix = np.empty((bins.n_cells, 2))
+        self.found = np.empty(p)
+        self.where = np.zeros((p, 2), dtype=np.int64)
+
+    def sweep(self, w: Array) -> None:
+        """Find the best stump of every feature for these weights."""
+        b, family, hist, prefix = self.bins, self.family, pairs(self.hist), pairs(self.prefix)
+
+        def work(first: int, last: int) -> None:
+            self._loops.histograms(b.codes, pairs(w), self.n_pos, hist, b.offsets, first, last)
+            self._loops.scan(
+                hist, prefix, b.offsets, b.n_bins, b.has_missing,
+                family.types, family.missing, family.values, self.found, self.where, first, last,
+            )  # fmt: skip
+
+        if b.codes.size + 6 * b.n_cells < _WORTH_THREADS:
+            work(0, len(b.n_bins))
+        else:
+            self._spread(work, len(b.n_bins))
+
+    def best(self) -> tuple[Coded, float]:
+        """Return the stump of steepest descent, and its derivative."""
+        f = int(np.argmin(self.found))
+        return self.best_of(f), float(self.found[f])
+
+    def best_of(self, f: int) -> Coded:
+        """Return the best stump of one feature."""
+        t, lost = self.where[f].tolist()
+        labels = self.family.types[t]
+        cells = slice(self.bins.offsets[f], self.bins.offsets[f + 1])
+        j, k = self._loops.cuts(pairs(self.prefix[cells]), labels, self.family.values)
+        one, two, three, _ = labels.tolist()
+        return canonical((f, j, k, one, two, three, lost), int(self.bins.n_bins[f]))
+
+    def derivatives(self, stumps: list[Coded]) -> Array:
+        """Derivatives along known stumps, each from a handful of prefix sums."""
+        out = np.empty(len(stumps))
+        if stumps:
+            table = np.array(stumps, dtype=np.int64)
+            b = self.bins
+            self._loops.derivatives(self.hist, self.prefix, b.offsets, b.n_bins, table, self.family.values, out)
+        return out
+
+    def label_sums(self, stump: Coded) -> Array:
+        """Weights by label of a stump: w1 of positives, w1 of negatives, w2."""
+        f = stump[0]
+        base, n = self.bins.offsets[f], self.bins.n_bins[f]
+        return np.asarray(self._loops.label_sums(self.hist, base, n, np.array(stump), len(LABELS)))

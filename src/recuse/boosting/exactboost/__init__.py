@@ -1,0 +1,1 @@
+"""ExactBoost: stumps boosted on a ranking metric, or on the reject cost, itself."""

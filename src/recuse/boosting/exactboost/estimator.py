@@ -1,0 +1,681 @@
+"""ExactBoostClassifier: stumps boosted on a ranking metric, or on the cost of rejecting, itself."""
+
+from __future__ import annotations
+
+import hashlib
+import reprlib
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_consistent_length, check_random_state
+from sklearn.utils.validation import check_is_fitted, column_or_1d
+
+from ...base import Evaluation, RejectOptionMixin
+from ...costs import Costs
+from ...decisions import Decisions
+from ...labels import as_labels, encode, to_python
+from ...parameters import (
+    check_choice,
+    check_count,
+    check_number,
+    check_share,
+    check_switch,
+    check_weights,
+    is_number,
+    n_threads,
+)
+from ...validation import require_known_columns, validate_data
+from ..binning import Bins, bin_features, code_features, find_cuts, resolve_bins
+from ..bounds import GeneralizationBound
+from ..reasons import explain_score
+from ..shapes import AdditiveForm, ShapeFunction
+from .bounds import margin_bound, rademacher
+from .objectives import Ranked, Terms, best_gap, best_single_threshold, best_thresholds, find_objective, in_words
+from .runs import START_SPAN, Mean, RankingProblem, Run, RunSettings, play
+
+SEARCHES = ("exact", "bisection")
+BOUNDED = ("auc", "ks")
+DEFAULT_COSTS = 0.2
+_DEFAULT_BINS = 64
+# With these and the cases the runs of a fit are settled; random_state draws the seed of the first fit.
+_RUNS_DEPEND_ON = (
+    "metric", "k", "costs", "n_rounds", "subsample", "max_features", "margin", "search", "max_bins", "n_iter_no_change",
+    "pos_label",
+)  # fmt: skip
+_WIDEST = 1e12  # ratio of weights: sums of products of two must stay finite, and keep some digits
+_CUT_ROWS = 20_000  # quantiles of larger tables are taken from about so many evenly spaced rows
+
+
+class RankingStump(NamedTuple):
+    """One stump of a run.
+
+    Attributes
+    ----------
+    run : int
+        Which run it belongs to.
+    feature : int
+        Column.
+    cut : float
+        Cases above it are shifted.
+    shift : float
+        By how much, when the run's scores span [0, 1].
+    missing_left : bool
+        Whether cases with a missing value stay where they are.
+    """
+
+    run: int
+    feature: int
+    cut: float
+    shift: float
+    missing_left: bool
+
+
+class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
+    """ExactBoost: boosts stumps on AUC, KS, precision at k, or the cost of rejecting, without a surrogate.
+
+    A run starts from a constant score S and in each round adds the stump d [x_j > cut] that minimises
+
+        L(S + d [x_j > cut] - theta y, y)
+
+    on a stratified subsample, over all cuts and shifts |d| of a share of the features; the stump stays when the loss on
+    all cases does not get worse. L depends on the order of the scores alone, and a tie is a loss; the margin theta is
+    relative to the range of S. The score is the mean of many runs, each rescaled to [0, 1]: one step function for each
+    feature.
+
+    Without `init_score`, precision at k starts from the end of a run for AUC: from a constant it would soon be stuck.
+
+    Parameters
+    ----------
+    metric : {"auc", "ks", "precision_at_k", "reject_cost"} or callable, default="auc"
+        What is optimised. "reject_cost" is the least mean cost over two thresholds of the score: no up to the first,
+        yes above the second, rejected between. A function of the sorted scores of positives and negatives that
+        returns a loss works too, slowly.
+    k : int, optional
+        For "precision_at_k", how many of the training cases, by default as many as there are positives. For the 100
+        best of a table a third as long as the training cases, k is 300.
+    costs : Costs or float, optional
+        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. "reject_cost" is trained on them (0.2 by default); with
+        any other metric they choose the threshold between the classes. Either way every run then keeps a fifth of
+        the cases out, to choose on, so that the score is another than without prices.
+    n_estimators : int, default=250
+        Runs (the poster's E).
+    n_rounds : int, default=50
+        Stumps tried in each (T); for "precision_at_k" as many for AUC before them.
+    subsample : float in (0, 1], default=0.2
+        Share of the cases of each class looked at in a round.
+    max_features : float in (0, 1], default=0.2
+        Share of the features looked at in a round.
+    margin : float in [0, 1), default=0.05
+        Theta, a share of the range of the score.
+    search : {"exact", "bisection"}, default="exact"
+        All cuts and shifts, or the poster's interval bisection, which is slower and can miss the best.
+    max_bins : "auto", int or None, default="auto"
+        Quantile bins of a feature, at most 255; None looks at every distinct value. "auto" is 64.
+    n_iter_no_change : int, optional
+        End a run after so many rounds without improvement.
+    warm_start : bool, default=False
+        Keep the runs of the last fit, if that was a warm one too, to the same cases with the same parameters, and add
+        only those still missing.
+    pos_label : label, optional
+        The positive class of the prices and of precision at k; ``classes_[1]`` by default.
+    reject_label : label, default="auto"
+        What `predict` gives for a rejected case: -1, 0 or "[abstain]", whichever fits the classes, or your own.
+    on_reject : {"label", "raise", "never"}, default="label"
+        `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+    random_state : int or RandomState, optional
+        Draws the subsamples.
+
+    Attributes
+    ----------
+    shape_functions_ : list of ShapeFunction
+        For each feature used, what it adds to the class score h.
+    thresholds_ : tuple of float
+        No up to the first score, yes above the second; equal unless the metric is "reject_cost".
+    threshold_ : float
+        The score between the classes when nothing is rejected. Scores grow towards `pos_label_`; h is the score less
+        this, turned where `pos_label_` is not ``classes_[1]``.
+    stumps_ : list of RankingStump
+        Every stump of every run.
+    weights_ : ndarray
+        Their shifts in the mean of the runs.
+    history_ : dict of ndarray
+        "objective": the loss with margin by run and round, after the rounds for AUC of "precision_at_k"; "accepted":
+        stumps taken by run, all of them.
+    objective_ : float
+        The loss with margin of the mean score, on the training cases.
+    n_iter_ : int
+        Runs.
+    classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
+        As in every reject-option classifier.
+
+    References
+    ----------
+    D. Csillag, C. Piazza, T. Ramos, J. V. Romano, R. Oliveira, P. Orenstein, "ExactBoost: Directly Boosting the Margin
+    in Combinatorial and Non-decomposable Metrics", AAAI 2022: equation (2), algorithms 1 and 2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.metrics import roc_auc_score
+    >>> from recuse import ExactBoostClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = ExactBoostClassifier(metric="auc", n_estimators=20, random_state=0).fit(X[:400], y[:400])
+    >>> roc_auc_score(y[400:], model.decision_function(X[400:])) > 0.98
+    True
+    >>> careful = ExactBoostClassifier(metric="reject_cost", costs=0.05, n_estimators=20, random_state=0)
+    >>> set(careful.fit(X[:400], y[:400]).predict(X[400:]).tolist()) == {-1, 0, 1}
+    True
+    """
+
+    _runs: list[Run]
+    _held_out: NDArray[np.float64]
+    _seed: int
+    _span: tuple[float, float] | None
+
+    def __init__(
+        self,
+        *,
+        metric: Any = "auc",
+        k: int | None = None,
+        costs: Costs | float | None = None,
+        n_estimators: int = 250,
+        n_rounds: int = 50,
+        subsample: float = 0.2,
+        max_features: float = 0.2,
+        margin: float = 0.05,
+        search: str = "exact",
+        max_bins: int | str | None = "auto",
+        n_iter_no_change: int | None = None,
+        warm_start: bool = False,
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        on_reject: str = "label",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.metric = metric
+        self.k = k
+        self.costs = costs
+        self.n_estimators = n_estimators
+        self.n_rounds = n_rounds
+        self.subsample = subsample
+        self.max_features = max_features
+        self.margin = margin
+        self.search = search
+        self.max_bins = max_bins
+        self.n_iter_no_change = n_iter_no_change
+        self.warm_start = warm_start
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.on_reject = on_reject
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> ExactBoostClassifier:
+        """Boost the runs and choose the thresholds.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Training cases; NaN is a missing value.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case; not for a metric of your own.
+        init_score : array-like of shape (n_samples,), optional
+            Scores of another model to start from, higher towards ``classes_[1]``; best of cases it was not
+            fitted to. The same model's scores are then needed for every prediction.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        kept = dict(vars(self))
+        try:
+            X, order, problem = self._prepare(X, y, sample_weight, init_score)
+            settings, beginning = self._settings(), self._beginning(problem)
+            before = self._earlier_runs(beginning)
+        except ValueError:
+            self.__dict__ = kept  # a model that was fitted before is still the same
+            raise
+        held_out = np.zeros((2, len(order))) if before is None else self._held_out
+        if before is None:
+            self._runs, self._began_with = [], {}
+        seed = self._seed if before is not None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        self._seed = seed
+        todo = range(len(self._runs), int(self.n_estimators))
+        for run, out, score in play(problem, settings, seed, todo, n_threads(self.n_jobs)):
+            self._runs.append(run)
+            held_out[:, out] += score, np.ones(len(out))
+        # Needed again only where more runs may follow.
+        self._held_out = held_out if self.warm_start else np.zeros((2, 0))
+        self._began_with = beginning
+        self._store(problem, settings, held_out)
+        return self
+
+    def _check_parameters(self) -> None:
+        find_objective(self.metric)
+        check_choice("search", self.search, SEARCHES)
+        check_count("n_estimators", self.n_estimators)
+        check_count("n_rounds", self.n_rounds)
+        check_share("subsample", self.subsample, or_one=True)
+        check_share("max_features", self.max_features, or_one=True)
+        check_number("margin", self.margin, 0.0)
+        if self.margin >= 1:
+            raise ValueError(
+                f"margin must be less than 1, the range of the score: no case is ahead by more; got {self.margin!r}."
+            )
+        check_switch("warm_start", self.warm_start)
+        if self.n_iter_no_change is not None:
+            check_count("n_iter_no_change", self.n_iter_no_change)
+        if self.search == "bisection" and callable(self.metric):
+            raise ValueError("search='bisection' needs one of the metrics by name; a function is searched by trial.")
+
+    def _settings(self) -> RunSettings:
+        return RunSettings(
+            n_rounds=int(self.n_rounds),
+            subsample=float(self.subsample),
+            max_features=float(self.max_features),
+            margin=float(self.margin),
+            exact=self.search == "exact",
+            patience=int(self.n_iter_no_change or 0),
+            hold_out=self._rejects or self.costs is not None,
+        )
+
+    @property
+    def _rejects(self) -> bool:
+        return find_objective(self.metric).rejects
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any) -> tuple[Any, Any, RankingProblem]:
+        """Check the cases, settle labels and prices, code the features, positives first."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        X, y = validate_data(
+            self, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
+        )
+        codes = self._fit_labels(y)
+        self._require_two_classes()
+        self._fit_costs(must_pay=self._rejects, default=DEFAULT_COSTS)
+        weights = check_weights(sample_weight, len(codes))
+        if callable(self.metric) and sample_weight is not None and np.ptp(weights[weights > 0]) > 0:
+            raise ValueError("sample_weight does not go with a metric of your own, which sees scores only.")
+        require_known_columns(self, X, weights)
+        # The sign of the published score: prices and precision look at pos_label, h at classes_[1].
+        self._sign = -1.0 if self.pos_label_ == self.classes_[0] else 1.0
+        positive = codes == (1 if self._sign > 0 else 0)
+        order = np.concatenate([np.flatnonzero((weights > 0) & positive), np.flatnonzero((weights > 0) & ~positive)])
+        n_pos = int(((weights > 0) & positive).sum())
+        self._check_sizes(n_pos, len(order) - n_pos)
+        max_bins = _DEFAULT_BINS if self.max_bins == "auto" else resolve_bins(self.max_bins, len(order))
+        weight, unit = _in_units(weights[order])
+        k = self._check_k(weight, n_pos, unit)
+        problem = RankingProblem(
+            _coded(X, order, max_bins, weights),
+            n_pos,
+            weight,
+            self._start(init_score, len(codes), order),
+            find_objective(self.metric),
+            Terms(self.costs_, k),
+        )
+        return X, order, problem
+
+    def _check_sizes(self, n_pos: int, n_neg: int) -> None:
+        least = 2 if self._rejects or self.costs is not None else 1
+        for n, label in ((n_pos, self.pos_label_), (n_neg, next(c for c in self.classes_ if c != self.pos_label_))):
+            if n < least:
+                raise ValueError(
+                    f"y holds {n} case{'' if n == 1 else 's'} of class {to_python(label)!r} with a positive weight: "
+                    + (
+                        "at least one is needed."
+                        if least == 1
+                        else "at least 2, to choose thresholds on held-out cases."
+                    )
+                )
+            if round(self.subsample * n) < 1:
+                raise ValueError(
+                    f"subsample={self.subsample!r} leaves no case of the class {to_python(label)!r}, which has {n}: "
+                    f"use subsample={1 / n:.2g}, which takes one of them, or more."
+                )
+
+    def _check_k(self, weight: NDArray[np.float64], n_pos: int, unit: float) -> float:
+        """Return k in units of weight."""
+        if self.k is None:
+            return float(weight[:n_pos].sum())
+        if self.metric != "precision_at_k":
+            raise ValueError(
+                f"k={self.k!r} belongs to metric='precision_at_k'; with metric={self.metric!r} leave it out."
+            )
+        total = float(weight.sum())
+        if not is_number(self.k) or not self.k >= 1 or not self.k / unit <= total * (1 + 1e-9):
+            raise ValueError(f"k must be between 1 and the number of cases, {total * unit:g}; got {self.k!r}.")
+        return min(self.k / unit, total)
+
+    def _start(self, init_score: Any, n: int, order: NDArray[np.intp]) -> NDArray[np.int32]:
+        """Initial scores in units, spread over `START_SPAN`."""
+        if init_score is None:
+            self._span = None
+            return np.zeros(len(order), dtype=np.int32)
+        start = _check_scores(init_score, n)[order] * self._sign
+        low, high = float(start.min()), float(start.max())
+        if not np.isfinite(high - low):
+            raise ValueError(f"init_score goes from {low:g} to {high:g}, too wide to be rescaled: divide it first.")
+        self._span = (low, high if high > low else low + 1.0)
+        return np.rint(self._spread(start)).astype(np.int32)
+
+    def _spread(self, start: NDArray[np.float64]) -> NDArray[np.float64]:
+        assert self._span is not None
+        low, high = self._span
+        return (start - low) / (high - low) * START_SPAN
+
+    def _earlier_runs(self, now: dict[str, str]) -> list[Run] | None:
+        """Runs of the last fit to go on from."""
+        before = getattr(self, "_began_with", {})
+        if not now or not before:
+            return None
+        changed = next((name for name, value in now.items() if before[name] != value), None)
+        if changed is not None:
+            said = "the cases differ" if changed == "cases" else f"{changed}={getattr(self, changed)!r} differs"
+            raise ValueError(
+                f"warm_start=True adds runs to those of the last fit, but {said} from it: use the same as then, or "
+                "warm_start=False."
+            )
+        if len(self._runs) > self.n_estimators:
+            raise ValueError(
+                f"n_estimators={self.n_estimators} must be at least the {len(self._runs)} runs there are already, "
+                "with warm_start=True."
+            )
+        return self._runs
+
+    def _beginning(self, problem: RankingProblem) -> dict[str, str]:
+        """All that the runs depend on, the cases in short; empty where no more runs may follow."""
+        if not self.warm_start:
+            return {}
+        cases = hashlib.blake2b(problem.bins.codes.tobytes())
+        numbers: list[NDArray[Any]] = [*problem.bins.cuts, problem.weight, problem.start, np.array([problem.n_pos])]
+        for part in numbers:
+            cases.update(part.tobytes())
+        given = {name: in_words(getattr(self, name)) for name in _RUNS_DEPEND_ON}
+        return given | {"cases": cases.hexdigest()}
+
+    def _store(self, problem: RankingProblem, settings: RunSettings, held_out: NDArray[np.float64]) -> None:
+        mean = Mean(problem.bins)
+        for run in self._runs:
+            mean.add(run)
+        intercept, shapes = mean.shapes(problem.bins, problem.weight)
+        self._per_start = mean.per_start / mean.n_runs
+        # Like the shape functions, the initial scores add nothing in the mean of the training cases.
+        self._mean_start = float(np.average(problem.start, weights=problem.weight))
+        intercept += self._per_start * self._mean_start
+        score = intercept + self._per_start * (problem.start.astype(np.float64) - self._mean_start)
+        for shape in shapes:
+            codes = problem.bins.codes[shape.feature]
+            n = problem.bins.n_bins[shape.feature]
+            table = np.append(shape.h[np.searchsorted(shape.cuts, problem.bins.cuts[shape.feature])], shape.h[-1])
+            score = score + np.append(table[:n], shape.missing[0])[codes]
+        self._range = float(np.ptp(score)) or 1.0
+        self._k_share = problem.terms.k / float(problem.weight.sum())
+        ranked = Ranked.of(score, problem.positive, problem.weight, settings.margin * self._range)
+        self.objective_ = problem.objective.loss(ranked, problem.terms)
+        base, span = intercept - self._per_start * self._mean_start, self._per_start * START_SPAN
+        reach = _reach(base, shapes, 0.0 if self._span is None else span)
+        self._choose_thresholds(problem, score, held_out, reach)
+        if np.ptp(score) == 0.0:
+            warnings.warn(
+                f"No stump improves metric={self.metric!r} at margin={self.margin!r} on these cases: every case gets "
+                "the same score. Lower margin, or look for features that tell the classes apart.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self._form = AdditiveForm(
+            self._sign * (intercept - self.threshold_), 0.0, [_turned(shape, self._sign) for shape in shapes]
+        )
+        self.shape_functions_ = self._form.shapes
+        self._cuts = problem.bins.cuts
+        self.history_ = {
+            "objective": np.array([run.trace for run in self._runs]),
+            "accepted": np.array([len(run.stumps) for run in self._runs]),
+        }
+        self.n_iter_ = len(self._runs)
+        self._bound = self._bound_inputs(problem, settings)
+
+    def _bound_inputs(self, problem: RankingProblem, settings: RunSettings) -> dict[str, Any] | None:
+        """What `generalization_bound` needs to remember of the training cases: nothing where it does not hold."""
+        equal = bool(np.ptp(problem.weight) == 0.0)
+        if self.metric not in BOUNDED or settings.margin == 0.0 or not equal or self._span is not None:
+            return None
+        n_pos, n = problem.n_pos, len(problem.weight)
+        sizes = (n - n_pos, n_pos)
+        # Theorem 1 compares the classes at the size of the smaller.
+        drawn = (min(sizes),) * 2 if self.metric == "auc" else sizes
+        random, rows = np.random.default_rng(self._seed), (np.arange(n_pos, n), np.arange(n_pos))
+        # Weight of the stumps, each half its shift: divided by it the score is a convex combination of them.
+        total = np.mean([np.abs(run.stumps[:, 2]).sum() * run.scale / 2 for run in self._runs])
+        return {
+            "metric": self.metric,
+            "empirical": self.objective_,
+            "theta": settings.margin * self._range / float(total) if total > 0 else 1.0,
+            "complexities": tuple(
+                rademacher(problem.bins, part, size, random) for part, size in zip(rows, drawn, strict=True)
+            ),
+            "n": sizes,
+        }
+
+    def margin_losses(self, X: Any, y: Any, margins: Any, *, init_score: Any = None) -> NDArray[np.float64]:
+        """Loss of cases when positives are judged at a margin below their score; a tie is a loss.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Cases.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        margins : array-like of shape (n,)
+            Margins, relative to the range of the score on the training cases.
+        init_score : array-like, optional
+            As in `decision_function`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+        """
+        check_is_fitted(self)
+        margins = _check_margins(margins)
+        score = self._sign * self.decision_function(X, init_score)
+        truth = encode(column_or_1d(as_labels(y)), self.classes_)
+        check_consistent_length(X, truth)
+        if not set(truth.tolist()) == {0, 1}:
+            raise ValueError(f"y must hold cases of both classes {self.classes_.tolist()}, and of no other.")
+        positive = truth == (1 if self._sign > 0 else 0)
+        terms = Terms(self.costs_, self._k_share * len(score))
+        objective = find_objective(self.metric)
+        return np.array(
+            [objective.loss(Ranked.of(score, positive, margin=theta * self._range), terms) for theta in margins]
+        )
+
+    def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
+        """Bound the expected loss by Theorem 1 (AUC) or 2 (KS) of the poster: a diagnostic, usually far above 1.
+
+        The complexities of the stumps are estimated on the training cases, each class by itself, by the largest
+        correlation of a stump with random signs.
+
+        Parameters
+        ----------
+        delta : float in (0, 1), default=0.05
+            Probability that the bound fails.
+        """
+        check_is_fitted(self)
+        check_share("delta", delta)
+        if self._bound is None:
+            raise ValueError(
+                "The bound is for metric='auc' or 'ks' with margin > 0, equal sample weights and no init_score; this "
+                f"model was fitted with metric={self.metric!r}, margin={self.margin!r}."
+            )
+        return margin_bound(**self._bound, delta=delta)
+
+    def _choose_thresholds(
+        self,
+        problem: RankingProblem,
+        score: NDArray[np.float64],
+        held_out: NDArray[np.float64],
+        reach: tuple[float, float],
+    ) -> None:
+        """Where the score is cut: by held-out cost where prices are given, else at the largest gap."""
+        costs, seen = problem.terms.costs, held_out[1] > 0
+        if not (self._rejects or self.costs is not None):
+            ranked = Ranked.of(score, problem.positive, problem.weight)
+            low = high = middle = best_gap(ranked)
+            if not np.isfinite(middle):  # the score tells nothing: the larger class
+                more = ranked.pos.sum() > ranked.neg.sum()
+                low = high = middle = -np.inf if more else np.inf
+        else:
+            ranked = Ranked.of(held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen])
+            low, high = -np.inf, np.inf
+            if self._rejects:
+                low, high, _ = best_thresholds(ranked, costs)
+            middle = best_single_threshold(ranked, costs.fp, costs.fn, low, high)
+            if not self._rejects:
+                low = high = middle
+        # A threshold beyond every score a case can have decides nothing; keep it finite for h and its reasons.
+        beyond = reach[0] - 1.0, reach[1] + 1.0
+        low, middle, high = (float(np.clip(t, *beyond)) for t in (low, middle, high))
+        self.thresholds_, self.threshold_ = (low, high), middle
+
+    @property
+    def stumps_(self) -> list[RankingStump]:
+        """Every stump of every run."""
+        return [
+            RankingStump(e, f, self._cut(f, cut), self._sign * d * run.scale, bool(missing_left))
+            for e, run in enumerate(self._runs)
+            for f, cut, d, missing_left in run.stumps.tolist()
+        ]
+
+    def _cut(self, f: int, cut: int) -> float:
+        cuts = self._cuts[f]
+        return float(cuts[cut]) if cut < len(cuts) else np.inf
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """Shift of every stump in the mean of the runs."""
+        return np.array([stump.shift for stump in self.stumps_]) / len(self._runs)
+
+    def _evaluate(self, X: Any, init_score: Any = None) -> Evaluation:
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        h, _ = self._form.evaluate(X, n_threads(self.n_jobs))
+        start = self._added_by_start(init_score, len(X))
+        if start is not None:
+            h = h + start
+        if self.thresholds_[0] == self.thresholds_[1]:
+            return Evaluation(h, np.ones(len(h)), detail=(X, start))
+        below, above = (t - self.threshold_ for t in self.thresholds_)
+        score = self._sign * h
+        return Evaluation(h, np.maximum(score - above, below - score), detail=(X, start))
+
+    def _added_by_start(self, init_score: Any, n: int) -> NDArray[np.float64] | None:
+        """What the initial scores of some cases add to h, more than those of a mean training case."""
+        if self._span is None:
+            if init_score is not None:
+                raise ValueError("init_score was not given to fit, so it means nothing here: leave it out.")
+            return None
+        if init_score is None:
+            raise ValueError(
+                "This model was fitted with init_score: pass the other model's scores of these cases, as in "
+                "predict(X, init_score=scores). Under scikit-learn's wrappers, which cannot, give them as a "
+                "feature instead (StackingClassifier does)."
+            )
+        start = self._spread(_check_scores(init_score, n) * self._sign) - self._mean_start
+        added: NDArray[np.float64] = self._sign * self._per_start * start
+        return added
+
+    def decision_function(self, X: Any, init_score: Any = None) -> NDArray[np.float64]:
+        """Class score h of each case, greater than 0 towards ``classes_[1]``."""
+        return self._evaluate(X, init_score).h
+
+    def score_samples(self, X: Any, init_score: Any = None) -> NDArray[np.float64]:
+        """Acceptance score r of each case: accepted when greater than 0."""
+        return self._evaluate(X, init_score).r
+
+    def predict(self, X: Any, init_score: Any = None) -> NDArray[Any]:
+        """Answer each case with a class, or with ``reject_label_``; `init_score` as in `fit`."""
+        self._check_on_reject()
+        return self._answer(self._evaluate(X, init_score))
+
+    def decide(self, X: Any, init_score: Any = None, *, reasons: bool = True) -> Decisions:
+        """Answer each case with its kind, its scores and a sentence that says why; `init_score` as in `fit`."""
+        return self._table(self._evaluate(X, init_score), X, reasons)
+
+    def _reasons(self, evaluation: Evaluation) -> list[str]:
+        X, start = evaluation.detail
+        contributions, _ = self._form.contributions(X)
+        if start is not None:
+            contributions = np.column_stack([contributions, start])
+        low, high = sorted(self._sign * (t - self.threshold_) for t in self.thresholds_)
+        return explain_score(self, evaluation, low, high, contributions, "the initial score")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+
+def _coded(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None, weights: NDArray[np.float64]) -> Bins:
+    """Put the features into bins of equal weight, positives first."""
+    step = len(order) // _CUT_ROWS
+    if max_bins is None or step < 2:
+        return bin_features(X, order, max_bins, weights[order])
+    rows = np.sort(order)[::step]
+    weight = weights[rows] if np.ptp(weights[order]) > 0 else None
+    return code_features(X, order, [find_cuts(X[rows, f], max_bins, weight) for f in range(X.shape[1])])
+
+
+def _reach(intercept: float, shapes: list[ShapeFunction], span: float) -> tuple[float, float]:
+    """Least and largest score that any case can have, its initial score within the span of those seen."""
+    low, high = intercept, intercept + span
+    for shape in shapes:
+        low += min(shape.h.min(), shape.missing[0])
+        high += max(shape.h.max(), shape.missing[0])
+    return float(low), float(high)
+
+
+def _in_units(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+    """Weights in units of the smallest, so that those of whole proportions add up without rounding; and the unit."""
+    low, high = float(weights.min()), float(weights.max())
+    if high / _WIDEST > low:
+        raise ValueError(
+            f"sample_weight goes from {low:g} to {high:g}, more than {_WIDEST:g} to 1: "
+            "give weight 0 to cases that do not count."
+        )
+    return np.round(weights / low, 9), low
+
+
+def _turned(shape: ShapeFunction, sign: float) -> ShapeFunction:
+    return ShapeFunction(shape.feature, shape.cuts, sign * shape.h, shape.r, (sign * shape.missing[0], 0.0))
+
+
+def _check_scores(init_score: Any, n: int) -> NDArray[np.float64]:
+    try:
+        scores = np.asarray(init_score, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"init_score must hold {n} finite numbers; got {reprlib.repr(init_score)}.") from None
+    if scores.shape != (n,):
+        raise ValueError(f"init_score must hold {n} finite numbers, one a case; got shape {scores.shape}.")
+    if not np.isfinite(scores).all():
+        raise ValueError(f"init_score must hold {n} finite numbers; it holds NaN or infinity.")
+    return scores
+
+
+def _check_margins(margins: Any) -> NDArray[np.float64]:
+    try:
+        values = np.asarray(margins, dtype=np.float64)
+    except (TypeError, ValueError):
+        values = np.zeros(())
+    if values.ndim != 1 or not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(f"margins must be a list of numbers, at least 0; got {reprlib.repr(margins)}.")
+    return values

@@ -1,0 +1,99 @@
+"""Every check of a parameter: its name, the value, what is expected and the remedy in one sentence."""
+
+from __future__ import annotations
+
+import numbers
+import reprlib
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+
+def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+    """Return the weights of `n` cases as floats, ones by default; refuse what is not a weight."""
+    if sample_weight is None:
+        return np.ones(n)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight must hold numbers, one per case; got {reprlib.repr(sample_weight)}.") from None
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise ValueError(f"sample_weight must have one value per case: expected shape ({n},), got {weights.shape}.")
+    if not np.isfinite(weights).all() or (weights < 0).any():
+        raise ValueError("sample_weight must be finite and not negative.")
+    if not weights.any():
+        raise ValueError("sample_weight is zero for every case: at least one must be positive.")
+    return weights
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a real number; True and False are not."""
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def is_integer(value: Any) -> bool:
+    """Whether a value is an integer; True and False are not."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
+
+
+def check_share(name: str, value: Any, *, or_one: bool = False) -> None:
+    """Refuse a value outside (0, 1), or outside (0, 1] with `or_one`."""
+    if not is_number(value) or not (0 < value < 1 or (or_one and value == 1)):
+        raise ValueError(f"{name} must be a number in {'(0, 1]' if or_one else '(0, 1)'}; got {value!r}.")
+
+
+def check_count(name: str, value: Any, *, least: int = 1) -> None:
+    """Refuse what is not an integer, or is less than `least`."""
+    if not is_integer(value):
+        raise TypeError(f"{name} must be an integer; got {value!r}.")
+    if value < least:
+        raise ValueError(f"{name} must be {least} or more; got {value}.")
+
+
+def check_number(
+    name: str, value: Any, low: float = -np.inf, *, strict: bool = False, high: float = np.inf, remedy: str = ""
+) -> None:
+    """Refuse a value that is no finite number, or outside [low, high]; outside (low, high] if `strict`."""
+    if not is_number(value) or not np.isfinite(value) or not (low < value <= high or (not strict and value == low)):
+        lower = "" if np.isinf(low) else f" greater than {low:g}" if strict else f" at least {low:g}"
+        upper = "" if np.isinf(high) else f" and at most {high:g}"
+        raise ValueError(f"{name} must be a finite number{lower}{upper}; got {value!r}.{remedy and ' ' + remedy}")
+
+
+def check_positive(estimator: Any, *names: str) -> None:
+    """Refuse parameters of an estimator that are not finite numbers greater than 0."""
+    for name in names:
+        check_number(name, getattr(estimator, name), 0.0, strict=True)
+
+
+def check_choice(name: str, value: Any, choices: Iterable[Any], *, or_else: str = "") -> None:
+    """Refuse a value that is none of the choices; `or_else` names what else the caller takes."""
+    choices = tuple(choices)
+    if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}{or_else}; got {value!r}.")
+
+
+def check_switch(name: str, value: Any) -> None:
+    """Refuse a value that is not True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False; got {value!r}.")
+
+
+def check_max_iter(value: Any) -> None:
+    """Refuse a limit that is neither a number of steps nor -1."""
+    if not is_integer(value) or not (value == -1 or value >= 1):
+        raise ValueError(f"max_iter must be -1, for no limit, or a positive integer; got {value!r}.")
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Number of threads that `n_jobs` asks for; refuse what is no such number."""
+    if n_jobs is None:
+        return 1
+    if not is_integer(n_jobs) or n_jobs == 0:
+        raise ValueError(f"n_jobs must be None or an integer other than 0 (-1 for all processors); got {n_jobs!r}.")
+    return int(effective_n_jobs(n_jobs))

@@ -1,0 +1,1 @@
+"""Two one-class machines, one per class, coupled by their errors."""

@@ -1,0 +1,101 @@
+"""Answers from two class regions, eq. (12): inside one of them, inside both, outside both.
+
+``F`` are the scores of a batch in the two machines, one column a class in the order of the classes; a case is inside
+the region of a class where ``f = F - rho > 0``, or on its edge. The paper has both: (12) puts the edge outside, its
+section 3.1 inside. In theory nobody lies there but support vectors, often more than a share nu of a class: outside,
+they would break the promise that nu makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...base import Evaluation
+
+Floats = NDArray[np.float64]
+Nearest = Callable[[NDArray[np.intp]], Sequence[str]]
+
+# The three scenarios of the paper's experiments.
+REJECTIONS = ("both", "ambiguity", "none")
+_LEAST = float(np.finfo(np.float64).tiny)
+_ROUNDING = 1e-9
+
+
+def evaluate_regions(
+    F: Floats, rho: Sequence[float] | Floats, rejection: str, X: Any = None, *, error: float | Floats = 0.0
+) -> Evaluation:
+    """Class score, acceptance score and kind of a batch.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n, 2)
+        Scores in the machines of the two classes.
+    rho : sequence of two floats
+        Thresholds of the two regions.
+    rejection : {"both", "ambiguity", "none"}
+        Which rejections there are. With "ambiguity" a case outside both regions has the class with the higher score F,
+        with "none" every case has, as in the paper.
+    X : array-like, optional
+        The cases, for the reasons.
+    error : float or array of two floats, default=0.0
+        How far the scores may be off: a case so near the threshold of a region is on its edge.
+    """
+    # Rounding must not decide about those on the edge.
+    rounding = _ROUNDING * float(np.abs(rho).max())
+    f = _within(F - np.asarray(rho), np.maximum(rounding, error), _LEAST)
+    low, high = f.min(axis=1), f.max(axis=1)
+    if rejection == "both":
+        return Evaluation(f[:, 1] - f[:, 0], np.minimum(high, -low), novel=high < 0, detail=(f, X))
+    h = _within(F[:, 1] - F[:, 0], rounding, 0.0)
+    if rejection == "none":
+        return Evaluation(h, np.abs(h) + _LEAST, detail=(f, X))
+    inside_one = (high > 0) & (low < 0)
+    return Evaluation(np.where(inside_one, f[:, 1] - f[:, 0], h), -low, detail=(f, X))
+
+
+def _within(values: Floats, edge: float | Floats, replacement: float) -> Floats:
+    """The values, those within `edge` of 0 replaced."""
+    return np.where(np.abs(values) <= edge, replacement, values)
+
+
+def region_reasons(evaluation: Evaluation, names: Sequence[Any], nearest: Nearest) -> list[str]:
+    """One sentence a case; `nearest` describes the training cases nearest to some of the batch, given by row."""
+    f, _ = evaluation.detail
+    kinds, forced = evaluation.kinds(), evaluation.forced()
+    texts = [
+        _reason(values, kind, answer, names)
+        for values, kind, answer in zip(f.tolist(), kinds.tolist(), forced.tolist(), strict=True)
+    ]
+    novel = np.flatnonzero(kinds == 2)
+    for row, neighbours in zip(novel, nearest(novel), strict=True):
+        texts[row] += f"; nearest training cases: {neighbours}"
+    return texts
+
+
+def _reason(f: Sequence[float], kind: int, answer: int, names: Sequence[Any]) -> str:
+    inside = [value > 0 for value in f]
+    f = [0.0 if value == _LEAST else value for value in f]
+    if all(inside):
+        where = f"inside both class regions: {f[0]:.3g} within that of {names[0]!r}, {f[1]:.3g} within {names[1]!r}"
+    elif not any(inside):
+        where = f"outside both class regions: {-f[0]:.3g} from that of {names[0]!r}, {-f[1]:.3g} from {names[1]!r}"
+    else:
+        own = int(inside[1])
+        where = (
+            f"inside the region of {names[own]!r} by {f[own]:.3g}, outside that of {names[1 - own]!r} "
+            f"by {-f[1 - own]:.3g}"
+        )
+        if kind == 0 and answer == own:
+            return where
+    return where if kind else f"{where}; the score of {names[answer]!r} is higher"
+
+
+def closest(similarity: Floats, rows: NDArray[np.intp], labels: Sequence[Any], count: int = 3) -> list[str]:
+    """The most similar training cases of each row of a matrix of similarities, by row number and class."""
+    count = min(count, similarity.shape[1])
+    best = np.argsort(-similarity, axis=1, kind="stable")[:, :count]
+    return [", ".join(f"{rows[j]} ({labels[j]!r})" for j in order) for order in best.tolist()]

@@ -1,0 +1,359 @@
+"""How the coupled program is minimised: by pairs inside three groups, in blocks where there are many cases.
+
+A round takes the cases whose variables violate the optimality conditions most, solves the program in them alone with
+the compiled inner solver, and adds the kernel rows of those that moved to ``T = K alpha`` and ``D = K (coefficients of
+w+ - w-)``; every score and margin follows from these two. Cases all of whose variables are settled drop out of play
+(shrinking) and are examined again before the end. The solver stops on the duality gap, which is evaluated in the end
+at scores recomputed in double precision.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solution import Solution
+from ..kernels import Kernel
+from ..qp.solvers import FINEST_SINGLE_TOL, kernel_source
+from ..rows import MatrixRows, VectorRows
+from . import loops
+from .newton import free_steps
+from .problem import (
+    CoupledModel,
+    CoupledQP,
+    DualPoint,
+    Settled,
+    Vector,
+    best_thresholds,
+    certify,
+    slackness,
+    start_point,
+)
+
+_FINEST_SINGLE = 1e-6  # down to this tolerance rows are in single precision to begin with
+_BLOCK = 512
+_LARGEST_BLOCK = 4096
+_WHOLE = 2048  # up to this size the whole problem is one block
+_SMALL = 500  # up to this size it is computed whole in any case
+_STEPS = (500, 5)  # most pairs before all free variables are moved: so many, and so many a case
+_MOST_TURNS = 20
+_MOST_SETBACKS = 3
+_ROUNDING = 1e-13
+_POLISHED = 1e-12
+_NEAR = 3.0  # a gap so many times tol is measured exactly
+_FINEST = 1e-14  # violations below this share of the kernel's diagonal are rounding
+
+
+def coupled_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
+    """How kernel rows are had: only few of them are needed, so that the whole matrix pays for small problems only."""
+    coarse = tol >= _FINEST_SINGLE
+    # The sums are recomputed in double precision at the end, and the rows go over to it where that shows an error.
+    reachable = max(tol, FINEST_SINGLE_TOL) if coarse else tol
+    return kernel_source(X, kernel, cache_bytes=cache_bytes, tol=reachable, whole=_SMALL if coarse else _WHOLE)
+
+
+def solve_coupled(
+    problem: CoupledQP,
+    rows: MatrixRows | VectorRows,
+    *,
+    tol: float,
+    max_iter: int,
+    start: DualPoint | None = None,
+    nonnegative: bool = False,
+) -> Solution:
+    """Minimise the program to a duality gap of `tol` times Q.
+
+    Parameters
+    ----------
+    problem : CoupledQP
+    rows : MatrixRows or VectorRows
+        Source of the kernel matrix.
+    tol : float
+        Largest gap between primal and dual, as a share of Q.
+    max_iter : int
+        Most steps by pairs; -1 for no limit.
+    start : DualPoint, optional
+        Feasible point to start from.
+    nonnegative : bool, default=False
+        Whether rho must not be negative. The program is convex: where its rho is negative, 0 is then best.
+
+    Returns
+    -------
+    Solution
+        Its model is a `CoupledModel`, its residual the relative gap.
+    """
+    limit = max_iter if max_iter >= 0 else np.iinfo(np.int64).max
+    point = start_point(problem) if start is None else start.copy()
+    if isinstance(rows, MatrixRows) and len(problem) <= _WHOLE:
+        # Small problems are finished to the last digits: steps in all free variables make it cheap.
+        target = min(tol, _POLISHED) if len(problem) <= _SMALL else tol
+        n_iter = _whole(problem, rows, point, target, limit)
+        F, m = exact_scores(problem, rows, point)
+    else:
+        run = _Run(problem, rows, point)
+        n_iter = run.to_the_end(tol, limit)
+        F, m = run.scores()
+    facts = certify(problem, point, F, m, float(rows.diagonal.mean()))
+    if nonnegative and facts.rho < 0:
+        return _without_band(problem, rows, point, tol=tol, max_iter=max_iter, n_iter=int(n_iter))
+    gap = facts.relative_gap
+    return Solution(CoupledModel(point, facts), facts.primal, gap, int(n_iter), gap <= tol)
+
+
+def _without_band(
+    problem: CoupledQP, rows: Any, point: DualPoint, *, tol: float, max_iter: int, n_iter: int
+) -> Solution:
+    """The solution with rho = 0, from the alphas of another after `n_iter` steps."""
+    nobody = np.zeros(len(problem))
+    start = DualPoint(point.alpha, nobody, nobody)
+    again = solve_coupled(problem.without_band(), rows, tol=tol, max_iter=max_iter, start=start)
+    model = replace(again.model, certificate=replace(again.model.certificate, rho=0.0))  # it is, but for rounding
+    return replace(again, model=model, n_iter=n_iter + again.n_iter)
+
+
+def exact_sums(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Vector, Vector]:
+    """``K alpha`` and ``K difference`` in double precision."""
+    sums = rows.scores(_columns(problem, point))
+    return np.ascontiguousarray(sums[:, 0]), np.ascontiguousarray(sums[:, 1])
+
+
+def _columns(problem: CoupledQP, point: DualPoint) -> NDArray[np.float64]:
+    """Coefficients of ``w+ + w-`` and ``w+ - w-``, a column each."""
+    return np.column_stack([point.alpha, point.difference(problem.y)])
+
+
+def scores(y: Vector, total: Vector, difference: Vector) -> tuple[Vector, Vector]:
+    """F, each case's score in the machine of its class, and its margin m."""
+    m = y * difference
+    return (total + m) / 2.0, m
+
+
+def exact_scores(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Vector, Vector]:
+    """F and m from the variables, in double precision."""
+    return scores(problem.y, *exact_sums(problem, rows, point))
+
+
+def _whole(problem: CoupledQP, rows: MatrixRows, point: DualPoint, tol: float, limit: int) -> int:
+    """All cases as one block, with a finer bar for the violations until the gap is small enough.
+
+    Where neither gap nor Q has become smaller a few times, rounding is all that is left to work on.
+    """
+    diagonal = float(rows.diagonal.mean())
+    bar, n_iter, setbacks, least, lowest = np.inf, 0, 0, np.inf, np.inf
+    best = point.copy()
+    while True:
+        F, m = exact_scores(problem, rows, point)
+        facts = certify(problem, point, F, m, diagonal)
+        gap = facts.relative_gap
+        progress = gap <= 0.9 * least or -facts.dual < lowest - _ROUNDING * facts.unit
+        setbacks = 0 if progress else setbacks + 1
+        lowest = min(lowest, -facts.dual)
+        if gap < least:
+            least = gap
+            best.put(slice(None), point)
+        if least <= tol or n_iter >= limit or setbacks > _MOST_SETBACKS:
+            point.put(slice(None), best)
+            return n_iter
+        bar = max(finer(bar, facts.unit, gap, tol), _FINEST * diagonal)
+        n_iter += _solve_square(problem, rows.K, point, F, m, bar, limit - n_iter)
+
+
+def _solve_square(
+    problem: CoupledQP, K: NDArray[Any], point: DualPoint, F: Vector, m: Vector, bar: float, limit: int
+) -> int:
+    """Pairs on a square kernel matrix, with steps in all free variables where they take long; the number of steps."""
+    n_iter = 0
+    for _ in range(_MOST_TURNS):
+        most = min(limit - n_iter, _STEPS[0] + _STEPS[1] * len(problem))
+        steps, violation = loops.coupled_smo(K, problem.n_pos, *problem.caps(), *point.values(), F, m, bar, most)
+        n_iter += steps
+        if violation <= bar or n_iter >= limit or steps < most:
+            break
+        n_iter += free_steps(problem, K, point, F, m)
+    return n_iter
+
+
+def finer(bar: float, unit: float, gap: float, tol: float) -> float:
+    """Largest violation to leave next: as much smaller as the gap must become."""
+    if np.isinf(bar):
+        return unit * min(10.0 * tol, 0.1)
+    return bar * float(np.clip(0.5 * tol / gap, 0.02, 0.5))
+
+
+class _Run:
+    """State of a decomposition: the active cases with their sums T and D, and where the rest was left."""
+
+    def __init__(self, problem: CoupledQP, rows: Any, point: DualPoint) -> None:
+        self.problem, self.rows, self.point = problem, rows, point
+        self.n_iter = 0
+        self.fresh = False  # whether the sums are recomputed since the last step
+        self.stuck = False  # whether more steps are of no use
+        self._diagonal = float(rows.diagonal.mean())
+        self._random = np.random.default_rng(0)
+        self._setbacks = 0
+        self._last_gap = np.inf
+        self._unit: float
+        self._patience: int
+        self._first_patience = 2 + 3 * len(problem) // _BLOCK
+        self._exact_coef, self._exact_sums = np.zeros((len(problem), 2)), np.zeros((len(problem), 2))
+        self._T, self._D = np.zeros((2, len(problem)))
+        # Rows that are needed to start with are needed again when their cases move.
+        self._add(np.arange(len(problem)), point.alpha, point.difference(problem.y))
+        self._play_all()
+
+    def to_the_end(self, tol: float, limit: int) -> int:
+        """Rounds until the gap is at most `tol`; returns the number of steps. The sums are then fresh."""
+        while True:
+            violation, gap = self.survey(tol)
+            # A little less than tol while the sums are inexact, so that the recomputed ones need not be improved.
+            if gap <= (tol if self.fresh else 0.9 * tol) or self.n_iter >= limit or self.stuck:
+                if self.fresh:
+                    return self.n_iter
+                self.recompute(tol)
+            elif not self.shrink() and self.improve(0.1 * violation, limit) == 0:
+                self.refine()  # no pair can move: values that overflow in single precision
+                self.refresh()
+
+    def scores(self) -> tuple[Vector, Vector]:
+        """F and m of the active cases."""
+        return scores(self._part.y, self._T, self._D)
+
+    @property
+    def shrunk(self) -> bool:
+        """Whether some cases are out of play."""
+        return len(self._part) < len(self.problem)
+
+    def survey(self, tol: float) -> tuple[float, float]:
+        """The largest violation among the active cases, and their share of the gap, or a bound on it far from `tol`."""
+        part, mine = self._part, self._mine
+        self._F, self._m = self.scores()
+        self._moves = np.empty((4, len(part)))
+        found = loops.violations(part.n_pos, *part.caps(), *mine.values(), self._F, self._m, *self._moves)
+        violation, middle = found[0], found[1:]
+        # The best thresholds take a sort, which is worth it near the end only.
+        if not self.fresh and np.isfinite(middle).all():
+            bound = self._gap(middle)
+            if bound > _NEAR * tol:
+                return violation, bound
+        return violation, self._gap(best_thresholds(part, self._F, self._m, self._settled))
+
+    def _gap(self, thresholds: tuple[float, float, float]) -> float:
+        """The active cases' share of the gap at some thresholds."""
+        return slackness(self._part, self._mine, self._F, self._m, thresholds) / self._unit
+
+    def improve(self, target: float, limit: int) -> int:
+        """Solve the program in one block and carry the moves over to the sums; returns the number of steps."""
+        block = self._select()
+        part, before = self._part.take(block), self._mine.take(block)
+        after = before.copy()
+        F, m = self._F[block], self._m[block]
+        steps = _solve_square(part, self.rows.square(block), after, F, m, target, limit - self.n_iter)
+        self.n_iter += steps
+        self.fresh = False
+        self._mine.put(block, after)
+        self._add(block, after.alpha - before.alpha, after.difference(part.y) - before.difference(part.y))
+        return steps
+
+    def _add(self, cases: NDArray[np.intp], total: Vector, difference: Vector) -> None:
+        """Carry changes of the coefficients of some active cases over to the sums."""
+        for change, sums in ((total, self._T), (difference, self._D)):
+            moved = np.flatnonzero(change)
+            self.rows.add(cases[moved], change[moved], sums)
+
+    def shrink(self) -> bool:
+        """Now and then, take the settled cases out of play; say whether any were."""
+        self._patience -= 1
+        if self._patience > 0:
+            return False
+        self._patience = max(self._first_patience // 2, 5)
+        kept = np.flatnonzero((self._moves >= 0).any(axis=0))
+        if len(kept) > 0.7 * len(self._part):
+            return False
+        self._store()
+        self.rows.keep(kept)
+        self._T, self._D = self._T[kept], self._D[kept]
+        self._play(self.rows.active)
+        return True
+
+    def recompute(self, tol: float) -> None:
+        """Refresh the sums; finer rows where the gap has not become much smaller since the last time."""
+        self.refresh()
+        _, gap = self.survey(tol)
+        stalled = gap > max(tol, 0.5 * self._last_gap)
+        self._last_gap = gap
+        if stalled:
+            self.refine()
+
+    def refresh(self) -> None:
+        """Sums from the variables in double precision, with every case in play."""
+        self._store()
+        self.rows.reset()
+        # Only what has moved since the last time is multiplied again: far fewer rows the second time.
+        coef = _columns(self.problem, self.point)
+        self._exact_sums += self.rows.scores(coef - self._exact_coef)
+        self._exact_coef = coef
+        self._T, self._D = self._exact_sums.T.copy()
+        self._play_all()
+        self.fresh = True
+
+    def refine(self) -> None:
+        """Rows in double precision from here on; where they are so already, give up after a few times."""
+        if self.shrunk:
+            self.refresh()
+        if self.rows.refine():
+            self._last_gap = np.inf
+        else:
+            self._setbacks += 1
+            self.stuck = self._setbacks >= _MOST_SETBACKS
+
+    def _select(self) -> NDArray[np.intp]:
+        """A block of cases, in ascending order: the most violating of each group and direction, and some others."""
+        up_a, down_a, up_m, down_m = self._moves
+        positive, every = self._part.y > 0, np.ones(len(self._part), dtype=bool)
+        lists = [(moves, of) for of in (positive, ~positive) for moves in (up_a, down_a)]
+        lists += [(up_m, every), (down_m, every)]
+        # Room for every free case, or blocks would undo each other's work.
+        size = min(max(_BLOCK, 2 * self._n_free()), _LARGEST_BLOCK)
+        quota = size // (2 * len(lists)) + 1
+        chosen = []
+        for moves, of in lists:
+            violating = np.flatnonzero(of & (moves > 0))
+            chosen += [_largest(moves, violating, quota), self._some(violating, quota)]
+        return np.unique(np.concatenate(chosen))
+
+    def _n_free(self) -> int:
+        """Number of active cases with a variable inside its box."""
+        pairs = zip(self._mine.values(), self._part.caps(), strict=True)
+        return int(np.count_nonzero(np.any([(value > 0) & (value < cap) for value, cap in pairs], axis=0)))
+
+    def _some(self, cases: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+        """Cases chosen at random: the most violating alone are too much alike, and blocks of them overshoot."""
+        return cases if len(cases) <= count else self._random.choice(cases, count, replace=False)
+
+    def _play_all(self) -> None:
+        self._patience = self._first_patience
+        self._play(np.arange(len(self.problem)))
+        self._unit = certify(self.problem, self._mine, *self.scores(), self._diagonal).unit
+
+    def _play(self, active: NDArray[np.intp]) -> None:
+        """Work with these cases from here on."""
+        self._part, self._mine = self.problem.take(active), self.point.take(active)
+        first, out = self.problem.n_pos, np.ones(len(self.problem), dtype=bool)
+        out[active] = False
+        alpha = np.where(out, self.point.alpha, 0.0)
+        margin = float((self.point.gamma - self.point.mu)[out].sum())
+        self._settled = Settled(float(alpha[first:].sum()), float(alpha[:first].sum()), margin)
+
+    def _store(self) -> None:
+        """Write the active variables back into the full point."""
+        self.point.put(self.rows.active, self._mine)
+
+
+def _largest(values: Vector, among: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """Those of some positions with the largest values, at most `count`."""
+    if len(among) <= count:
+        return among
+    return among[np.argpartition(values[among], len(among) - count)[len(among) - count :]]

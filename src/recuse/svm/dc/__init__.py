@@ -1,0 +1,1 @@
+"""Successive convex programs: the difference-of-convex algorithm of the double ramp machine."""

@@ -1,0 +1,171 @@
+"""The linear program of a DC step with an l1 penalty, by its dual.
+
+    minimise  lam sum_j alpha_j + majoriser(f, rho)   over  alpha >= 0,  b,  rho >= rho_min,    f = K (y alpha) + b.
+
+With one pair (u_i, v_i) for the two ramps of a case, multiplied by ``mu`` and the number s that makes the largest
+box 1, the dual is
+
+    maximise  (mu + rho_min) sum u + (mu - rho_min) sum v
+    subject to  y_j sum_i y_i K_ij (u_i + v_i) <= lam s mu    (one row for each alpha_j, its multiplier)
+                y'(u + v) = 0   (b),    sum u - sum v >= 0   (rho - rho_min)
+                u_i in s outer_i [-turned', 1 - turned'],   v_i in s inner_i [-turned'', 1 - turned''].
+
+From one step to the next only the boxes change, so that the last basis stays dual feasible and the dual simplex goes on
+from it. Few alpha are positive, so that few of the rows matter: they are added when they are violated, and stay.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .descent import RampPoint
+from .ramps import RampLoss, Turned
+
+Vector = NDArray[np.float64]
+_AT_ONCE = 20  # violated rows added before the program is solved again
+_ROW_TOLERANCE = 1e-9
+_ZERO = 1e-9  # coefficients below this share of the largest are rounding
+_FIXED_ROWS = 2
+
+
+class SparseProgram:
+    """The linear program, kept in HiGHS from step to step, and from one lam or price list to the next.
+
+    Parameters
+    ----------
+    loss : RampLoss
+    rows : kernel rows
+        With `row(i)` and `product(rows, columns, coef)`, as in `rows.py`.
+    lam : float
+    """
+
+    def __init__(self, loss: RampLoss, rows: Any, lam: float) -> None:
+        self.loss = loss
+        self._rows = rows
+        self._ids: list[int] = []  # the cases whose rows are in the program
+        self._stack = np.empty((0, len(loss.y)))  # their kernel rows
+        self._highs = self._build()
+        self.reset(loss, lam)
+
+    def reset(self, loss: RampLoss, lam: float) -> None:
+        """Go over to another lam or other prices; the rows and the basis stay."""
+        self.loss, self.lam = loss, lam
+        # Prices and weights of any scale become boxes of the order of 1.
+        self._unit = 1.0 / float((loss.outer + loss.inner).max())
+        self._bound = lam * loss.mu * self._unit
+        for place in range(len(self._ids)):
+            self._highs.changeRowBounds(_FIXED_ROWS + place, -np.inf, self._bound)
+
+    def moved(self, point: RampPoint) -> RampPoint:
+        """A point of another program, with its penalty in this one."""
+        return replace(point, penalty=self.lam * float(np.abs(point.beta).sum()))
+
+    def minimise(self, turned: Turned) -> tuple[RampPoint, float]:
+        """A minimiser and a proven lower bound of the minimum."""
+        self._set_boxes(turned)
+        while True:
+            s, multipliers = self._run()
+            slopes = self._slopes(s)
+            if not self._add_violated(slopes):
+                return self._point(multipliers), self._lower_bound(turned, s, slopes)
+
+    def _build(self) -> Any:
+        """An empty program: the boxes closed, the two rows that are always there."""
+        import highspy
+
+        n, y, mu, rho_min = len(self.loss.y), self.loss.y, self.loss.mu, self.loss.rho_min
+        highs = highspy.Highs()
+        options: dict[str, bool | int | float | str] = {
+            "output_flag": False,
+            "presolve": "off",
+            "solver": "simplex",
+            "simplex_strategy": 1,  # dual
+            "simplex_scale_strategy": 0,
+            "threads": 1,
+            "primal_feasibility_tolerance": _ROW_TOLERANCE,
+            "dual_feasibility_tolerance": _ROW_TOLERANCE,
+        }
+        for name, value in options.items():
+            highs.setOptionValue(name, value)
+        cost = np.concatenate([np.full(n, -(mu + rho_min)), np.full(n, -(mu - rho_min))])
+        none, nothing = np.zeros(2 * n), np.empty(0)
+        highs.addCols(2 * n, cost, none, none, 0, np.zeros(2 * n, np.int32), nothing.astype(np.int32), nothing)
+        self._columns = np.arange(2 * n, dtype=np.int32)
+        balance = np.concatenate([y, y])
+        band = np.concatenate([np.ones(n), -np.ones(n)])
+        highs.addRow(0.0, 0.0, 2 * n, self._columns, balance)
+        highs.addRow(0.0, np.inf, 2 * n, self._columns, band)
+        return highs
+
+    def _set_boxes(self, turned: Turned) -> None:
+        size = self._unit * np.concatenate([self.loss.outer, self.loss.inner])
+        on = np.concatenate([turned.outer, turned.inner])
+        self._highs.changeColsBounds(len(size), self._columns, -size * on, size * (1 - on))
+
+    def _run(self) -> tuple[Vector, Vector]:
+        """Solve; the columns and the multipliers of the rows."""
+        import highspy
+
+        highs = self._highs
+        highs.run()
+        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            highs.clearSolver()  # from scratch, without the basis
+            highs.run()
+            if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+                raise RuntimeError(
+                    f"HiGHS ended a linear program as {highs.modelStatusToString(highs.getModelStatus())!r}: the "
+                    "kernel values are too large or too unequal. Standardise the features or use another gamma."
+                )
+        solution = highs.getSolution()
+        return np.array(solution.col_value), np.array(solution.row_dual)
+
+    def _slopes(self, s: Vector) -> Vector:
+        """Left sides of all rows: what each alpha_j would gain."""
+        n, y = len(self.loss.y), self.loss.y
+        both = y * (s[:n] + s[n:])
+        used = np.flatnonzero(both)
+        return y * self._rows.product(np.arange(n), used, both[used])
+
+    def _add_violated(self, slopes: Vector) -> bool:
+        """Add the rows violated most; say whether there were any."""
+        limit = self._bound + 10 * _ROW_TOLERANCE * max(1.0, self._bound)
+        violated = np.flatnonzero(slopes > limit)
+        violated = violated[~np.isin(violated, self._ids)]
+        if not len(violated):
+            return False
+        most = violated[np.argsort(-slopes[violated], kind="stable")[:_AT_ONCE]]
+        new = np.array([self._rows.row(int(j)) for j in most])
+        signed = new * self.loss.y * self.loss.y[most, None]
+        width = 2 * len(self.loss.y)
+        values = np.hstack([signed, signed]).ravel()
+        starts = np.arange(len(most), dtype=np.int32) * np.int32(width)
+        ends = np.full(len(most), self._bound)
+        self._highs.addRows(
+            len(most), np.full(len(most), -np.inf), ends, len(values), starts, np.tile(self._columns, len(most)), values
+        )
+        self._ids += most.tolist()
+        self._stack = np.vstack([self._stack, new])
+        return True
+
+    def _point(self, multipliers: Vector) -> RampPoint:
+        n, y = len(self.loss.y), self.loss.y
+        alpha = np.maximum(-multipliers[_FIXED_ROWS:], 0.0)
+        alpha[alpha <= _ZERO * alpha.max(initial=0.0)] = 0.0
+        beta = np.zeros(n)
+        beta[self._ids] = y[self._ids] * alpha
+        b, rho = -float(multipliers[0]), self.loss.rho_min + max(float(multipliers[1]), 0.0)
+        used = np.flatnonzero(alpha)
+        f = b + (y[self._ids][used] * alpha[used]) @ self._stack[used]
+        return RampPoint(beta, f, b, rho, self.lam * float(alpha.sum()))
+
+    def _lower_bound(self, turned: Turned, s: Vector, slopes: Vector) -> float:
+        """Value of the dual at its solution, shrunk until it meets every row: the boxes hold 0, so it stays in them."""
+        n, mu, rho_min = len(self.loss.y), self.loss.mu, self.loss.rho_min
+        u, v = s[:n], s[n:]
+        shrink = min(1.0, self._bound / max(float(slopes.max()), 1e-300))
+        dual = (mu + rho_min) * u.sum() + (mu - rho_min) * v.sum()
+        return shrink * float(dual) / (self._unit * mu) + self.loss.constant(turned)

@@ -1,0 +1,172 @@
+"""The quadratic program of a DC step with an l2 penalty, by its dual.
+
+    minimise  lam/2 |h|^2 + majoriser(h + b, rho)   over  h,  b,  rho >= rho_min.
+
+For a given rho and over lam, with one variable for each ramp of a case, signed by the label (x' = y gamma', x'' =
+y gamma''), the dual is
+
+    maximise  mu y'(x' + x'') - 1/2 (x' + x'')'K(x' + x'') + rho z,     h = K (x' + x''),     z = y'x' - y'x'',
+    subject to  sum x' + sum x'' = 0,
+                y_i x'_i in outer_i / (lam mu) [-turned', 1 - turned'],  and x'' alike with inner:
+
+x' + x'' of a case is one variable of the kinked program in `qp`. The minimum V(rho) of the primal is convex, and the
+constraints of the dual do not depend on rho: the value of any feasible point, a line in rho of slope z, lies below V
+everywhere. Two lines, one falling and one rising, prove that V is nowhere below the point where they meet. That, and
+where the slope would be 0 if it changed evenly, are the next values of rho to try.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..qp.problem import KinkedQP
+from ..qp.solvers import solve_smo
+from ..rows import MatrixRows, VectorRows
+from .descent import RampPoint
+from .ramps import RampLoss, Turned
+
+Vector = NDArray[np.float64]
+_FIRST_TOL = 1e-3  # in units of the score; then finer, until the gap is small enough
+_FINEST_TOL = 1e-11
+_GAP_SHARE = 0.1  # of tol: what a program may leave of its own duality gap
+_MOST_WIDTHS = 100  # values of rho tried
+_ROUNDING = 1e-13
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A lower bound of V, touched at `at` but for the gap of the solver."""
+
+    at: float
+    value: float
+    slope: float
+
+    def __call__(self, rho: float) -> float:
+        return self.value + self.slope * (rho - self.at)
+
+
+class NormProgram:
+    """The quadratic program, each solved from the last solution.
+
+    Parameters
+    ----------
+    loss : RampLoss
+    rows : MatrixRows or VectorRows
+        Kernel rows.
+    lam : float
+    tol : float
+        Of the descent: programs are solved to a small share of it.
+    cache_bytes : int
+        Memory for kernel values inside a block, where the matrix is not held as a whole.
+    """
+
+    def __init__(
+        self, loss: RampLoss, rows: MatrixRows | VectorRows, lam: float, *, tol: float, cache_bytes: int
+    ) -> None:
+        self._rows, self._tol, self._cache_bytes = rows, tol, cache_bytes
+        self._beta, self._rho = np.zeros(len(loss.y)), loss.rho_min
+        self.reset(loss, lam)
+
+    def reset(self, loss: RampLoss, lam: float) -> None:
+        """Go over to another lam or other prices; the last solution stays the start."""
+        self.loss, self.lam = loss, lam
+        self._gap = _GAP_SHARE * self._tol * loss.price
+
+    def moved(self, point: RampPoint) -> RampPoint:
+        """A point of another program, with its penalty in this one."""
+        return self._point(point.beta, point.f - point.intercept, point.intercept, point.rho)
+
+    def minimise(self, turned: Turned) -> tuple[RampPoint, float]:
+        """A minimiser and a proven lower bound of the minimum."""
+        best, line, least = self._at(self._rho, turned)
+        falling, rising = (line, None) if line.slope < 0 else (None, line)
+        for tried in range(_MOST_WIDTHS):
+            bound = _lower_bound(falling, rising, self.loss.rho_min)
+            if least - bound <= self._gap:
+                break
+            rho = _next_width(falling, rising, self.loss.rho_min, by_slopes=tried % 2 == 1)
+            point, line, value = self._at(rho, turned)
+            falling, rising = (line, rising) if line.slope < 0 else (falling, line)
+            if value < least:
+                best, least = point, value
+        self._rho = best.rho
+        return best, bound
+
+    def _at(self, rho: float, turned: Turned) -> tuple[RampPoint, _Line, float]:
+        """The program with rho given: its minimiser, the line from its dual, its value."""
+        problem, tol = self._kinked(turned, rho), _FIRST_TOL
+        while True:
+            solution = solve_smo(
+                problem, self._rows, tol=tol, max_iter=-1, cache_bytes=self._cache_bytes, start=self._beta, polish=True
+            )
+            self._beta, gap = solution.model.beta, self.lam * solution.model.gap
+            if gap <= 0.5 * self._gap or tol < _FINEST_TOL or not solution.converged:
+                break
+            tol /= 10
+        point = self._point(self._beta, solution.model.g, solution.model.intercept, rho)
+        value = point.penalty + self.loss.majoriser(point.f, rho, turned)
+        return point, _Line(rho, value - gap, self._slope(self._beta, turned)), value
+
+    def _boxes(self, turned: Turned) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
+        """Lower and upper ends, each of x' and x''."""
+        lower, upper, y = [], [], self.loss.y
+        for height, on in ((self.loss.outer, turned.outer), (self.loss.inner, turned.inner)):
+            most = height / (self.lam * self.loss.mu)
+            lower.append(np.where(y > 0, -most * on, most * (on - 1)))
+            upper.append(np.where(y > 0, most * (1 - on), most * on))
+        return (lower[0], lower[1]), (upper[0], upper[1])
+
+    def _kinked(self, turned: Turned, rho: float) -> KinkedQP:
+        """The program in ``x' + x''``: the outer ramp's part grows first, since its slope is larger."""
+        lower, upper = self._boxes(turned)
+        positive, mu = self.loss.y > 0, self.loss.mu
+        return KinkedQP(
+            lower=lower[0] + lower[1],
+            kink=np.where(positive, upper[0] + lower[1], lower[0] + upper[1]),
+            upper=upper[0] + upper[1],
+            below=np.where(positive, mu + rho, rho - mu),
+            above=np.where(positive, mu - rho, -mu - rho),
+        )
+
+    def _slope(self, beta: Vector, turned: Turned) -> float:
+        """The slope lam z of a sum x' + x''."""
+        lower, upper = self._boxes(turned)
+        positive = self.loss.y > 0
+        outer = np.where(positive, np.minimum(beta - lower[1], upper[0]), np.maximum(beta - upper[1], lower[0]))
+        slope = self.lam * float(self.loss.y @ (2 * outer - beta))
+        # Where V is flat, as it is far out if every case is rejected, rounding must not say that it falls.
+        steepest = float((self.loss.outer + self.loss.inner).sum()) / self.loss.mu
+        return slope if abs(slope) > _ROUNDING * steepest else 0.0
+
+    def _point(self, beta: Vector, g: Vector, b: float, rho: float) -> RampPoint:
+        square = float(beta @ g)
+        if square < -1e-10 * float(np.abs(beta).sum()) ** 2 * float(np.abs(self._rows.diagonal).max()):
+            raise ValueError(
+                f"penalty='l2' found a score of squared norm {square:.3g}: the kernel is not positive semidefinite on "
+                "these cases. Use penalty='l1', which needs no norm, or another kernel."
+            )
+        return RampPoint(beta, g + b, b, rho, self.lam * 0.5 * square)
+
+
+def _lower_bound(falling: _Line | None, rising: _Line | None, rho_min: float) -> float:
+    """What the lines prove about the minimum of V; that it is not negative is known anyway."""
+    if rising is None:
+        return 0.0
+    return max(rising(rho_min if falling is None else _meeting(falling, rising)), 0.0)
+
+
+def _next_width(falling: _Line | None, rising: _Line | None, rho_min: float, *, by_slopes: bool) -> float:
+    """The next rho to try."""
+    if falling is None:
+        return rho_min
+    if rising is None:
+        return 2 * falling.at
+    even = falling.at - falling.slope * (rising.at - falling.at) / (rising.slope - falling.slope)
+    return min(max(even if by_slopes else _meeting(falling, rising), falling.at), rising.at)
+
+
+def _meeting(falling: _Line, rising: _Line) -> float:
+    return falling.at + (rising(falling.at) - falling.value) / (falling.slope - rising.slope)

@@ -1,0 +1,1 @@
+"""The kinked quadratic program of the kernel machines, and its solvers."""

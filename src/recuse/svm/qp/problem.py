@@ -1,0 +1,213 @@
+"""The quadratic program behind the kernel machines, with one kink and one equality.
+
+    minimise  1/2 beta' K beta - sum_i phi_i(beta_i)   subject to   sum_i beta_i = 0,  l_i <= beta_i <= h_i
+
+where phi_i is concave and piecewise linear: slope ``below_i`` up to the kink ``k_i``, slope ``above_i <= below_i``
+after it, and phi_i(0) = 0. The score is ``f = K beta + b``; ``g`` stands for ``K beta``. The primal problem it is
+dual to is
+
+    minimise  1/2 beta' K beta + sum_i L_i(g_i + b),    L_i(f) = max_{l_i <= u <= h_i} phi_i(u) - u f,
+
+so primal minus dual is available in closed form at any feasible point.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...solution import Solution
+from ..losses import Hinges
+
+Vector = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class KinkedQP:
+    """Data of the quadratic program, all of shape (n,)."""
+
+    lower: Vector
+    kink: Vector
+    upper: Vector
+    below: Vector
+    above: Vector
+
+    def __len__(self) -> int:
+        return len(self.kink)
+
+    def take(self, rows: NDArray[Any]) -> KinkedQP:
+        """The same program on some of the variables."""
+        return KinkedQP(self.lower[rows], self.kink[rows], self.upper[rows], self.below[rows], self.above[rows])
+
+    def scaled(self, factor: float) -> KinkedQP:
+        """The program with all weights, hence all boxes, multiplied by a factor."""
+        return replace(self, lower=self.lower * factor, kink=self.kink * factor, upper=self.upper * factor)
+
+    def arrays(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+        """The five arrays, in the order the compiled loops take them."""
+        return self.lower, self.kink, self.upper, self.below, self.above
+
+    def loss(self, f: Vector) -> Vector:
+        """Primal loss L_i of each case at scores f."""
+        u = np.where(f < self.above, self.upper, np.where(f < self.below, self.kink, self.lower))
+        return self.gain(u) - u * f
+
+    def gain(self, beta: Vector) -> Vector:
+        """phi_i of each case."""
+        at_kink = np.where(self.kink >= 0, self.below, self.above) * self.kink  # so that phi(0) = 0
+        return at_kink + np.where(beta < self.kink, self.below, self.above) * (beta - self.kink)
+
+    def moves(self, beta: Vector) -> tuple[Vector, Vector]:
+        """Slope of phi when beta grows (-inf where it may not) and when it shrinks (+inf where it may not)."""
+        up = np.where(beta < self.kink, self.below, self.above)
+        down = np.where(beta > self.kink, self.above, self.below)
+        return np.where(beta < self.upper, up, -np.inf), np.where(beta > self.lower, down, np.inf)
+
+    def intercept_interval(self, beta: Vector, g: Vector) -> tuple[float, float]:
+        """``(B_lo, B_hi)``: beta is optimal when ``B_lo <= B_hi``, and these are then the optimal intercepts."""
+        up, down = self.moves(beta)
+        return float((up - g).max()), float((down - g).min())
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What is known about a point: the intercept that is best for it, both objectives, and the violation."""
+
+    intercept: float
+    primal: float
+    dual: float
+    violation: float
+
+    @property
+    def gap(self) -> float:
+        """Primal minus dual: the objective is at most this far from its minimum."""
+        return self.primal - self.dual
+
+
+def from_hinges(loss: Hinges, y: Vector, weight: Vector) -> KinkedQP:
+    """The dual of ``1/2 |f|^2 + sum_i weight_i loss(y_i f(x_i))``, section 4.1, with one variable a case.
+
+    Since the outer offset exceeds the inner one, the paper's alpha is ``min(gamma, A)`` and beta = y gamma is all
+    that is left.
+    """
+    row = (y > 0).astype(np.intp)
+    first = weight * loss.weights[row, 0]
+    both = first + weight * loss.weights[row, 1]
+    outer, inner = loss.offsets[row, 0], loss.offsets[row, 1]
+    positive = y > 0
+    return KinkedQP(
+        lower=np.where(positive, 0.0, -both),
+        kink=np.where(positive, first, -first),
+        upper=np.where(positive, both, 0.0),
+        below=np.where(positive, outer, -inner),
+        above=np.where(positive, inner, -outer),
+    )
+
+
+def feasible(problem: KinkedQP, beta: Vector) -> Vector:
+    """The nearest handy feasible point: within the boxes, exactly on ends it all but touches, and summing to 0.
+
+    For warm starts: a solution scaled by ``C_new / C_old`` comes back unchanged but for rounding.
+    """
+    beta = np.clip(beta, problem.lower, problem.upper)
+    near = 1e-12 * (problem.upper - problem.lower)
+    for end in (problem.lower, problem.kink, problem.upper):
+        beta = np.where(np.abs(beta - end) <= near, end, beta)
+    excess = float(beta.sum())
+    # Take the excess from variables of its sign, those inside a piece first; towards 0 they stay in their boxes.
+    inside = (beta != problem.lower) & (beta != problem.kink) & (beta != problem.upper)
+    givers = np.argsort(~inside, kind="stable")
+    givers = givers[beta[givers] * excess > 0]
+    before = np.cumsum(np.abs(beta[givers])) - np.abs(beta[givers])
+    taken = np.clip(abs(excess) - before, 0.0, np.abs(beta[givers]))
+    beta[givers] -= np.sign(excess) * taken
+    return beta
+
+
+def best_intercept(problem: KinkedQP, g: Vector) -> float:
+    """Intercept that minimises the primal at scores g: exact, and the middle where it is not unique."""
+    return best_shift(
+        np.concatenate([problem.above - g, problem.below - g]),
+        np.concatenate([problem.upper - problem.kink, problem.kink - problem.lower]),
+        -float(problem.upper.sum()),
+    )
+
+
+def best_shift(bends: Vector, jumps: Vector, slope: float) -> float:
+    """Minimiser of a convex piecewise linear function of one variable.
+
+    Parameters
+    ----------
+    bends, jumps : ndarray
+        Where the slope changes, and by how much (not negative).
+    slope : float
+        Slope to the left of every bend.
+
+    Returns
+    -------
+    float
+        The middle of the interval of minimisers; its finite end if the other is infinite.
+    """
+    used = jumps > 0
+    order = np.argsort(bends[used], kind="stable")
+    at = bends[used][order]
+    slopes = slope + np.cumsum(jumps[used][order])
+    # Slopes that are zero but for rounding count as zero.
+    slack = 1e-10 * (abs(slope) + float(jumps.sum()))
+    left = int(np.searchsorted(slopes, -slack))
+    right = int(np.searchsorted(slopes, slack, side="right"))
+    if right == len(at):  # flat to the right of the last bend
+        right = left
+    if slope >= -slack:  # flat or rising from the start
+        left = right
+    return float(at[left] + at[right]) / 2
+
+
+def certify(problem: KinkedQP, beta: Vector, g: Vector) -> Certificate:
+    """Evaluate a feasible beta with its exact ``g = K beta``."""
+    b = best_intercept(problem, g)
+    half_norm = 0.5 * float(beta @ g)
+    low, high = problem.intercept_interval(beta, g)
+    return Certificate(
+        intercept=b,
+        primal=half_norm + float(problem.loss(g + b).sum()),
+        dual=float(problem.gain(beta).sum()) - half_norm,
+        violation=max(low - high, 0.0),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class DualPoint:
+    """Where a solver ended: the expansion ``f = K beta + intercept`` and how far it is from the optimum.
+
+    Attributes
+    ----------
+    beta : ndarray of shape (n,)
+        Signed coefficients.
+    g : ndarray of shape (n,)
+        ``K beta``.
+    intercept : float
+    gap : float
+        Primal minus dual objective.
+    """
+
+    beta: Vector
+    g: Vector
+    intercept: float
+    gap: float
+
+
+def finish(problem: KinkedQP, beta: Vector, g: Vector, n_iter: int, tol: float) -> Solution:
+    """Choose the intercept, evaluate both objectives at the exact scores g, and pack the facts.
+
+    Converged means two things: the violation is at most tol, in units of the score, and so is the gap, as a share of
+    the objective. At extreme prices the boxes are wide against the coefficients, and the first says little.
+    """
+    facts = certify(problem, beta, g)
+    converged = facts.violation <= tol and facts.gap <= tol * facts.primal
+    return Solution(
+        DualPoint(beta, g, facts.intercept, facts.gap), facts.primal, facts.violation, int(n_iter), converged
+    )

@@ -1,0 +1,16 @@
+"""Tables of cases: read from files, checked, streamed, and brought into the form a model was fitted with."""
+
+from .cases import Cases, check_cases, identifier_hints
+from .columns import TableColumns
+from .reading import as_frame, read_chunks, read_table, table_format
+
+__all__ = [
+    "Cases",
+    "TableColumns",
+    "as_frame",
+    "check_cases",
+    "identifier_hints",
+    "read_chunks",
+    "read_table",
+    "table_format",
+]

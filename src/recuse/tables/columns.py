@@ -1,0 +1,158 @@
+"""TableColumns: new tables brought into the form that the model was fitted with."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from .reading import as_frame
+
+NUMBER, YES_NO, DATE, TEXT = "number", "yes/no", "date", "text"
+ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+_ISO_DATE = re.compile(ISO_DAY.pattern + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?")
+_TRUE, _FALSE = {"true", "1", "1.0"}, {"false", "0", "0.0"}
+
+
+class TableColumns(TransformerMixin, BaseEstimator):
+    """First step of a model on tables: the columns it was fitted with, in the form they had.
+
+    `transform` takes any table with these columns, in any order and with others besides, and returns them as numbers,
+    dates and text. It refuses a table that lacks one, or that holds text where numbers were.
+
+    Attributes
+    ----------
+    columns_ : list of str
+        Names.
+    kinds_ : list of str
+        "number", "yes/no", "date" or "text", for each column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recuse.tables import TableColumns
+    >>> columns = TableColumns().fit(pd.DataFrame({"age": [31, 54], "town": ["Ulm", None]}))
+    >>> columns.kinds_
+    ['number', 'text']
+    >>> columns.transform(pd.DataFrame({"town": ["Ulm"], "age": ["old"]}))
+    Traceback (most recent call last):
+    ValueError: The column 'age' holds 'old' in row 1, where the model was fitted with numbers.
+    """
+
+    def fit(self, X: Any, y: Any = None) -> TableColumns:
+        """Note names and kinds of the columns."""
+        frame = as_frame(X)
+        self.columns_ = list(frame.columns)
+        self.kinds_ = [_kind_of(frame[name]) for name in self.columns_]
+        self.n_features_in_ = len(self.columns_)
+        self.feature_names_in_ = np.array(self.columns_, dtype=object)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns of the model, in its order and its types."""
+        import pandas as pd
+
+        check_is_fitted(self)
+        # Row numbers of a piece of a larger table are kept for messages.
+        frame = X if isinstance(X, pd.DataFrame) else as_frame(X)
+        lacking = [name for name in self.columns_ if name not in frame.columns]
+        if lacking:
+            others = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+            raise ValueError(f"The table lacks the column {lacking[0]!r}{others} that the model was fitted with.")
+        columns = {
+            name: _CONVERSIONS[kind](name, frame[name]) for name, kind in zip(self.columns_, self.kinds_, strict=True)
+        }
+        return pd.DataFrame(columns).reset_index(drop=True)
+
+    @property
+    def text_columns(self) -> tuple[str, ...]:
+        """Columns to be read as text, whatever they look like."""
+        return tuple(name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == TEXT)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the columns."""
+        return np.array(self.columns_, dtype=object)
+
+
+def _kind_of(column: Any) -> str:
+    import pandas as pd
+
+    inferred = pd.api.types.infer_dtype(column, skipna=True)
+    if inferred == "boolean":
+        return YES_NO
+    if inferred in ("integer", "floating", "mixed-integer-float", "decimal"):
+        return NUMBER
+    return DATE if inferred in ("datetime64", "datetime", "date") else TEXT
+
+
+def _to_numbers(name: str, column: Any) -> Any:
+    import pandas as pd
+
+    numbers = pd.to_numeric(column, errors="coerce").astype(np.float64)
+    _refuse_lost(name, column, numbers, "numbers")
+    if np.isinf(numbers.to_numpy()).any():
+        raise ValueError(f"The column {name!r} holds an infinite number; leave the cell empty where nothing is known.")
+    return numbers
+
+
+def _to_yes_no(name: str, column: Any) -> Any:
+    known = {**dict.fromkeys(_TRUE, 1.0), **dict.fromkeys(_FALSE, 0.0)}
+    numbers = column.map(lambda value: known.get(str(value).lower(), np.nan)).astype(np.float64)
+    _refuse_lost(name, column, numbers, "True and False")
+    return numbers
+
+
+def _to_dates(name: str, column: Any) -> Any:
+    import pandas as pd
+
+    is_text = pd.api.types.infer_dtype(column, skipna=True) == "string"
+    # Of other text a date could only be guessed: is 03/02 in February or in March?
+    dates = _iso_dates(column) if is_text else pd.to_datetime(column, errors="coerce")
+    _refuse_lost(name, column, dates, "dates")
+    return dates
+
+
+def _to_text(name: str, column: Any) -> Any:
+    text = column.map(str, na_action="ignore").astype("object").where(column.notna(), None)
+    return text.astype("string")  # not "str", which makes the text "None" of a hole before pandas 3
+
+
+def _refuse_lost(name: str, before: Any, after: Any, what: str) -> None:
+    lost = np.flatnonzero(after.isna().to_numpy() & before.notna().to_numpy())
+    if len(lost):
+        value, row = before.iloc[lost[0]], int(before.index[lost[0]]) + 1
+        raise ValueError(f"The column {name!r} holds {value!r} in row {row}, where the model was fitted with {what}.")
+
+
+_CONVERSIONS = {NUMBER: _to_numbers, YES_NO: _to_yes_no, DATE: _to_dates, TEXT: _to_text}
+
+
+def with_dates(features: Any) -> Any:
+    """The table with those text columns as dates in which every known value is an ISO date, with or without a time.
+
+    It is settled on the whole table: parts of it must not disagree on what a column is.
+    """
+    found = {
+        name: _iso_dates(features[name])
+        for name in features.columns
+        if _kind_of(features[name]) == TEXT and _looks_like_dates(features[name].dropna())
+    }
+    known = {name: dates for name, dates in found.items() if (dates.notna() == features[name].notna()).all()}
+    return features.assign(**known) if known else features
+
+
+def _iso_dates(column: Any) -> Any:
+    """Dates of ISO text, those with a zone in universal time; what is none is missing."""
+    import pandas as pd
+
+    return pd.to_datetime(column, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)
+
+
+def _looks_like_dates(values: Any) -> bool:
+    # The first value spares nearly every other column the search through all of them.
+    first = isinstance(values.iloc[0], str) and _ISO_DATE.fullmatch(values.iloc[0]) is not None
+    return first and all(isinstance(value, str) and _ISO_DATE.fullmatch(value) for value in values.unique().tolist())

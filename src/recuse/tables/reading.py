@@ -1,0 +1,155 @@
+"""Tables from files: CSV, TSV and Parquet, whole or in chunks, and frames of any library."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
+_PARQUET = (".parquet", ".pq")
+
+
+def table_format(path: str | os.PathLike[str]) -> str:
+    """Return the ending that tells the format: ".csv", ".tsv" or ".parquet", also before ".gz"."""
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    ending = suffixes[-1] if suffixes else ""
+    if ending in _PARQUET:
+        return ".parquet"
+    if ending in _SEPARATORS:
+        return ending
+    raise ValueError(f"{os.fspath(path)}: not a table format; give a .csv, .tsv or .parquet file, or one of them .gz.")
+
+
+def read_table(path: str | os.PathLike[str], *, text_columns: tuple[str, ...] = ()) -> Any:
+    """Read a CSV, TSV or Parquet file, gzipped or not, into a pandas DataFrame.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The ending tells the format.
+    text_columns : tuple of str
+        Columns to read as text even if they look like numbers.
+
+    Raises
+    ------
+    FileNotFoundError, ValueError
+        There is no such file; it is empty, unreadable, or has two columns of one name.
+    """
+    import pandas as pd
+
+    chunks = list(read_chunks(path, text_columns=text_columns, size=None))
+    frame = chunks[0] if len(chunks) == 1 else pd.concat(chunks)
+    if len(frame) == 0:
+        raise ValueError(f"{os.fspath(path)} holds no rows: a header alone is not a table of cases.")
+    return frame
+
+
+def read_chunks(
+    path: str | os.PathLike[str], *, text_columns: tuple[str, ...] = (), size: int | None = 50_000
+) -> Iterator[Any]:
+    """Read a table piece by piece; the row index goes on from piece to piece.
+
+    Parameters are those of `read_table`, and `size`: rows in a piece, None for all at once.
+    """
+    kind = table_format(path)
+    if not Path(path).is_file():
+        state = "is a folder" if Path(path).is_dir() else "does not exist"
+        raise FileNotFoundError(f"{os.fspath(path)} {state}: give the file that holds the table.")
+    try:
+        reader = _parquet_chunks(path, size) if kind == ".parquet" else _text_chunks(path, kind, text_columns, size)
+        yield from reader
+    except _refusals() as error:
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+        if isinstance(error, UnicodeDecodeError):
+            reason = "it is not written in UTF-8; save it as UTF-8 and try again."
+        raise ValueError(f"{os.fspath(path)} cannot be read as {kind[1:]}: {reason}") from error
+
+
+class _DuplicateError(ValueError):
+    """Two columns of one name."""
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What pandas and pyarrow raise for files that are not what they seem."""
+    import zlib
+
+    import pyarrow as pa
+
+    return (pa.ArrowException, ValueError, EOFError, OSError, zlib.error)
+
+
+def _text_chunks(path: Any, kind: str, text_columns: tuple[str, ...], size: int | None) -> Iterator[Any]:
+    import pandas as pd
+
+    options: dict[str, Any] = {"sep": _SEPARATORS[kind], "compression": "infer"}
+    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **options)
+    names = header.iloc[0].tolist()
+    _require_distinct(names)
+    _require_separated(names, options["sep"])
+    dtype = {name: str for name in text_columns if name in names}
+    if size is None:
+        yield pd.read_csv(path, dtype=dtype, low_memory=False, **options)
+    else:
+        with pd.read_csv(path, dtype=dtype, chunksize=size, **options) as chunks:
+            yield from chunks
+
+
+def _parquet_chunks(path: Any, size: int | None) -> Iterator[Any]:
+    import gzip
+
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    opener: Any = gzip.open if str(path).lower().endswith(".gz") else open
+    with opener(path, "rb") as file:
+        parquet = pq.ParquetFile(file)
+        _require_distinct(parquet.schema_arrow.names)
+        if size is None:
+            yield parquet.read().to_pandas().reset_index(drop=True)
+            return
+        start = 0
+        for batch in parquet.iter_batches(batch_size=size):
+            frame = batch.to_pandas().reset_index(drop=True)
+            frame.index = pd.RangeIndex(start, start + len(frame))
+            start += len(frame)
+            yield frame
+
+
+def _require_distinct(names: list[str]) -> None:
+    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    if twice:
+        raise _DuplicateError(f"two columns have the name {twice[0]!r}; give every column its own.")
+
+
+def _require_separated(names: list[str], separator: str) -> None:
+    """A header in one piece that holds another separator is not a table of one column."""
+    for other in {",", ";", "\t"} - {separator}:
+        if len(names) == 1 and other in names[0]:
+            shown = {",": "commas", ";": "semicolons", "\t": "tabs"}
+            raise ValueError(
+                f"its header has {shown[other]} and no {shown[separator]}; save it with {shown[separator]} between the "
+                f"columns{', or name it .tsv' if other == chr(9) else ''}."
+            )
+
+
+def as_frame(X: Any) -> Any:
+    """Return a table of any kind as a pandas DataFrame with text column names and rows numbered from 0."""
+    import pandas as pd
+
+    if hasattr(X, "to_pandas"):  # polars, pyarrow
+        X = X.to_pandas()
+    if not isinstance(X, pd.DataFrame):
+        values = np.asarray(X)
+        if values.ndim != 2:
+            raise ValueError(f"X must be a table of two dimensions; got shape {values.shape}.")
+        X = pd.DataFrame(values, columns=[f"x{i}" for i in range(values.shape[1])])
+    frame = X.reset_index(drop=True)
+    frame.columns = [str(name) for name in frame.columns]
+    _require_distinct(list(frame.columns))
+    return frame
