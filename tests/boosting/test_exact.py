@@ -481,7 +481,7 @@ def test_decisions_have_reasons_and_models_are_saved(data, tmp_path):
     [
         ({"metric": "accuracy"}, "metric must be one of 'auc', 'ks'"),
         ({"metric": 3}, "got 3"),
-        ({"margin": -0.1}, "margin must be a number at least 0; got -0.1"),
+        ({"margin": -0.1}, "margin must be a finite number at least 0; got -0.1"),
         ({"margin": float("inf")}, "margin"),
         ({"margin": 1.0}, "margin must be less than 1, the range of the score: .* got 1.0"),
         ({"margin": 1e9}, "margin must be less than 1"),
@@ -613,7 +613,7 @@ def test_numbers_that_cannot_be_used_are_refused(data):
             heavy.margin_losses(X, y, margins)
     with pytest.raises(NotFittedError):
         make().margin_losses(X, y, [0.1])
-    with pytest.raises(ValueError, match=r"0 cases of the class 1 with a positive weight: at least one is needed"):
+    with pytest.raises(ValueError, match=r"0 cases of class 1 with a positive weight: at least one is needed"):
         make().fit(X, y, sample_weight=1.0 - y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         heavy.margin_losses(X, y[:4], [0.1])

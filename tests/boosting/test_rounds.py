@@ -239,7 +239,7 @@ def test_weights_kept_by_multiplication_do_not_drift(loss):
         state.search.sweep(state.w)
         stump, _ = state.search.best()
         sums = state.search.label_sums(stump)
-        eta, dh, dr = state._kernels.joint_step(
+        eta, dh, dr = state._loops.joint_step(
             sums, state.family.values, state.surrogate.b, 1.0, 0.0, 0.0, True, True, True
         )
         state.apply(stump, eta, dh, dr)

@@ -458,7 +458,7 @@ def test_the_positive_class_of_the_wrapped_classifier_is_taken_over(surround):
 def test_a_positive_class_that_contradicts_the_wrapped_one_is_refused():
     X, y = _lending()
     model = ThresholdRejectClassifier(_inner(pos_label="default"), rule="tuned", pos_label="paid")
-    with pytest.raises(ValueError, match="pos_label='paid' contradicts pos_label='default' of the estimator that is"):
+    with pytest.raises(ValueError, match="pos_label='paid' contradicts pos_label='default' of the wrapped estimator"):
         model.fit(X, y)
     unknown = ThresholdRejectClassifier(_inner(pos_label="late"), rule="tuned")
     with pytest.raises(ValueError, match=r"pos_label='late' must be one of the classes \['default', 'paid'\]"):

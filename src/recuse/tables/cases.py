@@ -150,8 +150,8 @@ def _require_two_classes(classes: NDArray[Any], target: str, name: str) -> None:
         )
     if len(classes) > 2:
         raise ValueError(
-            f"{name}: the column {target!r} holds {len(classes)} outcomes {preview(classes)}; exactly two are "
-            "needed. Compare two of them, or one with the rest."
+            f"{name}: the column {target!r} holds {len(classes)} different outcomes {preview(classes)}; exactly "
+            "two are needed. Compare two of them, or one with the rest."
         )
 
 
