@@ -6,6 +6,7 @@ here: accepted when r > 0, the class by the sign of h.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
@@ -14,13 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
+from .arrays import Flags, Floats, Indices
 from .costs import Costs, as_costs
 from .decisions import KINDS, Decisions
 from .labels import as_labels, distinct_labels, encode, label_space, preview, require_known, to_python
 from .parameters import check_weights
+from .solution import Solution
 
 ON_REJECT = ("label", "raise", "never")
 
@@ -34,7 +38,7 @@ class RejectedSamplesError(ValueError):
         Positions of the rejected cases in the batch.
     """
 
-    def __init__(self, rows: NDArray[np.intp]) -> None:
+    def __init__(self, rows: Indices) -> None:
         self.rows = rows
         shown = ", ".join(str(row) for row in rows[:10]) + (", ..." if len(rows) > 10 else "")
         cases = "case was" if len(rows) == 1 else "cases were"
@@ -42,6 +46,20 @@ class RejectedSamplesError(ValueError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.rows,)
+
+
+def warn_not_converged(stopped: str, remedy: str, *, stacklevel: int = 3) -> None:
+    """Warn that a fit ended before it reached its tolerance: what it reached, and what to do about it.
+
+    `stacklevel` counts from the caller of this function, as in `warnings.warn`, so that the line of the user's `fit`
+    is shown.
+    """
+    warnings.warn(f"{stopped}. {remedy}", ConvergenceWarning, stacklevel=stacklevel + 1)
+
+
+def stopped_early(name: str, solution: Solution, tol: float, steps: str = "steps") -> str:
+    """The first sentence of that warning for a solver that ran into its limit."""
+    return f"{name} stopped after {solution.n_iter} {steps} with residual_={solution.residual:.3g} > tol={tol:g}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,27 +78,27 @@ class Evaluation:
         Whatever the classifier's own `_reasons` wants to say more.
     """
 
-    h: NDArray[np.float64]
-    r: NDArray[np.float64]
-    novel: NDArray[np.bool_] | None = None
+    h: Floats
+    r: Floats
+    novel: Flags | None = None
     detail: Any = None
 
     @property
-    def accepted(self) -> NDArray[np.bool_]:
+    def accepted(self) -> Flags:
         """Which cases are answered."""
         return self.r > 0
 
-    def forced(self) -> NDArray[np.intp]:
+    def forced(self) -> Indices:
         """Class numbers without the reject option."""
         return (self.h > 0).astype(np.intp) if self.h.ndim == 1 else self.h.argmax(axis=1)
 
-    def answers(self) -> NDArray[np.intp]:
+    def answers(self) -> Indices:
         """Column of the price matrix of each case: its class, or one of the two kinds of rejection after them."""
         n_classes = 2 if self.h.ndim == 1 else self.h.shape[1]
         kinds = self.kinds()
         return np.where(kinds == 0, self.forced(), n_classes - 1 + kinds)
 
-    def kinds(self) -> NDArray[np.intp]:
+    def kinds(self) -> Indices:
         """Position in `KINDS` of each case."""
         kinds = np.where(self.accepted, 0, 1)
         if self.novel is not None:
@@ -110,7 +128,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         """One sentence a case."""
 
-    def _fit_labels(self, y: Any) -> NDArray[np.intp]:
+    def _fit_labels(self, y: Any) -> Indices:
         """Settle classes, reject label and answer type; return the class numbers of `y`."""
         self._check_on_reject()
         y = column_or_1d(as_labels(y), warn=True)
@@ -163,6 +181,12 @@ class RejectOptionMixin(ClassifierMixin, ABC):
             )
         return inner if self.pos_label is None else self.pos_label
 
+    def _publish(self, solution: Solution) -> None:
+        """Store what every solver hands back."""
+        self.objective_ = solution.objective
+        self.residual_ = solution.residual
+        self.n_iter_ = solution.n_iter
+
     def _oriented_costs(self) -> Costs:
         """Return the prices with ``classes_[1]`` as the positive class, as h is oriented."""
         return self.costs_.swapped() if self.pos_label_ == self.classes_[0] else self.costs_
@@ -174,11 +198,11 @@ class RejectOptionMixin(ClassifierMixin, ABC):
                 f"y has the classes {preview(self.classes_)}. {remedy}"
             )
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
+    def decision_function(self, X: Any) -> Floats:
         """Class score h of each case, greater than 0 towards ``classes_[1]``."""
         return self._evaluate(X).h
 
-    def score_samples(self, X: Any) -> NDArray[np.float64]:
+    def score_samples(self, X: Any) -> Floats:
         """Acceptance score r of each case: accepted when greater than 0."""
         return self._evaluate(X).r
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .arrays import Floats
 from .parameters import is_number
 
 _DEFAULT_REJECT = 0.2
@@ -134,7 +134,7 @@ class Costs:
             reject_positive=self.reject_negative,
         )
 
-    def matrix(self, n_classes: int = 2) -> NDArray[np.float64]:
+    def matrix(self, n_classes: int = 2) -> Floats:
         """Price of every answer to every kind of case.
 
         Parameters

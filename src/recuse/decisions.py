@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import Flags, Floats
 from .costs import Costs
 from .labels import to_python
 
@@ -77,10 +78,10 @@ class Decisions:
 
     label: NDArray[Any]
     forced: NDArray[Any]
-    accepted: NDArray[np.bool_]
+    accepted: Flags
     kind: NDArray[np.str_]
-    h: NDArray[np.float64]
-    r: NDArray[np.float64]
+    h: Floats
+    r: Floats
     reason: NDArray[Any]
     classes: NDArray[Any]
     reject_label: Any
@@ -97,7 +98,7 @@ class Decisions:
         return {name: getattr(self, name) for name in Decision._fields}
 
     @property
-    def rejected(self) -> NDArray[np.bool_]:
+    def rejected(self) -> Flags:
         """Which cases the model leaves to a person."""
         return ~self.accepted
 

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arrays import Indices
+
 AUTO = "auto"
 REJECT_TEXT = "[abstain]"
 
@@ -36,11 +38,11 @@ class LabelSpace:
     reject_label: Any
     outputs: NDArray[Any]
 
-    def decode(self, codes: NDArray[np.intp]) -> NDArray[Any]:
+    def decode(self, codes: Indices) -> NDArray[Any]:
         """Labels of class numbers; -1 is the reject label."""
         return self.outputs[codes]
 
-    def encode(self, y: Any, name: str = "y") -> NDArray[np.intp]:
+    def encode(self, y: Any, name: str = "y") -> Indices:
         """Class numbers of labels; the reject label becomes -1, anything else is refused."""
         codes = encode(y, self.outputs)
         if (codes < 0).any():
@@ -95,7 +97,7 @@ def as_labels(y: Any) -> NDArray[Any]:
     return y
 
 
-def encode(y: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
+def encode(y: Any, labels: NDArray[Any]) -> Indices:
     """Positions of the values of `y` in `labels`; -1 where a value is not among them."""
     y = np.asarray(y)
     codes = np.full(y.shape, -1, dtype=np.intp)

@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
 from sklearn.utils.validation import check_is_fitted, indexable
 
+from .arrays import Flags, Indices
 from .decisions import Decisions
 from .labels import as_labels, encode, require_known, to_python
 
@@ -101,8 +102,8 @@ def _fit_and_decide(
     estimator: Any,
     X: Any,
     y: Any,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
+    train: Indices,
+    test: Indices,
     params: Mapping[str, Any],
     reasons: bool,
 ) -> Decisions:
@@ -116,7 +117,7 @@ def _is_column(value: Any, n: int) -> bool:
     return hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n
 
 
-def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None) -> NDArray[np.bool_]:
+def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None) -> Flags:
     """Mark the rejected cases among predictions.
 
     Parameters

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import NDArray
+
+from .arrays import Floats
 
 
-def check_weights(sample_weight: Any, n: int) -> NDArray[np.float64]:
+def check_weights(sample_weight: Any, n: int) -> Floats:
     """Return the weights of `n` cases as floats, ones by default; refuse what is not a weight."""
     if sample_weight is None:
         return np.ones(n)

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from .arrays import Floats
 from .labels import REJECT_TEXT, to_python
 from .locating import decide, locate
 from .parameters import check_count
@@ -123,7 +123,7 @@ def _opened(out: Any) -> Iterator[BinaryIO]:
 
 def _answer(
     model: Any, data: Any, file: BinaryIO, rows_at_once: int, progress: Callable[[int], None] | None
-) -> tuple[tuple[int, int, int], NDArray[np.float64]]:
+) -> tuple[tuple[int, int, int], Floats]:
     """Write the decisions; return how many there are of each kind, and the scores of the rejected cases."""
     done, counts, scores = 0, {"ambiguity": 0, "novelty": 0}, []
     for chunk in read_chunks(data, text_columns=_text_columns(model), size=rows_at_once):
@@ -156,9 +156,7 @@ def _text_columns(model: Any) -> tuple[str, ...]:
     return first.text_columns if isinstance(first, TableColumns) else ()
 
 
-def _add_ranks(
-    unranked: BinaryIO, file: BinaryIO, scores: NDArray[np.float64], capacity: int, rows_at_once: int
-) -> float | None:
+def _add_ranks(unranked: BinaryIO, file: BinaryIO, scores: Floats, capacity: int, rows_at_once: int) -> float | None:
     """Copy the decisions with the place of each rejected case in the queue; return the score at the limit."""
     import pandas as pd
 

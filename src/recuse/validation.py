@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data as sklearn_validate_data
 
+from .arrays import Floats
 from .labels import as_labels, is_missing, preview, require_known, to_python
 
 _ENCODE = "skrub's TableVectorizer or a ColumnTransformer before the classifier (docs: Your own table)"
@@ -78,13 +79,13 @@ def _is_number(value: Any) -> bool:
     return True
 
 
-def _as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
+def _as_floats(values: NDArray[Any]) -> Floats:
     if values.dtype.kind in "OSTU":
         return np.array([np.nan if is_missing(value) else float(value) for value in values.tolist()])
     return values.astype(np.float64) if values.dtype.kind in "biuf" else np.zeros(0)
 
 
-def require_known_columns(estimator: Any, X: NDArray[Any], weights: NDArray[np.float64]) -> None:
+def require_known_columns(estimator: Any, X: NDArray[Any], weights: Floats) -> None:
     """Refuse a feature of which nothing is known."""
     empty = np.flatnonzero(np.isnan(X[weights > 0]).all(axis=0)) if np.isnan(X.sum()) else np.zeros(0, dtype=int)
     if len(empty):

@@ -617,7 +617,7 @@ def test_numbers_that_cannot_be_used_are_refused(data):
         make().fit(X, y, sample_weight=1.0 - y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         heavy.margin_losses(X, y[:4], [0.1])
-    with pytest.raises(ValueError, match=r"1 case of the class 1 .* at least 2"):
+    with pytest.raises(ValueError, match=r"1 case of class 1 .* at least 2"):
         make("reject_cost", subsample=1.0).fit(X[:10], [1, *[0] * 9])
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import Floats, Indices
 from ..base import Evaluation
 from ..costs import Costs
 from ..parameters import check_count, check_positive, is_number
@@ -23,7 +23,6 @@ from ..svm.base import KernelMachineMixin
 from ..svm.inputs import INPUT_FORM, check_kernel_parameters
 from ..validation import validate_data
 
-Vector = NDArray[np.float64]
 _STEEPNESS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _RANK = 1e-9  # eigenvalues of the kernel matrix below this share of the largest are rounding
 
@@ -173,7 +172,7 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
         check_count("max_iter", self.max_iter)
         check_kernel_parameters(self)
 
-    def _store(self, solution: Solution, X: Any, used: NDArray[np.intp]) -> None:
+    def _store(self, solution: Solution, X: Any, used: Indices) -> None:
         beta, self.intercept_, self.epsilon_ = solution.model
         self._store_support(beta, X, used)
         self.thresholds_ = (-self.epsilon_, self.epsilon_)
@@ -190,13 +189,13 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
 class _Steps:
     """The loss: labels, and for each case the heights of its three steps times its weight."""
 
-    y: Vector
-    margin: Vector
-    reject: Vector
-    error: Vector
-    quadratic: Vector
+    y: Floats
+    margin: Floats
+    reject: Floats
+    error: Floats
+    quadratic: Floats
 
-    def smooth(self, f: Vector, eps: float, a: float) -> tuple[float, Vector, float]:
+    def smooth(self, f: Floats, eps: float, a: float) -> tuple[float, Floats, float]:
         """Loss with logistic steps of steepness a, and its derivatives by f and by eps."""
         m = self.y * f
         value, by_m, by_eps = 0.0, np.zeros(len(m)), 0.0
@@ -211,13 +210,13 @@ class _Steps:
         by_m -= 2 * self.quadratic * gap
         return value, self.y * by_m, by_eps
 
-    def value(self, f: Vector, eps: float) -> float:
+    def value(self, f: Floats, eps: float) -> float:
         """Loss with true steps."""
         return float(self._accepted(f)[np.abs(f) > eps].sum() + self._rejected(f)[np.abs(f) <= eps].sum()) + float(
             self.quadratic @ np.maximum(1 - self.y * f, 0.0) ** 2
         )
 
-    def best_band(self, f: Vector) -> float:
+    def best_band(self, f: Floats) -> float:
         """Half-width in [0, 1] of least loss, midway between neighbouring scores."""
         size = np.abs(f)
         order = np.argsort(size, kind="stable")
@@ -232,22 +231,22 @@ class _Steps:
         k = int(np.flatnonzero(possible)[np.argmin(gain[possible])])
         return 0.0 if k == 0 else float(starts[k] + ends[k]) / 2
 
-    def _accepted(self, f: Vector) -> Vector:
+    def _accepted(self, f: Floats) -> Floats:
         m = self.y * f
         return np.where(m >= 1, 0.0, np.where(m > 0, self.margin, self.margin + self.reject + self.error))
 
-    def _rejected(self, f: Vector) -> Vector:
+    def _rejected(self, f: Floats) -> Floats:
         return np.where(self.y * f >= 1, 0.0, self.margin + self.reject)
 
 
-def _steps(costs: Costs, y: Vector, weight: Vector, margin_cost: float, kappa: float) -> _Steps:
+def _steps(costs: Costs, y: Floats, weight: Floats, margin_cost: float, kappa: float) -> _Steps:
     r = np.where(y > 0, costs.reject_positive, costs.reject_negative)
     c = np.where(y > 0, costs.fn, costs.fp)
     part = weight * (1 - margin_cost)
     return _Steps(y, weight * margin_cost, part * r, part * (c - r), weight * kappa)
 
 
-def _solve(steps: _Steps, K: Vector, *, tol: float, max_iter: int) -> Solution:
+def _solve(steps: _Steps, K: Floats, *, tol: float, max_iter: int) -> Solution:
     """Anneal; the model is (beta, intercept, eps)."""
     values, vectors = np.linalg.eigh(K)
     kept = values > _RANK * max(float(values[-1]), 1e-300)
@@ -255,7 +254,7 @@ def _solve(steps: _Steps, K: Vector, *, tol: float, max_iter: int) -> Solution:
     L = vectors[:, kept] * scale
     rank = L.shape[1]
 
-    def smoothed(point: Vector, a: float) -> tuple[float, Vector]:
+    def smoothed(point: Floats, a: float) -> tuple[float, Floats]:
         u, b, eps = point[:rank], point[rank], point[rank + 1]
         value, by_f, by_eps = steps.smooth(L @ u + b, eps, a)
         return 0.5 * float(u @ u) + value, np.concatenate([u + L.T @ by_f, [by_f.sum(), by_eps]])

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import Floats, Indices
 from ..base import Evaluation, RejectOptionMixin
 from ..costs import Costs
 from ..labels import to_python
@@ -159,7 +159,7 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         check_choice("rejection", self.rejection, REJECTIONS)
         check_kernel_parameters(self)
 
-    def _fit_machines(self, X: Any, codes: NDArray[np.intp], weights: NDArray[np.float64]) -> None:
+    def _fit_machines(self, X: Any, codes: Indices, weights: Floats) -> None:
         used = np.flatnonzero(weights)
         self._kernel = settle_kernel(self, some_cases(X, used, self.kernel), weights[used])
         positive_first = self.pos_label_ == self.classes_[0]
@@ -186,7 +186,7 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         self._store_support(X, codes)
         self.n_iter_ = int(sum(machine.n_iter_ for machine in self.machines_))
 
-    def _store_support(self, X: Any, codes: NDArray[np.intp]) -> None:
+    def _store_support(self, X: Any, codes: Indices) -> None:
         """Support vectors of both machines, for the reasons."""
         pairs = zip(self.machines_, self._cases, strict=True)
         self.support_ = np.concatenate([cases[machine.support_] for machine, cases in pairs])
@@ -205,7 +205,7 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         F = np.column_stack(scores) / self._totals
         return evaluate_regions(F, self._rho, self.rejection, X, error=self._error)
 
-    def _columns(self, X: Any, cases: NDArray[np.intp]) -> Any:
+    def _columns(self, X: Any, cases: Indices) -> Any:
         """What one machine is given: of a kernel matrix, the columns of its own cases."""
         return X[:, cases] if self._kernel.name == "precomputed" else X
 
@@ -214,12 +214,12 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         names = [to_python(label) for label in self.classes_]
         labels = [names[code] for code in self._support_codes]
 
-        def nearest(rows: NDArray[np.intp]) -> list[str]:
+        def nearest(rows: Indices) -> list[str]:
             return closest(self._closeness(X[rows]), self.support_, labels)
 
         return region_reasons(evaluation, names, nearest)
 
-    def _closeness(self, X: Any) -> NDArray[np.float64]:
+    def _closeness(self, X: Any) -> Floats:
         """How close cases are to the support vectors: the closer, the greater."""
         if self._kernel.name == "precomputed":
             return 2.0 * dense(X[:, self.support_]) - self._support_diagonal

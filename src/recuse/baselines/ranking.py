@@ -12,13 +12,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import Flags, Floats
 from ..boosting.binning import bin_features, resolve_bins
 from ..boosting.shapes import AdditiveForm, additive_form
 from ..labels import preview
 from ..parameters import check_count, check_number
 from ..validation import validate_data
-
-Array = NDArray[np.float64]
 
 
 class _Ranker(ClassifierMixin, BaseEstimator, ABC):
@@ -27,7 +26,7 @@ class _Ranker(ClassifierMixin, BaseEstimator, ABC):
     classes_: NDArray[Any]
     threshold_: float
 
-    def _check(self, X: Any, y: Any, **options: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    def _check(self, X: Any, y: Any, **options: Any) -> tuple[NDArray[Any], Flags]:
         """Return the cases as floats and which of them are of the second class."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -43,15 +42,15 @@ class _Ranker(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError("y holds one class only: a classifier needs cases of two classes.")
         return X, codes == 1
 
-    def _settle(self, score: Array, positive: NDArray[np.bool_]) -> None:
+    def _settle(self, score: Floats, positive: Flags) -> None:
         order = np.argsort(score, kind="stable")
         ks, self.threshold_ = _largest_gap(score[order], _gap_steps(positive[order]))
         self.objective_ = 1.0 - ks
 
     @abstractmethod
-    def _score(self, X: Any) -> Array: ...
+    def _score(self, X: Any) -> Floats: ...
 
-    def decision_function(self, X: Any) -> Array:
+    def decision_function(self, X: Any) -> Floats:
         """Score of each case less the threshold: greater than 0 towards ``classes_[1]``."""
         check_is_fitted(self)
         return self._score(X) - self.threshold_
@@ -167,7 +166,7 @@ class RankBoostClassifier(_Ranker):
         self._settle(score, positive)
         return self
 
-    def _score(self, X: Any) -> Array:
+    def _score(self, X: Any) -> Floats:
         X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
         return self._form.evaluate(X)[0]
 
@@ -177,7 +176,7 @@ class RankBoostClassifier(_Ranker):
         return tags
 
 
-def _potentials(score: Array, positive: NDArray[np.bool_]) -> tuple[Array, float]:
+def _potentials(score: Floats, positive: Flags) -> tuple[Floats, float]:
     """y_i pi_i, which add up to 1 in each class, and the mean exponential loss of the pairs."""
     shares, log_sums = np.empty(len(score)), 0.0
     for side, sign in ((positive, -1.0), (~positive, 1.0)):
@@ -291,7 +290,7 @@ class KSLinearClassifier(_Ranker):
         self.intercept_ = np.array([-self._center - self.threshold_])
         return self
 
-    def _score(self, X: Any) -> Array:
+    def _score(self, X: Any) -> Floats:
         X = validate_data(self, X, reset=False, dtype=np.float64)
         return np.asarray(X @ self.coef_[0] - self._center)
 
@@ -299,19 +298,19 @@ class KSLinearClassifier(_Ranker):
 _AT_ONCE = 4_000_000  # scores sorted at once
 
 
-def _gap_steps(positive: NDArray[np.bool_]) -> Array:
+def _gap_steps(positive: Flags) -> Floats:
     """What each case adds to the gap between the distributions once it is below the threshold."""
     return np.where(positive, -1.0 / positive.sum(), 1.0 / (~positive).sum())
 
 
-def _ks_along(score: Array, column: Array, moves: Array, steps: Array) -> Array:
+def _ks_along(score: Floats, column: Floats, moves: Floats, steps: Floats) -> Floats:
     """KS of score + move * column for each move."""
     rows = max(1, _AT_ONCE // len(score))
     parts = [moves[i : i + rows] for i in range(0, len(moves), rows)]
     return np.concatenate([_ks(score + part[:, None] * column, steps) for part in parts])
 
 
-def _ks(scores: Array, steps: Array) -> Array:
+def _ks(scores: Floats, steps: Floats) -> Floats:
     """KS of each row of scores; cases of equal score stand together."""
     order = np.argsort(scores, axis=1)
     sorted_scores = np.take_along_axis(scores, order, axis=1)
@@ -321,7 +320,7 @@ def _ks(scores: Array, steps: Array) -> Array:
     return np.asarray(np.maximum(gap.max(axis=1), 0.0))
 
 
-def _largest_gap(score: Array, steps: Array) -> tuple[float, float]:
+def _largest_gap(score: Floats, steps: Floats) -> tuple[float, float]:
     """Largest gap of sorted scores, and a threshold there."""
     gap = np.cumsum(steps)
     gap[:-1][score[1:] == score[:-1]] = 0.0

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Flags, Floats, Indices
 from ..parameters import is_integer
 
 EXACT_ROWS = 20_000  # up to here max_bins="auto" looks at every distinct value
@@ -38,10 +39,10 @@ class Bins:
     """
 
     codes: NDArray[Any]
-    cuts: list[NDArray[np.float64]]
+    cuts: list[Floats]
     n_bins: NDArray[np.int64]
     offsets: NDArray[np.int64]
-    has_missing: NDArray[np.bool_]
+    has_missing: Flags
 
     def take(self, rows: NDArray[Any]) -> Bins:
         """Return some of the rows, coded as they are."""
@@ -66,9 +67,7 @@ class Bins:
         return int(self.offsets[-1])
 
 
-def find_cuts(
-    column: NDArray[Any], max_bins: int | None, weight: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def find_cuts(column: NDArray[Any], max_bins: int | None, weight: Floats | None = None) -> Floats:
     """Cut values of one feature: between all distinct values, or at most `max_bins` - 1 quantiles, weighted ones."""
     known = np.flatnonzero(~np.isnan(column))
     if max_bins is not None and len(known) > _SAMPLE:
@@ -88,7 +87,7 @@ def find_cuts(
     return midpoints(values[starts - 1].astype(np.float64), values[starts].astype(np.float64))
 
 
-def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+def midpoints(low: Floats, high: Floats) -> Floats:
     """Values t with low <= t < high, halfway where floats allow it."""
     with np.errstate(over="ignore", invalid="ignore"):
         middle = low + (high - low) / 2
@@ -98,7 +97,7 @@ def midpoints(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np
     return np.where((middle >= low) & (middle < high), middle, low)
 
 
-def encode(column: NDArray[Any], cuts: NDArray[np.float64]) -> NDArray[np.intp]:
+def encode(column: NDArray[Any], cuts: Floats) -> Indices:
     """Codes of values; missing values get the code after the last bin."""
     codes = np.searchsorted(cuts, column, side="left")
     missing = np.isnan(column)
@@ -107,9 +106,7 @@ def encode(column: NDArray[Any], cuts: NDArray[np.float64]) -> NDArray[np.intp]:
     return codes
 
 
-def bin_features(
-    X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None, weight: NDArray[np.float64] | None = None
-) -> Bins:
+def bin_features(X: NDArray[Any], order: Indices, max_bins: int | None, weight: Floats | None = None) -> Bins:
     """Find cuts and code the columns of `X`, rows taken in the given order.
 
     Parameters
@@ -132,7 +129,7 @@ def bin_features(
     return code_features(X, order, cuts)
 
 
-def code_features(X: NDArray[Any], order: NDArray[np.intp], cuts: list[NDArray[np.float64]]) -> Bins:
+def code_features(X: NDArray[Any], order: Indices, cuts: list[Floats]) -> Bins:
     """Code the columns of `X` by known cuts."""
     n_bins = np.array([len(c) + 1 for c in cuts], dtype=np.int64)
     small = n_bins.max(initial=0) <= MAX_UINT8_BINS

@@ -5,13 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Floats
 from ..base import Evaluation
 from ..labels import to_python
 from .shapes import AdditiveForm
-
-Array = NDArray[np.float64]
 
 _NAMED = 3  # features named at most
 _WORTH_NAMING = 0.005  # share below which 0 % would be said
@@ -43,7 +41,7 @@ def explain_score(
     evaluation: Evaluation,
     low: float,
     high: float,
-    contributions: Array | None,
+    contributions: Floats | None,
     extra: str = "its own score",
 ) -> list[str]:
     """One sentence a case for a rule on one score h: the first class below `low`, the second above `high`.
@@ -71,7 +69,7 @@ def explain_score(
     return sentences
 
 
-def _side(label: str, amounts: Array, names: list[str]) -> str:
+def _side(label: str, amounts: Floats, names: list[str]) -> str:
     """What speaks for one class."""
     amounts = np.maximum(amounts, 0.0)
     return f"; for {label}: {shares(amounts, names)}" if amounts.any() else ""
@@ -84,14 +82,14 @@ def feature_names(model: Any, n: int, extra: str = "its own score") -> list[str]
     return names + [extra] * (n - len(names))
 
 
-def _rejected(r: Array, names: list[str]) -> str:
+def _rejected(r: Floats, names: list[str]) -> str:
     against = np.maximum(-r, 0.0)
     if not against.any():
         return "nothing speaks for an answer"
     return f"{shares(against, names)} of the case for rejection"
 
 
-def _accepted(model: Any, score: float, h: Array, names: list[str]) -> str:
+def _accepted(model: Any, score: float, h: Floats, names: list[str]) -> str:
     answer = to_python(model.classes_[int(score > 0)])
     towards = np.maximum(h if score > 0 else -h, 0.0)
     if not towards.any():
@@ -99,7 +97,7 @@ def _accepted(model: Any, score: float, h: Array, names: list[str]) -> str:
     return f"{shares(towards, names)} of the case for {answer!r}"
 
 
-def shares(amounts: Array, names: list[str]) -> str:
+def shares(amounts: Floats, names: list[str]) -> str:
     """Name the largest amounts with their shares of the whole."""
     total = amounts.sum()
     top = [i for i in np.argsort(-amounts, kind="stable")[:_NAMED].tolist() if amounts[i] >= _WORTH_NAMING * total]

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
+from ..arrays import Floats, Indices
+
 _BLOCK = 16_384  # rows worked on at once: their scores stay in the cache
 
 
@@ -36,17 +37,17 @@ class ShapeFunction:
     """
 
     feature: int
-    cuts: Array
-    h: Array
-    r: Array
+    cuts: Floats
+    h: Floats
+    r: Floats
     missing: tuple[float, float]
 
-    def cells(self, column: NDArray[Any]) -> NDArray[np.intp]:
+    def cells(self, column: NDArray[Any]) -> Indices:
         """Cell of each value; the one after the last for missing values."""
         # NaN sorts behind the infinity at the end.
         return np.searchsorted(np.append(self.cuts, np.inf), column, side="left")
 
-    def evaluate(self, column: NDArray[Any]) -> tuple[Array, Array]:
+    def evaluate(self, column: NDArray[Any]) -> tuple[Floats, Floats]:
         """What each value adds to h and r."""
         cells = self.cells(column)
         return np.append(self.h, self.missing[0])[cells], np.append(self.r, self.missing[1])[cells]
@@ -73,7 +74,7 @@ class AdditiveForm:
         """Cells of all features: the size of the model."""
         return sum(len(shape.h) + 1 for shape in self.shapes)
 
-    def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Array, Array]:
+    def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Floats, Floats]:
         """Scores h and r of each case."""
         scores = np.empty(len(X), dtype=np.complex128)
         # h and r side by side as one complex number: one table look-up for both.
@@ -99,7 +100,7 @@ class AdditiveForm:
                 work(start)
         return scores.real.copy(), scores.imag.copy()
 
-    def contributions(self, X: NDArray[Any]) -> tuple[Array, Array]:
+    def contributions(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
         """What each feature adds to h and to r, case by feature."""
         h, r = np.zeros(X.shape), np.zeros(X.shape)
         for shape in self.shapes:
@@ -108,13 +109,13 @@ class AdditiveForm:
 
 
 def additive_form(
-    h0: float, r0: float, tables: tuple[Array, Array], cuts: list[Array], offsets: NDArray[np.int64]
+    h0: float, r0: float, tables: tuple[Floats, Floats], cuts: list[Floats], offsets: NDArray[np.int64]
 ) -> AdditiveForm:
     """Merge equal neighbouring cells of full tables, and drop the features that add nothing."""
     return AdditiveForm(h0, r0, list(_shapes(tables, cuts, offsets)))
 
 
-def _shapes(tables: tuple[Array, Array], cuts: list[Array], offsets: NDArray[np.int64]) -> Iterator[ShapeFunction]:
+def _shapes(tables: tuple[Floats, Floats], cuts: list[Floats], offsets: NDArray[np.int64]) -> Iterator[ShapeFunction]:
     for f, cut in enumerate(cuts):
         h, r = (table[offsets[f] : offsets[f + 1]] for table in tables)
         if not (h.any() or r.any()):

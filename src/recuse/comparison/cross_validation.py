@@ -14,6 +14,7 @@ from joblib import Parallel, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 
+from ..arrays import Indices
 from ..costs import Costs, as_costs
 from ..labels import to_python
 from ..parameters import check_count
@@ -195,9 +196,7 @@ def _prepare_folder(out: str | os.PathLike[str] | None) -> Path | None:
     return folder
 
 
-def _splits(
-    outcomes: NDArray[Any], cv: int, repeats: int, seed: int
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _splits(outcomes: NDArray[Any], cv: int, repeats: int, seed: int) -> list[tuple[Indices, Indices]]:
     rows = np.zeros(len(outcomes))
     return [
         split
@@ -210,7 +209,7 @@ def _run(
     methods: list[Method],
     cases: Cases,
     setting: Setting,
-    splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+    splits: list[tuple[Indices, Indices]],
     checkpoints: Checkpoints,
     n_jobs: int | None,
     progress: Progress | None,
@@ -234,7 +233,7 @@ def _results(
     pending: list[tuple[Method, int]],
     setting: Setting,
     cases: Cases,
-    splits: list[tuple[NDArray[np.intp], NDArray[np.intp]]],
+    splits: list[tuple[Indices, Indices]],
     n_jobs: int | None,
 ) -> Iterator[tuple[Method, int, FoldResult]]:
     if effective_n_jobs(n_jobs) == 1:  # in this process: nothing is copied
@@ -255,8 +254,8 @@ def _run_named(
     setting: Setting,
     cases: Cases,
     number: int,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
+    train: Indices,
+    test: Indices,
 ) -> tuple[str, int, FoldResult]:
     (method,) = choose_methods([name], setting.n_rows)
     return name, number, run_fold(method, setting, cases, train, test)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
+from ..arrays import Floats, Indices
 from ..decisions import KINDS
 from ..labels import encode, to_python
 from ..locating import locate
@@ -46,12 +47,12 @@ class FoldResult:
         Why there are no answers.
     """
 
-    test: NDArray[np.intp]
+    test: Indices
     forced: NDArray[np.int8]
     kind: NDArray[np.int8]
-    h: NDArray[np.float64]
-    r: NDArray[np.float64]
-    score: NDArray[np.float64]
+    h: Floats
+    r: Floats
+    score: Floats
     reason: list[str]
     fit_seconds: float = 0.0
     predict_seconds: float = 0.0
@@ -61,15 +62,13 @@ class FoldResult:
     error: str | None = None
 
     @classmethod
-    def failed(cls, test: NDArray[np.intp], error: str) -> FoldResult:
+    def failed(cls, test: Indices, error: str) -> FoldResult:
         """A fold without answers."""
         none = np.empty(0)
         return cls(test, none.astype(np.int8), none.astype(np.int8), none, none, none, [], error=error)
 
 
-def run_fold(
-    method: Method, setting: Setting, cases: Cases, train: NDArray[np.intp], test: NDArray[np.intp]
-) -> FoldResult:
+def run_fold(method: Method, setting: Setting, cases: Cases, train: Indices, test: Indices) -> FoldResult:
     """Fit a method on `train` and answer `test`; a failure is part of the result, not raised."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -81,9 +80,7 @@ def run_fold(
     return result
 
 
-def _fit_and_answer(
-    method: Method, setting: Setting, cases: Cases, train: NDArray[np.intp], test: NDArray[np.intp]
-) -> FoldResult:
+def _fit_and_answer(method: Method, setting: Setting, cases: Cases, train: Indices, test: Indices) -> FoldResult:
     started = time.perf_counter()
     model, params = fit_model(method, setting, cases.features.iloc[train], cases.outcomes[train])
     fitted = time.perf_counter()
@@ -126,12 +123,12 @@ def table_vectorizer(seed: int) -> Any:
     return TableVectorizer(high_cardinality=StringEncoder(random_state=seed))
 
 
-def _class_score(classifier: Any, X: Any, h: NDArray[np.float64], positive: Any) -> NDArray[np.float64]:
+def _class_score(classifier: Any, X: Any, h: Floats, positive: Any) -> Floats:
     """Probability of the positive class where there is one, else the class score."""
     if not hasattr(classifier, "predict_proba"):
         return h
     column = int(to_python(classifier.classes_[1]) == positive)
-    probabilities: NDArray[np.float64] = np.asarray(classifier.predict_proba(X))[:, column]
+    probabilities: Floats = np.asarray(classifier.predict_proba(X))[:, column]
     return probabilities
 
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
 
+from ..arrays import Indices
 from ..costs import Costs
 from ..labels import to_python
 from ..metrics import get_scorer
@@ -169,7 +170,7 @@ class Method:
 
         return self.needs is None or self.needs in recuse.__all__
 
-    def training_rows(self, y: NDArray[Any], seed: int) -> NDArray[np.intp]:
+    def training_rows(self, y: NDArray[Any], seed: int) -> Indices:
         """Positions of the training cases it is fitted on: all, or a stratified sample of `fit_rows`."""
         rows = np.arange(len(y))
         if self.fit_rows is None or len(y) <= self.fit_rows:

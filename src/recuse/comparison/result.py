@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Flags, Floats
 from ..costs import Costs
 from ..decisions import KINDS
 from ..labels import REJECT_TEXT, to_python
@@ -22,8 +23,6 @@ from .checkpoints import versions
 from .folds import FoldResult, fit_model
 from .leaderboard import Interval, Row, bootstrap_mean, rank
 from .methods import SEND_ALL, SEND_ALL_TITLE, Method, Setting
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,11 +71,11 @@ class Answers:
         return cls(**columns, fold=fold_number, reason=reason, folds=folds)
 
     @property
-    def accepted(self) -> NDArray[np.bool_]:
+    def accepted(self) -> Flags:
         """Which cases the method answers itself."""
         return self.kind == 0
 
-    def prices(self, positive: NDArray[np.bool_], costs: Costs) -> Floats:
+    def prices(self, positive: Flags, costs: Costs) -> Floats:
         """Mean price of each case over the repetitions."""
         columns = np.where(self.accepted, self.forced, 1 + self.kind)
         mean: Floats = costs.matrix()[positive.astype(np.intp), columns].mean(axis=0)
@@ -132,7 +131,7 @@ class Comparison:
     _models: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def positive(self) -> NDArray[np.bool_]:
+    def positive(self) -> Flags:
         """Which cases are positive."""
         return np.asarray(self.cases.outcomes == self.cases.positive)
 

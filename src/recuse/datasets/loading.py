@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from sklearn.datasets import fetch_openml, load_breast_cancer
 from sklearn.utils import Bunch
 
+from ..arrays import Floats
 from .registry import DATASETS, Dataset
 
 FOLDER_VARIABLE = "RECUSE_DATA"
@@ -28,7 +29,7 @@ TARGET = "target"
 class _Table:
     """A data set as read, and the place it came from."""
 
-    data: NDArray[np.float64]
+    data: Floats
     target: NDArray[np.int64]
     feature_names: list[str]
     place: str
@@ -140,7 +141,7 @@ def _from_file(path: Path) -> _Table:
     return _Table(values[:, :-1].copy(), target.astype(np.int64), columns[:-1], str(path))
 
 
-def _parse(content: bytes) -> tuple[list[str], NDArray[np.float64]]:
+def _parse(content: bytes) -> tuple[list[str], Floats]:
     """Column names and values of a CSV text; an empty cell is NaN."""
     end = content.find(b"\n")
     if end < 0 or not content[end:].strip():

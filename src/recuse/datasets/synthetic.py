@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 
+from ..arrays import Floats
 from ..parameters import check_count, check_number, check_share
 
 
 def make_gaussian_classes(
     n_samples: int, n_features: int, *, separation: float, positive_share: float = 0.5, random_state: Any = None
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Floats, NDArray[np.int64]]:
     """Two Gaussian classes with independent variables of variance 1, as in CONSUM's artificial data.
 
     The means lie at ``-separation / 2`` and ``separation / 2`` on the diagonal, so every variable tells equally
@@ -68,7 +69,7 @@ def make_gaussian_classes(
 
 def add_novelties(
     X: Any, y: Any, *, n_novelties: int, novelty_label: Any = -1, margin: float = 0.1, random_state: Any = None
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Floats, NDArray[Any]]:
     """Append novelties to a test set: cases of a third class, uniform over the space the data occupy.
 
     Parameters
@@ -246,7 +247,7 @@ def make_noise_by_feature(
 
 
 def _with_labels(
-    X: NDArray[np.float64], posterior: NDArray[np.float64], return_posterior: bool, rng: np.random.RandomState
+    X: Floats, posterior: Floats, return_posterior: bool, rng: np.random.RandomState
 ) -> tuple[NDArray[Any], ...]:
     """Draw a label for each case from its posterior."""
     y = (rng.uniform(size=len(X)) < posterior).astype(np.int64)

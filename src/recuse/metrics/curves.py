@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Floats, Indices
 from ..costs import Costs
 from ..parameters import check_share, is_number
 from .encoding import by_falling_score, place_ranked
 from .rejection import price_matrix, prices_of
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -151,7 +149,7 @@ def accuracy_rejection_curve(
     return rejection[front], accuracy[front], points.thresholds[front]
 
 
-def pareto_front(rejection: Any, accuracy: Any) -> NDArray[np.intp]:
+def pareto_front(rejection: Any, accuracy: Any) -> Indices:
     """Positions of the points that no other beats: fewer rejections first, accuracy strictly rising.
 
     Any set of operating points will do, such as those of two thresholds moved independently.

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Flags, Floats, Indices
 from ..decisions import KINDS, Decisions
 from ..labels import as_labels, distinct_labels, encode, preview, require_known, to_python
 from ..parameters import check_weights
@@ -33,12 +34,12 @@ class Placed:
     """
 
     labels: NDArray[Any]
-    truth: NDArray[np.intp]
-    answer: NDArray[np.intp]
-    weights: NDArray[np.float64]
+    truth: Indices
+    answer: Indices
+    weights: Floats
 
     @property
-    def rejected(self) -> NDArray[np.bool_]:
+    def rejected(self) -> Flags:
         """Which cases were rejected, for either reason."""
         return self.answer >= len(self.labels)
 
@@ -47,8 +48,8 @@ class Placed:
 class Ranked(Placed):
     """Cases with forced answers, the score by which they are accepted, and the column of each case if rejected."""
 
-    score: NDArray[np.float64]
-    rejection: NDArray[np.intp]
+    score: Floats
+    rejection: Indices
 
 
 def place_answers(
@@ -99,7 +100,7 @@ def place_ranked(
     return Ranked(placed.labels, placed.truth, placed.answer, placed.weights, score, rejection)
 
 
-def check_score(score: Any, n: int, name: str = "score") -> NDArray[np.float64]:
+def check_score(score: Any, n: int, name: str = "score") -> Floats:
     """Return a score as floats, one a case, finite."""
     try:
         score = np.asarray(score, dtype=np.float64)
@@ -112,13 +113,13 @@ def check_score(score: Any, n: int, name: str = "score") -> NDArray[np.float64]:
     return score
 
 
-def by_falling_score(score: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def by_falling_score(score: Floats) -> tuple[Indices, Indices]:
     """Order of the cases from the highest score on, and the last position of each group of equal scores."""
     order = np.argsort(score)[::-1]
     return order, np.append(np.flatnonzero(np.diff(score[order])), len(order) - 1)
 
 
-def place_positive(y_true: Any, pos_label: Any = None) -> NDArray[np.bool_]:
+def place_positive(y_true: Any, pos_label: Any = None) -> Flags:
     """Mark the positive cases of a problem with two classes."""
     (y_true,) = _columns(y_true=y_true)
     labels = _check_labels(y_true, None, None)
@@ -159,7 +160,7 @@ def _check_marker(name: str, marker: Any, labels: NDArray[Any]) -> None:
         raise ValueError(f"{name}={to_python(marker)!r} is one of the classes {labels.tolist()}.")
 
 
-def _place(name: str, y: NDArray[Any], labels: NDArray[Any], marker: Any, marker_name: str) -> NDArray[np.intp]:
+def _place(name: str, y: NDArray[Any], labels: NDArray[Any], marker: Any, marker_name: str) -> Indices:
     """Class numbers; the marker becomes the number after the last class."""
     codes = encode(y, labels)
     if (codes >= 0).all():
@@ -174,7 +175,7 @@ def _place(name: str, y: NDArray[Any], labels: NDArray[Any], marker: Any, marker
     return codes
 
 
-def _rejected_as_novelty(kind: Any, rejected: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _rejected_as_novelty(kind: Any, rejected: Flags) -> Flags:
     kind = np.asarray(kind)
     if kind.shape != rejected.shape or not np.isin(kind, KINDS).all():
         raise ValueError(f"kind must hold one of {', '.join(map(repr, KINDS))} for each of the {len(rejected)} cases.")

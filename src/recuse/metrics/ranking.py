@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Floats
 from ..parameters import check_weights, is_number
 from .encoding import by_falling_score, check_score, place_positive
-
-Floats = NDArray[np.float64]
 
 
 def ks_score(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight: Any = None) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ..arrays import Flags, Floats
 from ..costs import Costs, as_costs
 from ..decisions import Decisions
 from ..labels import encode
@@ -85,7 +86,7 @@ def prices_of(y_pred: Any, costs: Costs | float | None, pos_label: Any) -> tuple
     return as_costs(Costs() if costs is None else costs), pos_label
 
 
-def price_matrix(labels: NDArray[Any], costs: Costs, pos_label: Any = None) -> NDArray[np.float64]:
+def price_matrix(labels: NDArray[Any], costs: Costs, pos_label: Any = None) -> Floats:
     """Price matrix in the order of `labels`."""
     if len(labels) < 2:
         raise ValueError(f"y_true holds the class {labels.tolist()} only: pass labels= with both classes.")
@@ -168,7 +169,7 @@ def reject_confusion_matrix(
     reject_label: Any = None,
     sample_weight: Any = None,
     normalize: str | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Confusion matrix with a last column for the rejected cases.
 
     Parameters are those of `expected_cost`, and `normalize`: "true" divides by the row sums, "all" by the total.
@@ -199,5 +200,5 @@ def reject_confusion_matrix(
     return matrix
 
 
-def _share(placed: Placed, chosen: NDArray[np.bool_]) -> float:
+def _share(placed: Placed, chosen: Flags) -> float:
     return float(placed.weights[chosen].sum() / placed.weights.sum())

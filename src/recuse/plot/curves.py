@@ -10,13 +10,11 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Floats
 from ..labels import to_python
 from ..locating import decide, locate
 from ..metrics import accuracy_rejection_curve, aurc_score, cost_curve, reject_confusion_matrix, risk_coverage_curve
-
-Floats = NDArray[np.float64]
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind readers too
 

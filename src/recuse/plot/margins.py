@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Floats
 from ..locating import locate
 
 _BLUE, _ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind readers too
@@ -47,9 +47,9 @@ class MarginLossDisplay:
 
     def __init__(
         self,
-        margins: NDArray[np.float64],
-        train: NDArray[np.float64],
-        test: NDArray[np.float64] | None = None,
+        margins: Floats,
+        train: Floats,
+        test: Floats | None = None,
         *,
         own: float | None = None,
         metric: str = "score",

@@ -8,11 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Floats, Indices
 from ..decisions import Decisions
 from ..labels import to_python
 from ..locating import decide, locate
-
-Vector = NDArray[np.float64]
 
 # Okabe and Ito's colours, told apart by colour-blind readers too; rejections are grey, and hatched.
 _CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
@@ -54,13 +53,13 @@ class RejectRegionDisplay:
 
     def __init__(
         self,
-        x: NDArray[np.float64],
-        y: NDArray[np.float64],
-        regions: NDArray[np.intp],
+        x: Floats,
+        y: Floats,
+        regions: Indices,
         classes: Sequence[Any],
         names: Sequence[str],
-        cases: NDArray[np.float64] | None = None,
-        truth: NDArray[np.intp] | None = None,
+        cases: Floats | None = None,
+        truth: Indices | None = None,
     ) -> None:
         self.x, self.y, self.regions = x, y, regions
         self.classes, self.names = classes, names
@@ -223,7 +222,7 @@ class RejectRegionDisplay:
         self.ax_.legend(handles=entries, fontsize="small", loc="best", framealpha=0.9)
 
 
-def _answers(decisions: Decisions) -> NDArray[np.intp]:
+def _answers(decisions: Decisions) -> Indices:
     """Class numbers, then ambiguity, then novelty."""
     codes = np.searchsorted(decisions.classes, decisions.forced)
     return np.where(decisions.accepted, codes, len(decisions.classes) + (decisions.kind == "novelty"))
@@ -233,7 +232,7 @@ def _shown(decisions: Decisions) -> list[Any]:
     return [to_python(label) for label in decisions.classes]
 
 
-def _grid(points: NDArray[np.float64], n_answers: int) -> tuple[Vector, Vector, NDArray[np.intp]]:
+def _grid(points: Floats, n_answers: int) -> tuple[Floats, Floats, Indices]:
     """Both axes of a rectangular grid, and the order in which its points go row by row."""
     if points.shape != (n_answers, 2):
         raise ValueError(
@@ -255,7 +254,7 @@ def _mark(code: int) -> dict[str, Any]:
     return {"marker": _MARKERS[code % len(_MARKERS)], "color": _CLASSES[code % len(_CLASSES)]}
 
 
-def _two_features(X: Any, values: NDArray[np.float64], features: Sequence[int | str]) -> tuple[list[int], list[str]]:
+def _two_features(X: Any, values: Floats, features: Sequence[int | str]) -> tuple[list[int], list[str]]:
     """Positions and names of the two features."""
     known = [str(name) for name in X.columns] if hasattr(X, "columns") else [f"x{i}" for i in range(values.shape[1])]
     if len(features) != 2:
@@ -271,20 +270,20 @@ def _two_features(X: Any, values: NDArray[np.float64], features: Sequence[int | 
     return chosen, [known[column] for column in chosen]
 
 
-def _reach(values: NDArray[np.float64], margin: float, count: int) -> NDArray[np.float64]:
+def _reach(values: Floats, margin: float, count: int) -> Floats:
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     pad = margin * (high - low) or 1.0
     return np.linspace(low - pad, high + pad, count)
 
 
-def _like(X: Any, points: NDArray[np.float64]) -> Any:
+def _like(X: Any, points: Floats) -> Any:
     """The points as a table of the same kind, for estimators that know feature names."""
     if not hasattr(X, "columns"):
         return points
     return type(X)({name: points[:, column] for column, name in enumerate(X.columns)})
 
 
-def _class_numbers(classes: NDArray[Any], y: NDArray[Any]) -> NDArray[np.intp]:
+def _class_numbers(classes: NDArray[Any], y: NDArray[Any]) -> Indices:
     """Position of each label among the classes; their number, for labels that are none."""
     known = {to_python(label): code for code, label in enumerate(classes)}
     return np.array([known.get(to_python(label), len(classes)) for label in y], dtype=np.intp)

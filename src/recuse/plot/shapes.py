@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Flags, Floats
 from ..labels import to_python
 from ..locating import column_names, locate
 
@@ -61,9 +62,9 @@ class ShapeFunctionDisplay:
         self,
         shapes: list[Any],
         names: list[str],
-        quantiles: NDArray[np.float64] | None = None,
-        missing: NDArray[np.bool_] | None = None,
-        levels: list[NDArray[np.float64] | None] | None = None,
+        quantiles: Floats | None = None,
+        missing: Flags | None = None,
+        levels: list[Floats | None] | None = None,
         towards: str | None = None,
     ) -> None:
         self.shapes, self.names, self.quantiles, self.missing = shapes, names, quantiles, missing
@@ -108,7 +109,7 @@ class ShapeFunctionDisplay:
         )
         return display.plot(max_features, axes=axes)
 
-    def importance(self) -> NDArray[np.float64]:
+    def importance(self) -> Floats:
         """How far each feature can move the two scores together."""
         return np.array([np.ptp(shape.h) + np.ptp(shape.r) for shape in self.shapes])
 
@@ -169,7 +170,7 @@ class ShapeFunctionDisplay:
             return bool(shape.missing[0] != 0.0)
         return bool(shape.feature < len(self.missing) and self.missing[shape.feature])
 
-    def _levels_of(self, shape: Any) -> NDArray[np.float64] | None:
+    def _levels_of(self, shape: Any) -> Floats | None:
         """The few values of a column, where cases are known."""
         if self.levels is None or shape.feature >= len(self.levels):
             return None
@@ -192,7 +193,7 @@ class ShapeFunctionDisplay:
         return float(low), float(high if high > low else low + 1.0)
 
 
-def _levels(column: NDArray[np.float64]) -> NDArray[np.float64] | None:
+def _levels(column: Floats) -> Floats | None:
     """Distinct values of a column where there are two or a few."""
     values = np.unique(column[~np.isnan(column)])
     return values if 2 <= len(values) <= _FEW_LEVELS else None

@@ -23,11 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
 from ..metrics import cost_curve
 from ..thresholds.rules import Sample, tuned_band
 
-Floats = NDArray[np.float64]
 PLAIN, CHOW, TUNED, PAIR = "plain", "chow", "tuned", "pair"
 
 EXACT_UP_TO = 5000  # cases
@@ -53,11 +53,11 @@ class Entries:
     """
 
     values: Floats
-    repeat: NDArray[np.intp]
-    fold: NDArray[np.intp]
-    positive: NDArray[np.bool_]
-    forced: NDArray[np.bool_]
-    novel: NDArray[np.bool_]
+    repeat: Indices
+    fold: Indices
+    positive: Flags
+    forced: Flags
+    novel: Flags
     weights: Floats
 
     @classmethod
@@ -95,7 +95,7 @@ class Entries:
         return cls(values, *numbers, positive.astype(bool), forced.astype(bool), novel.astype(bool), weights)
 
     @property
-    def part(self) -> NDArray[np.intp]:
+    def part(self) -> Indices:
         """Number of each entry's fold over all repetitions."""
         return self.repeat * (self.fold.max() + 1) + self.fold
 
@@ -128,7 +128,7 @@ def operating_matrix(entries: Entries, moves: str, costs: Costs, trained: Costs)
     return matrix / entries.repeats
 
 
-def _answers(entries: Entries, moves: str, costs: Costs, trained: Costs) -> NDArray[np.intp]:
+def _answers(entries: Entries, moves: str, costs: Costs, trained: Costs) -> Indices:
     if moves == PLAIN or not costs.rejecting_pays:
         return _never_rejecting(entries, moves, costs)
     if moves == CHOW:
@@ -152,17 +152,17 @@ def _answers(entries: Entries, moves: str, costs: Costs, trained: Costs) -> NDAr
     return answers
 
 
-def _never_rejecting(entries: Entries, moves: str, costs: Costs) -> NDArray[np.intp]:
+def _never_rejecting(entries: Entries, moves: str, costs: Costs) -> Indices:
     if moves in (PLAIN, CHOW):
         return (entries.values > costs.break_even).astype(np.intp)
     return entries.forced.astype(np.intp)
 
 
-def _cut(values: Floats, lower: float, upper: float) -> NDArray[np.intp]:
+def _cut(values: Floats, lower: float, upper: float) -> Indices:
     return np.where(values > upper, 1, np.where(values < lower, 0, 2))
 
 
-def _acceptance_threshold(entries: Entries, rows: NDArray[np.bool_], costs: Costs) -> float:
+def _acceptance_threshold(entries: Entries, rows: Flags, costs: Costs) -> float:
     """Acceptance score from which on accepting costs least; of equally cheap ones the lowest.
 
     Where it costs least to accept nothing: as far above all scores as they reach.

@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Flags, Floats
 from ..labels import to_python
 from ..locating import locate
 from ..metrics import ks_score
@@ -110,7 +110,7 @@ def _method(comparison: Comparison, row: Row) -> dict[str, Any]:
     }
 
 
-def _own_matrix(answers: Answers, positive: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _own_matrix(answers: Answers, positive: Flags) -> Floats:
     """Mean confusion matrix over the repetitions: rows negative and positive; columns no, yes, ambiguous and novel."""
     matrix = np.zeros((2, 4))
     column = np.where(answers.accepted, answers.forced, 1 + answers.kind)
@@ -119,7 +119,7 @@ def _own_matrix(answers: Answers, positive: NDArray[np.bool_]) -> NDArray[np.flo
     return matrix
 
 
-def _curve(answers: Answers, positive: NDArray[np.bool_]) -> list[list[float]]:
+def _curve(answers: Answers, positive: Flags) -> list[list[float]]:
     """Counts of accepted cases, by outcome and class, as the acceptance threshold falls: [tn, fp, fn, tp].
 
     Scores of all repetitions are cut at one threshold, as those of all folds are; counts are means over repetitions.
@@ -174,7 +174,7 @@ def _differences(comparison: Comparison) -> list[dict[str, Any]]:
     return sorted((item for item in found if item is not None), key=lambda item: -item["strength"])
 
 
-def _difference(column: Any, rejected: NDArray[np.bool_]) -> dict[str, Any] | None:
+def _difference(column: Any, rejected: Flags) -> dict[str, Any] | None:
     """How a column differs between the two groups; None where its values hardly repeat, so that none can tell."""
     import pandas as pd
 
@@ -198,9 +198,7 @@ def _difference(column: Any, rejected: NDArray[np.bool_]) -> dict[str, Any] | No
     return {"column": str(column.name), "strength": float(strength), "accepted": shown[0], "rejected": shown[1]}
 
 
-def _compare_numbers(
-    values: NDArray[np.float64], missing: Any, rejected: NDArray[np.bool_]
-) -> tuple[float, tuple[float, float]]:
+def _compare_numbers(values: Floats, missing: Any, rejected: Flags) -> tuple[float, tuple[float, float]]:
     """The largest gap between the distributions of the groups, missing values below all others, and the medians."""
     values = np.where(missing, np.nan, values)
     filled = np.where(missing, np.nanmin(values) - 1, values)
@@ -212,7 +210,7 @@ def _day(seconds: float) -> str | None:
     return None if math.isnan(seconds) else str(np.datetime64(int(seconds), "s").astype("datetime64[D]"))
 
 
-def _median(values: NDArray[np.float64]) -> float:
+def _median(values: Floats) -> float:
     known = values[~np.isnan(values)]
     return float(np.median(known)) if len(known) else float("nan")
 
@@ -252,7 +250,7 @@ def _moved(shape: dict[str, Any]) -> float:
     return float(max(np.ptp(shape["h"]), np.ptp(shape["r"])))
 
 
-def _reach(column: NDArray[np.float64], cuts: Any) -> dict[str, Any]:
+def _reach(column: Floats, cuts: Any) -> dict[str, Any]:
     """What a panel reaches over: all but one value in 200 at either end, and the cuts; two values have a side each."""
     known = column[~np.isnan(column)]
     values = np.unique(known)

@@ -24,6 +24,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from ..arrays import Floats
 from ..baselines import TwoStepBoostingClassifier
 from ..boosting import AbstentionBoostingClassifier
 from ..datasets import load, make_noise_by_feature
@@ -184,9 +185,9 @@ def _selected(rows: list[Loss]) -> list[Loss]:
     return kept
 
 
-def _table(rows: list[Loss]) -> dict[str, dict[str, NDArray[np.float64]]]:
+def _table(rows: list[Loss]) -> dict[str, dict[str, Floats]]:
     """Method -> data set -> mean loss over prices, one value a partition."""
-    table: dict[str, dict[str, NDArray[np.float64]]] = {}
+    table: dict[str, dict[str, Floats]] = {}
     for method in dict.fromkeys(row["method"] for row in rows):
         for name in dict.fromkeys(row["data"] for row in rows):
             losses: dict[int, list[float]] = {}

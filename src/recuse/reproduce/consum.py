@@ -21,20 +21,20 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, OneClassSVM
 
+from ..arrays import Flags, Floats, Indices
 from ..baselines import IndependentOneClassSVC
 from ..datasets import load, make_gaussian_classes
 from ..svm import CoupledOneClassSVC
 from ..thresholds import ThresholdRejectClassifier
 from ..workers import delayed_child
 from . import consum_figures, consum_study
-from .consum_prices import COSTS, NOVELTY, NU, SCENARIOS, Labels, Vector, answers_of, cost_of, with_novelties
+from .consum_prices import COSTS, NOVELTY, NU, SCENARIOS, Labels, answers_of, cost_of, with_novelties
 from .results import read_outcomes, settings, write_results
 
 METHODS = ("SVM", "2OSVM", "CONSUM")
@@ -111,7 +111,7 @@ def parts(quick: bool) -> list[Part]:
     return [Part(name) for name in names]
 
 
-def data_of(name: str, split: int) -> tuple[Vector, Labels]:
+def data_of(name: str, split: int) -> tuple[Floats, Labels]:
     """Cases and labels 0 and 1; the artificial sets are drawn anew for each split."""
     if name in ARTIFICIAL:
         n_features, separation = ARTIFICIAL[name]
@@ -139,9 +139,7 @@ def run_split(part: Part, split: int) -> list[Outcome]:
     return outcomes
 
 
-def _outcome(
-    part: Part, method: str, scenario: str, split: int, answers: NDArray[np.intp], y: Labels, best: Setting
-) -> Outcome:
+def _outcome(part: Part, method: str, scenario: str, split: int, answers: Indices, y: Labels, best: Setting) -> Outcome:
     wrong = (answers < 2) & (answers != y)
     setting = f"gamma={best.gamma:.4g}" + (f", C={best.C:g}" if method != "2OSVM" else "")
     shares = (float(np.mean(answers == 2)), float(np.mean(answers == 3)), float(np.mean(wrong)))
@@ -173,7 +171,7 @@ def chow(setting: Setting, scenario: str) -> Any:
 BUILDERS: dict[str, Callable[[Setting, str], Any]] = {"SVM": chow, "2OSVM": independent, "CONSUM": coupled}
 
 
-def _folds(part: Part, X: Vector, y: Labels, split: int) -> Iterator[tuple[Vector, Labels, Vector, Labels]]:
+def _folds(part: Part, X: Floats, y: Labels, split: int) -> Iterator[tuple[Floats, Labels, Floats, Labels]]:
     """Training and validation parts of the inner folds; each validation part with novelties after it."""
     if len(y) > part.searched:
         X, _, y, _ = train_test_split(X, y, train_size=part.searched, stratify=y, random_state=split)
@@ -181,7 +179,7 @@ def _folds(part: Part, X: Vector, y: Labels, split: int) -> Iterator[tuple[Vecto
         yield X[train], y[train], *with_novelties(X[test], y[test], split)
 
 
-def _scenario_costs(model: Any, X: Vector, y: Labels) -> list[float]:
+def _scenario_costs(model: Any, X: Floats, y: Labels) -> list[float]:
     """Cost of a fitted one-class pair in the three scenarios; novelties count in the third only."""
     known, costs = y != NOVELTY, []
     for scenario in SCENARIOS:
@@ -194,7 +192,7 @@ def _scenario_costs(model: Any, X: Vector, y: Labels) -> list[float]:
 def _search_pairs(build: Callable[[Setting, str], Any], strengths: Sequence[float]) -> Callable[..., list[Setting]]:
     """The grid of a pair of one-class machines."""
 
-    def search(part: Part, X: Vector, y: Labels, split: int) -> list[Setting]:
+    def search(part: Part, X: Floats, y: Labels, split: int) -> list[Setting]:
         folds, found = list(_folds(part, X, y, split)), []
         for width in part.widths:
             for C in strengths or part.strengths:
@@ -209,7 +207,7 @@ def _search_pairs(build: Callable[[Setting, str], Any], strengths: Sequence[floa
     return search
 
 
-def _search_svm(part: Part, X: Vector, y: Labels, split: int) -> list[Setting]:
+def _search_svm(part: Part, X: Floats, y: Labels, split: int) -> list[Setting]:
     """The grid of the SVM: the sigmoid is fitted on the scores of all folds; then the width of the one-class SVM."""
     folds, found = list(_folds(part, X, y, split)), []
     truth = np.concatenate([labels for _, _, _, labels in folds])
@@ -230,7 +228,7 @@ def _search_svm(part: Part, X: Vector, y: Labels, split: int) -> list[Setting]:
     return found
 
 
-def _chow_answers(f: Vector, truth: Labels, known: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _chow_answers(f: Floats, truth: Labels, known: Flags) -> Indices:
     """Chow's rule on Platt's sigmoid of the scores."""
     sigmoid = LogisticRegression(C=1e6).fit(f[known, None], truth[known])
     p = sigmoid.predict_proba(f[:, None])[:, 1]
@@ -238,7 +236,7 @@ def _chow_answers(f: Vector, truth: Labels, known: NDArray[np.bool_]) -> NDArray
     return np.where(p > high, 1, np.where(p < low, 0, 2))
 
 
-def _outside(folds: list[Any], gamma: float) -> NDArray[np.bool_]:
+def _outside(folds: list[Any], gamma: float) -> Flags:
     """Which validation cases a one-class SVM on all training cases calls novelties."""
     return np.concatenate(
         [OneClassSVM(nu=NU, gamma=gamma).fit(train).decision_function(test) < 0 for train, _, test, _ in folds]
@@ -310,19 +308,19 @@ def figure_fits(quick: bool) -> consum_figures.Fits:
         method: min(search(part, X, y, 0), key=lambda setting: setting.costs[-1]) for method, search in SEARCHES.items()
     }
 
-    def fit(method: str, C: float | None, X: Vector, y: Labels) -> Any:
+    def fit(method: str, C: float | None, X: Floats, y: Labels) -> Any:
         setting = best[method] if C is None else replace(best[method], C=C)
         return BUILDERS[method](setting, "both").fit(X, y)
 
     return fit
 
 
-def means(outcomes: list[Outcome], data: str) -> NDArray[np.float64]:
+def means(outcomes: list[Outcome], data: str) -> Floats:
     """Mean cost, scenarios by methods."""
     return np.array([[_costs(outcomes, data, m, s).mean() for m in METHODS] for s in SCENARIOS])
 
 
-def _costs(outcomes: list[Outcome], data: str, method: str, scenario: str) -> Vector:
+def _costs(outcomes: list[Outcome], data: str, method: str, scenario: str) -> Floats:
     chosen = [o for o in outcomes if (o.part, o.method, o.scenario) == (data, method, scenario)]
     return np.array([o.cost for o in sorted(chosen, key=lambda o: o.split)])
 

@@ -12,26 +12,26 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Floats
 from ..datasets import make_gaussian_classes
 from ..metrics import accuracy_rejection_curve, pareto_front
-from .consum_prices import Labels, Vector, answers_of, cost_of, scores_of, with_novelties
+from .consum_prices import Labels, answers_of, cost_of, scores_of, with_novelties
 
 SEPARATION = 2.0
 N_TRAIN, N_TEST = 300, 2000
 RATES = ("wrong", "ambiguous", "novel")
 STRENGTHS = tuple(float(C) for C in 10.0 ** np.arange(-2, 2.1, 0.5))
 _STYLES = {"SVM": ("#D55E00", "--"), "2OSVM": ("#009E73", "-."), "CONSUM": ("#0072B2", "-")}
-Fits = Callable[[str, float | None, Vector, Labels], Any]
+Fits = Callable[[str, float | None, Floats, Labels], Any]
 
 
-def training_cases(seed: int = 0) -> tuple[Vector, Labels]:
+def training_cases(seed: int = 0) -> tuple[Floats, Labels]:
     """Two Gaussian classes that overlap."""
     return make_gaussian_classes(N_TRAIN, 2, separation=SEPARATION, random_state=seed)
 
 
-def unseen_cases(seed: int = 0) -> tuple[Vector, Labels]:
+def unseen_cases(seed: int = 0) -> tuple[Floats, Labels]:
     """More of the same, with novelties."""
     X, y = make_gaussian_classes(N_TEST, 2, separation=SEPARATION, random_state=1000 + seed)
     return with_novelties(X, y, seed)
@@ -77,7 +77,7 @@ def draw(fit: Fits, methods: tuple[str, ...], out: Path, stem: str, *, draws: in
     return found
 
 
-def _regions(figure: Any, models: Mapping[str, Any], X: Vector, y: Labels) -> None:
+def _regions(figure: Any, models: Mapping[str, Any], X: Floats, y: Labels) -> None:
     from ..plot import RejectRegionDisplay
 
     for axis, (method, model) in zip(figure.subplots(1, len(models)), models.items(), strict=True):
@@ -100,7 +100,7 @@ def _rates(figure: Any, models: Mapping[str, Any]) -> None:
     figure.axes[0].set_ylabel("rho-")
 
 
-def threshold_rates(F: Vector, y: Labels, cuts: Vector) -> dict[str, Vector]:
+def threshold_rates(F: Floats, y: Labels, cuts: Floats) -> dict[str, Floats]:
     """Shares of all cases, by rho- (rows) and rho+ (columns); a novelty that is accepted is wrong."""
     inside_negative = F[:, 0] > cuts[:, None, None]
     inside_positive = F[:, 1] > cuts[:, None]
@@ -113,7 +113,7 @@ def threshold_rates(F: Vector, y: Labels, cuts: Vector) -> dict[str, Vector]:
     }
 
 
-def front(wrong: Vector, rejected: Vector) -> tuple[Vector, Vector]:
+def front(wrong: Floats, rejected: Floats) -> tuple[Floats, Floats]:
     """Rejection rates and errors among the accepted of the operating points that no other beats."""
     some = rejected < 1
     rejection = rejected[some]
@@ -122,13 +122,13 @@ def front(wrong: Vector, rejected: Vector) -> tuple[Vector, Vector]:
     return rejection[best], error[best]
 
 
-def _pair_points(model: Any, X: Vector, y: Labels) -> tuple[Vector, Vector]:
+def _pair_points(model: Any, X: Floats, y: Labels) -> tuple[Floats, Floats]:
     F = scores_of(model, X)
     rates = threshold_rates(F, y, np.quantile(F, np.linspace(0, 1, 101)))
     return rates["wrong"].ravel(), (rates["ambiguous"] + rates["novel"]).ravel()
 
 
-def _chow_points(model: Any, X: Vector, y: Labels) -> tuple[Vector, Vector]:
+def _chow_points(model: Any, X: Floats, y: Labels) -> tuple[Floats, Floats]:
     """Shares wrong and rejected of an SVM with Chow's rule, at every pair of thresholds of the two rejections."""
     p = model.estimator_.predict_proba(X)[:, 1]
     inlying = model.novelty_.score_samples(X)
@@ -162,9 +162,9 @@ def _curves(figure: Any, models: Mapping[str, Any], fit: Fits, draws: int) -> No
     right.legend(frameon=False)
 
 
-def costs_by_strength(fit: Fits, methods: tuple[str, ...], draws: int) -> dict[str, NDArray[np.float64]]:
+def costs_by_strength(fit: Fits, methods: tuple[str, ...], draws: int) -> dict[str, Floats]:
     """Cost of each method, training sets by values of C; 2OSVM has no C, so that its rows are constant."""
-    found: dict[str, NDArray[np.float64]] = {}
+    found: dict[str, Floats] = {}
     for method in methods:
         costs = np.empty((draws, len(STRENGTHS)))
         for seed in range(draws):

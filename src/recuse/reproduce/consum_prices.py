@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
+from ..arrays import Floats, Indices
 from ..costs import Costs
 from ..datasets import add_novelties
 
-Vector = NDArray[np.float64]
 Labels = NDArray[Any]
 
 COSTS = Costs(fp=4, fn=4, reject=1)
@@ -21,17 +21,17 @@ NOVELTY = 2  # the label of a novelty, and its row of the price matrix
 SCENARIOS = ("none", "ambiguity", "both")
 
 
-def with_novelties(X: Vector, y: Labels, seed: int) -> tuple[Vector, Labels]:
+def with_novelties(X: Floats, y: Labels, seed: int) -> tuple[Floats, Labels]:
     """A quarter as many novelties as cases, after them."""
     return add_novelties(X, y, n_novelties=len(y) // 4, novelty_label=NOVELTY, random_state=seed)
 
 
-def cost_of(answers: NDArray[np.intp], y: Labels) -> float:
+def cost_of(answers: Indices, y: Labels) -> float:
     """Mean price: answers are classes, 2 for ambiguous and 3 for a novelty; y may hold novelties."""
     return float(PRICES[y, answers].mean())
 
 
-def answers_of(model: Any, X: Vector) -> NDArray[np.intp]:
+def answers_of(model: Any, X: Floats) -> Indices:
     """Columns of the price matrix: a class, 2 for ambiguous, 3 for a novelty."""
     if isinstance(model, SVC):
         return model.predict(X).astype(np.intp)
@@ -40,7 +40,7 @@ def answers_of(model: Any, X: Vector) -> NDArray[np.intp]:
     return np.where(decisions.accepted, decisions.forced, rejected).astype(np.intp)
 
 
-def scores_of(model: Any, X: Vector) -> Vector:
+def scores_of(model: Any, X: Floats) -> Floats:
     """Scores F of a pair of one-class machines before their thresholds, one column a class."""
     f, _ = model._evaluate(X).detail
     return np.asarray(f + np.array([model.rho_negative_, model.rho_positive_]))

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Floats
 from ..datasets import make_gaussian_classes
 from ..svm import CoupledOneClassSVC
 from ..svm.coupled.regions import evaluate_regions
-from .consum_prices import COSTS, NOVELTY, NU, SCENARIOS, Labels, Vector, cost_of, scores_of, with_novelties
+from .consum_prices import COSTS, NOVELTY, NU, SCENARIOS, Labels, cost_of, scores_of, with_novelties
 
 N_FEATURES, N_TRAIN, N_OTHER = 5, 300, 1000
 WIDTHS = tuple(4.0**k for k in range(-3, 2))
@@ -60,7 +61,7 @@ class Comparison:
     grid: list[list[float]]
 
 
-def cases(situation: Situation, n: int, seed: int) -> tuple[Vector, Labels]:
+def cases(situation: Situation, n: int, seed: int) -> tuple[Floats, Labels]:
     """A draw."""
     X, y = make_gaussian_classes(
         n, N_FEATURES, separation=situation.separation, positive_share=situation.positive_share, random_state=seed
@@ -102,7 +103,7 @@ def compare(
     return found
 
 
-def _costs(model: Any, X: Vector, y: Labels) -> list[float]:
+def _costs(model: Any, X: Floats, y: Labels) -> list[float]:
     """Costs in the three scenarios; novelties count in the third only."""
     F, known = scores_of(model, X), y != NOVELTY
     rho, costs = (model.rho_negative_, model.rho_positive_), []

@@ -27,6 +27,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from ..arrays import Floats
 from ..costs import Costs
 from ..datasets import load
 from ..svm import DoubleHingeSVC, double_hinge_path
@@ -34,7 +35,6 @@ from ..svm.losses import bartlett_wegkamp_threshold, score_thresholds
 from ..thresholds.rules import Sample, symmetric_band, tuned_band
 from .results import read_outcomes, settings, write_results
 
-Vector = NDArray[np.float64]
 Band = tuple[float, float]
 
 # Loss (mean and standard deviation), rejection and error rate, in per cent, as printed in Table 1.
@@ -140,7 +140,7 @@ def run_part(part: Part) -> list[Outcome]:
     return [outcome for split in done for outcome in split]
 
 
-def run_split(part: Part, X: Vector, y: NDArray[Any], split: int) -> list[Outcome]:
+def run_split(part: Part, X: Floats, y: NDArray[Any], split: int) -> list[Outcome]:
     """All methods on one random split."""
     X, X_test, y, y_test = train_test_split(
         X, y, train_size=part.train, test_size=part.test, stratify=y, random_state=split
@@ -157,7 +157,7 @@ def run_split(part: Part, X: Vector, y: NDArray[Any], split: int) -> list[Outcom
     return outcomes
 
 
-def judge(f: Vector, y: NDArray[Any], low: float, high: float, costs: Costs) -> tuple[float, float, float]:
+def judge(f: Floats, y: NDArray[Any], low: float, high: float, costs: Costs) -> tuple[float, float, float]:
     """Mean cost, rejection rate and error rate (errors over all cases, as in the paper)."""
     yes, no, positive = f > high, f < low, y == 1
     rejected = ~yes & ~no
@@ -166,25 +166,25 @@ def judge(f: Vector, y: NDArray[Any], low: float, high: float, costs: Costs) -> 
     return float(prices.mean()), float(rejected.mean()), float(((yes & ~positive) | (no & positive)).mean())
 
 
-def double_hinge(part: Part, X: Vector, y: NDArray[Any], X_test: Vector, split: int) -> tuple[Vector, Band, str]:
+def double_hinge(part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int) -> tuple[Floats, Band, str]:
     """Rule (9) on the scores of the double hinge."""
     return _with_double_hinge(part, X, y, X_test, split, score_thresholds(part.costs))
 
 
-def bartlett_wegkamp(part: Part, X: Vector, y: NDArray[Any], X_test: Vector, split: int) -> tuple[Vector, Band, str]:
+def bartlett_wegkamp(part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int) -> tuple[Floats, Band, str]:
     """Bartlett and Wegkamp's threshold on the scores of the double hinge."""
     threshold = bartlett_wegkamp_threshold(part.costs)
     return _with_double_hinge(part, X, y, X_test, split, (-threshold, threshold))
 
 
 def _with_double_hinge(
-    part: Part, X: Vector, y: NDArray[Any], X_test: Vector, split: int, band: Band
-) -> tuple[Vector, Band, str]:
-    def scores(X: Vector, y: NDArray[Any], X_test: Vector, gamma: float) -> Vector:
+    part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int, band: Band
+) -> tuple[Floats, Band, str]:
+    def scores(X: Floats, y: NDArray[Any], X_test: Floats, gamma: float) -> Floats:
         path = double_hinge_path(X, y, part.strengths, part.costs, gamma=gamma)
         return path.scores(X_test)[0]
 
-    def price(f: Vector, y: NDArray[Any]) -> tuple[float, Band]:
+    def price(f: Floats, y: NDArray[Any]) -> tuple[float, Band]:
         return judge(f, y, *band, part.costs)[0], band
 
     gamma, C, _ = _search(part, X, y, split, scores, price)
@@ -192,14 +192,14 @@ def _with_double_hinge(
     return model.decision_function(X_test) + model.break_even_, band, f"gamma={gamma:.4g}, C={C:.4g}"
 
 
-def naive(part: Part, X: Vector, y: NDArray[Any], X_test: Vector, split: int) -> tuple[Vector, Band, str]:
+def naive(part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int) -> tuple[Floats, Band, str]:
     """The ordinary SVM; its threshold (two, where the prices differ by class) by cross-validation too."""
 
-    def scores(X: Vector, y: NDArray[Any], X_test: Vector, gamma: float) -> Vector:
+    def scores(X: Floats, y: NDArray[Any], X_test: Floats, gamma: float) -> Floats:
         fits = (SVC(C=C, gamma=gamma).fit(X, y) for C in part.strengths)
         return np.array([fit.decision_function(X_test) for fit in fits])
 
-    def price(f: Vector, y: NDArray[Any]) -> tuple[float, Band]:
+    def price(f: Floats, y: NDArray[Any]) -> tuple[float, Band]:
         sample = Sample.of(f, y == 1, np.ones(len(f)))
         if part.costs.symmetric:
             found, cost = symmetric_band(sample, part.costs, 0.0)
@@ -212,13 +212,13 @@ def naive(part: Part, X: Vector, y: NDArray[Any], X_test: Vector, split: int) ->
     return f, band, f"gamma={gamma:.4g}, C={C:.4g}, thresholds {band[0]:.3g}, {band[1]:.3g}"
 
 
-def logistic(part: Part, X: Vector, y: NDArray[Any], X_test: Vector, split: int) -> tuple[Vector, Band, str]:
+def logistic(part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int) -> tuple[Floats, Band, str]:
     """Logistic regression on the features as they are, and Chow's thresholds."""
     model = LogisticRegression(max_iter=1000).fit(X, y)
     return model.predict_proba(X_test)[:, 1], part.costs.thresholds, "C=1"
 
 
-METHODS: dict[str, Callable[..., tuple[Vector, Band, str]]] = {
+METHODS: dict[str, Callable[..., tuple[Floats, Band, str]]] = {
     "naive": naive,
     "B&W": bartlett_wegkamp,
     "double hinge": double_hinge,
@@ -228,10 +228,10 @@ METHODS: dict[str, Callable[..., tuple[Vector, Band, str]]] = {
 
 def _search(
     part: Part,
-    X: Vector,
+    X: Floats,
     y: NDArray[Any],
     split: int,
-    scores: Callable[..., Vector],
+    scores: Callable[..., Floats],
     price: Callable[..., tuple[float, Band]],
 ) -> tuple[float, float, Band]:
     """Width, C and thresholds of least cross-validated price; ties go to the smoother model."""

@@ -32,6 +32,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from ..arrays import Floats, Indices
 from ..baselines import EmbeddedRejectSVC
 from ..costs import Costs
 from ..datasets import load
@@ -42,7 +43,6 @@ from ..workers import delayed_child
 from .double_ramp_claims import claims, draw
 from .results import read_outcomes, settings, write_results
 
-Vector = NDArray[np.float64]
 Labels = NDArray[Any]
 
 DATA = ("parkinsons", "heart_statlog", "ionosphere", "ilpd", "pima")
@@ -88,7 +88,7 @@ class Outcome:
 class Machine:
     """A fitted machine, as the protocol sees it: scores, half-width of the band, number of support vectors."""
 
-    f: Vector
+    f: Floats
     half: float
     support: int
 
@@ -156,7 +156,7 @@ def run_part(part: Part) -> list[Outcome]:
 
 
 def run_fold(
-    part: Part, X: Vector, y: Labels, train: NDArray[np.intp], test: NDArray[np.intp], seed: int
+    part: Part, X: Floats, y: Labels, train: Indices, test: Indices, seed: int
 ) -> dict[tuple[str, float], tuple[float, float | None, float, int]]:
     """What each method does at each price on one fold."""
     prepare = make_pipeline(SimpleImputer(strategy="median"), StandardScaler()).fit(X[train])
@@ -180,10 +180,10 @@ def judge(answers: Labels, y: Labels, d: float) -> tuple[float, float | None, fl
     return float((d * rejected + wrong).mean()), accuracy, float(rejected.mean())
 
 
-def double_ramp(part: Part, X: Vector, y: Labels, X_test: Vector, seed: int) -> Iterator[Machine]:
+def double_ramp(part: Part, X: Floats, y: Labels, X_test: Floats, seed: int) -> Iterator[Machine]:
     """SDR-SVM."""
 
-    def answers(X: Vector, y: Labels, X_test: Vector, gamma: float) -> Labels:
+    def answers(X: Floats, y: Labels, X_test: Floats, gamma: float) -> Labels:
         path = double_ramp_path(X, y, part.lams, part.prices, gamma=gamma)
         f = path.scores(X_test)
         return np.where(np.abs(f) > path.rho[:, :, None], np.sign(f), 0.0)
@@ -193,11 +193,11 @@ def double_ramp(part: Part, X: Vector, y: Labels, X_test: Vector, seed: int) -> 
         yield Machine(model.decision_function(X_test), model.rho_, len(model.support_))
 
 
-def double_hinge(part: Part, X: Vector, y: Labels, X_test: Vector, seed: int) -> Iterator[Machine]:
+def double_hinge(part: Part, X: Floats, y: Labels, X_test: Floats, seed: int) -> Iterator[Machine]:
     """DH-SVM."""
     halves = np.array([score_thresholds(Costs(reject=d))[1] for d in part.prices])
 
-    def answers(X: Vector, y: Labels, X_test: Vector, gamma: float) -> Labels:
+    def answers(X: Floats, y: Labels, X_test: Floats, gamma: float) -> Labels:
         f = double_hinge_path(X, y, part.strengths, part.prices, gamma=gamma).scores(X_test)
         return np.where(np.abs(f) > halves[:, None, None], np.sign(f), 0.0)
 
@@ -207,14 +207,14 @@ def double_hinge(part: Part, X: Vector, y: Labels, X_test: Vector, seed: int) ->
         yield Machine(model.decision_function(X_test), half, len(model.support_))
 
 
-def embedded(part: Part, X: Vector, y: Labels, X_test: Vector, seed: int) -> Iterator[Machine]:
+def embedded(part: Part, X: Floats, y: Labels, X_test: Floats, seed: int) -> Iterator[Machine]:
     """ER-SVM."""
 
-    def machine(X: Vector, y: Labels, X_test: Vector, gamma: float, d: float, C: float) -> Machine:
+    def machine(X: Floats, y: Labels, X_test: Floats, gamma: float, d: float, C: float) -> Machine:
         model = EmbeddedRejectSVC(d, C=C, gamma=gamma, tol=1e-2).fit(X, y)
         return Machine(model.decision_function(X_test), model.epsilon_, len(model.support_))
 
-    def answers(X: Vector, y: Labels, X_test: Vector, gamma: float) -> Labels:
+    def answers(X: Floats, y: Labels, X_test: Floats, gamma: float) -> Labels:
         grid = [[machine(X, y, X_test, gamma, d, C).answers() for C in part.embedded] for d in part.prices]
         return np.array(grid)
 
@@ -222,7 +222,7 @@ def embedded(part: Part, X: Vector, y: Labels, X_test: Vector, seed: int) -> Ite
         yield machine(X, y, X_test, gamma, d, C)
 
 
-def ordinary(part: Part, X: Vector, y: Labels, X_test: Vector, seed: int) -> Iterator[Machine]:
+def ordinary(part: Part, X: Floats, y: Labels, X_test: Floats, seed: int) -> Iterator[Machine]:
     """The SVM, and the threshold on |f| of least cross-validated risk."""
     best = [(np.inf, 0.0, 0.0, 0.0)] * len(part.prices)
     for gamma in _gammas(part, X):
@@ -248,7 +248,7 @@ METHODS: dict[str, Callable[..., Iterator[Machine]]] = {
 
 
 def _search(
-    part: Part, strengths: tuple[float, ...], X: Vector, y: Labels, seed: int, answers: Callable[..., Labels]
+    part: Part, strengths: tuple[float, ...], X: Floats, y: Labels, seed: int, answers: Callable[..., Labels]
 ) -> list[tuple[float, float]]:
     """Width and regularisation of least risk on held-out cases, for each price."""
     best = [(np.inf, 0.0, 0.0)] * len(part.prices)
@@ -262,7 +262,7 @@ def _search(
     return [(gamma, strength) for _, gamma, strength in best]
 
 
-def _gammas(part: Part, X: Vector) -> list[float]:
+def _gammas(part: Part, X: Floats) -> list[float]:
     return [width / X.shape[1] for width in part.widths]
 
 

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.ensemble import AdaBoostClassifier, HistGradientBoostingClassifier, RandomForestClassifier
@@ -31,6 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from .. import __version__
+from ..arrays import Floats
 from ..baselines import ChowBoostingClassifier, KSLinearClassifier, RankBoostClassifier
 from ..boosting import ExactBoostClassifier
 from ..datasets import load
@@ -196,7 +196,7 @@ def _ensemblers(quick: bool) -> dict[str, Any]:
     return ours | others
 
 
-def _stacked(X: Any, y: Any, X_test: Any, quick: bool) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _stacked(X: Any, y: Any, X_test: Any, quick: bool) -> tuple[Floats, Floats]:
     """Predictions of the base models: out of fold for the training cases, of all training cases for the others."""
     network = MLPClassifier((50, 50, 50, 50), random_state=0, early_stopping=len(y) > LARGE)
     models = _base_models() | {"neural network": _filled(network, scaled=True)}
@@ -237,7 +237,7 @@ def _rejecting(X: Any, y: Any, X_test: Any, y_test: Any, quick: bool) -> list[Ro
     return rows
 
 
-def _table(rows: list[Row], part: str, value: str) -> dict[str, dict[str, NDArray[np.float64]]]:
+def _table(rows: list[Row], part: str, value: str) -> dict[str, dict[str, Floats]]:
     """Method -> data set -> one value a fold (of several prices their mean)."""
     cells: dict[str, dict[str, dict[int, list[float]]]] = {}
     for row in rows:
@@ -250,11 +250,11 @@ def _table(rows: list[Row], part: str, value: str) -> dict[str, dict[str, NDArra
     }
 
 
-def _error(values: NDArray[np.float64]) -> float:
+def _error(values: Floats) -> float:
     return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
 
-def _printed(table: dict[str, dict[str, NDArray[np.float64]]], bar: dict[str, float] | None = None) -> list[str]:
+def _printed(table: dict[str, dict[str, Floats]], bar: dict[str, float] | None = None) -> list[str]:
     """Return a table of mean and standard error over the folds."""
     names = list(next(iter(table.values())))
     lines = [f"| method | {' | '.join(names)} |", f"| --- | {' | '.join('---:' for _ in names)} |"]

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Floats, Indices
 from ..base import Evaluation, RejectOptionMixin
 from ..labels import to_python
 from ..parameters import check_weights, is_number
@@ -27,10 +27,10 @@ class KernelMachineMixin(RejectOptionMixin):
     kernel: str | Callable[..., Any]
     class_weight: Any
     thresholds_: tuple[float, float]
-    support_: NDArray[np.intp]
+    support_: Indices
     support_vectors_: Any
-    dual_coef_: NDArray[np.float64]
-    coef_: NDArray[np.float64]
+    dual_coef_: Floats
+    coef_: Floats
     intercept_: float
     _kernel: Kernel
 
@@ -38,7 +38,7 @@ class KernelMachineMixin(RejectOptionMixin):
     def _check_parameters(self) -> None:
         """Refuse parameters out of range."""
 
-    def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[np.float64], NDArray[np.float64]]:
+    def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Floats, Floats]:
         """Return the cases, their labels as -1 and +1, and their weights."""
         self._check_parameters()
         X, y = validate_data(self, X, y, **INPUT_FORM)
@@ -50,7 +50,7 @@ class KernelMachineMixin(RejectOptionMixin):
             check_kernel_matrix(X)
         return X, np.where(codes == 1, 1.0, -1.0), weights
 
-    def _weights(self, sample_weight: Any, codes: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _weights(self, sample_weight: Any, codes: Indices) -> Floats:
         """Weight of each case: its own times that of its class."""
         weights = check_weights(sample_weight, len(codes))
         if self.class_weight is None:
@@ -70,16 +70,14 @@ class KernelMachineMixin(RejectOptionMixin):
         factors = np.array(given, dtype=np.float64)
         return weights * factors[codes]
 
-    def _settle(self, X: Any, weights: NDArray[np.float64]) -> tuple[NDArray[np.intp], Any]:
+    def _settle(self, X: Any, weights: Floats) -> tuple[Indices, Any]:
         """Positions of the cases of positive weight, and these cases; settles the kernel on them."""
         used = np.flatnonzero(weights)
         cases = X if len(used) == X.shape[0] else some_cases(X, used, self.kernel)
         self._kernel = settle_kernel(self, cases, weights[used])
         return used, cases
 
-    def _store_support(
-        self, beta: NDArray[np.float64], X: Any, used: NDArray[np.intp], *, balanced: bool = False
-    ) -> None:
+    def _store_support(self, beta: Floats, X: Any, used: Indices, *, balanced: bool = False) -> None:
         """Publish the cases with coefficients; `used` are the positions of the rows of X among the training cases.
 
         `balanced` coefficients sum to 0.
@@ -95,7 +93,7 @@ class KernelMachineMixin(RejectOptionMixin):
         elif hasattr(self, "coef_"):
             del self.coef_  # of an earlier fit
 
-    def _score(self, X: Any) -> NDArray[np.float64]:
+    def _score(self, X: Any) -> Floats:
         """The score f of each case."""
         name = self._kernel.name  # as fitted
         if name == "linear":

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import Indices
 from ..base import Evaluation
 from ..costs import Costs
 from ..parameters import check_choice, check_max_iter, check_positive
@@ -238,7 +238,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         n, d = X.shape
         return self.kernel == "linear" and self.solver == "smo" and n >= _MANY and d <= min(_NARROW, n // 4)
 
-    def _store(self, solution: Solution, X: Any, used: NDArray[np.intp]) -> None:
+    def _store(self, solution: Solution, X: Any, used: Indices) -> None:
         """Publish the support vectors and the certificate."""
         self._store_support(solution.model.beta, X, used, balanced=True)
         self.intercept_ = solution.model.intercept

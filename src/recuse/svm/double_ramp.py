@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import Floats, Indices
 from ..base import Evaluation
 from ..costs import Costs
 from ..parameters import check_choice, check_count, check_positive, check_share
@@ -245,7 +245,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         for _ in range(self.n_init - 1):
             yield loss.random_turned(rng)
 
-    def _store(self, solution: Solution, X: Any, used: NDArray[np.intp], signs: NDArray[np.float64]) -> None:
+    def _store(self, solution: Solution, X: Any, used: Indices, signs: Floats) -> None:
         """Publish the expansion, the band and the certificate."""
         point = solution.model
         self._store_support(point.beta, X, used, balanced=self.penalty == "l2")

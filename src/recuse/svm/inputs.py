@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from ..arrays import Floats, Indices
 from ..parameters import check_choice, check_number, is_number
 from .kernels import KERNELS, Kernel
 
@@ -28,7 +28,7 @@ def check_kernel_parameters(machine: Any) -> None:
         raise ValueError(f"gamma must be 'scale', 'auto' or a number greater than 0; got {gamma!r}.")
 
 
-def check_both_classes_weigh(codes: NDArray[np.intp], weights: NDArray[np.float64]) -> None:
+def check_both_classes_weigh(codes: Indices, weights: Floats) -> None:
     """Refuse weights that leave one class without cases."""
     if len(np.unique(codes[weights > 0])) < 2:
         raise ValueError(
@@ -36,12 +36,12 @@ def check_both_classes_weigh(codes: NDArray[np.intp], weights: NDArray[np.float6
         )
 
 
-def some_cases(X: Any, rows: NDArray[np.intp], kernel: Any) -> Any:
+def some_cases(X: Any, rows: Indices, kernel: Any) -> Any:
     """Some of the cases; of a kernel matrix, rows and columns."""
     return X[rows][:, rows] if isinstance(kernel, str) and kernel == "precomputed" else X[rows]
 
 
-def settle_kernel(machine: Any, X: Any, weights: NDArray[np.float64]) -> Kernel:
+def settle_kernel(machine: Any, X: Any, weights: Floats) -> Kernel:
     """The kernel function, with gamma as a number."""
     gamma = machine.gamma
     if gamma == "auto":
@@ -52,7 +52,7 @@ def settle_kernel(machine: Any, X: Any, weights: NDArray[np.float64]) -> Kernel:
     return Kernel(machine.kernel, float(gamma), float(machine.degree), float(machine.coef0))
 
 
-def _variance(X: Any, weights: NDArray[np.float64]) -> float:
+def _variance(X: Any, weights: Floats) -> float:
     """Variance of all entries of X, each row with its weight: a case of weight 2 counts as two."""
     total = weights.sum() * X.shape[1]
     if sparse.issparse(X):

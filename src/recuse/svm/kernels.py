@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..arrays import Floats
+
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 Matrix = NDArray[Any]
 _TILE = (256, 512)  # a megabyte: stays in the processor's cache
@@ -63,7 +65,7 @@ class Kernel:
                 return np.power(products, self.degree, out=products)
         return products
 
-    def diagonal(self, X: Any) -> NDArray[np.float64]:
+    def diagonal(self, X: Any) -> Floats:
         """Kernel of each case with itself."""
         if callable(self.name):
             return np.array([float(self(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])])
@@ -83,7 +85,7 @@ class Kernel:
             return 2.0 * inner(X, Z) - squared_norms(Z)
         return 2.0 * self(X, Z) - self.diagonal(Z)
 
-    def expansion(self, X: Any, basis: Any, coef: NDArray[np.float64]) -> NDArray[np.float64]:
+    def expansion(self, X: Any, basis: Any, coef: Floats) -> Floats:
         """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time.
 
         `coef` may have several columns, one for each expansion. Distances are taken from the middle of the basis, so
@@ -163,7 +165,7 @@ def centred(X: Any) -> Any:
     return shifted(X, middle(X))
 
 
-def middle(X: Any) -> NDArray[np.float64]:
+def middle(X: Any) -> Floats:
     """Column means; of a sparse matrix only where a column has no zeros, and is as sparse when it is shifted."""
     if not sparse.issparse(X):
         return np.asarray(X.mean(axis=0))
@@ -171,7 +173,7 @@ def middle(X: Any) -> NDArray[np.float64]:
     return np.where(full, np.asarray(X.mean(axis=0)).ravel(), 0.0)
 
 
-def shifted(X: Any, centre: NDArray[np.float64]) -> Any:
+def shifted(X: Any, centre: Floats) -> Any:
     """X minus a point."""
     if not sparse.issparse(X):
         return X - centre

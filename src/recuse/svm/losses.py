@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Floats
 from ..costs import Costs
 
 
@@ -28,14 +29,14 @@ class Hinges:
         second column: the inner one. A single hinge has inner weight 0.
     """
 
-    weights: NDArray[np.float64]
-    offsets: NDArray[np.float64]
+    weights: Floats
+    offsets: Floats
 
-    def value(self, y: NDArray[Any], f: NDArray[np.float64]) -> NDArray[np.float64]:
+    def value(self, y: NDArray[Any], f: Floats) -> Floats:
         """Loss of each case with labels -1, +1 and scores f."""
         row = (np.asarray(y) > 0).astype(np.intp)
         gaps = self.offsets[row] - (np.asarray(y) * f)[:, None]
-        loss: NDArray[np.float64] = (self.weights[row] * np.maximum(gaps, 0.0)).sum(axis=1)
+        loss: Floats = (self.weights[row] * np.maximum(gaps, 0.0)).sum(axis=1)
         return loss
 
 

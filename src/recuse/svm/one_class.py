@@ -7,11 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import Floats, Indices
 from ..base import Evaluation, RejectOptionMixin
 from ..costs import Costs
 from ..labels import to_python
@@ -206,7 +206,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         self._warn_if_unfinished(solution)
         return self
 
-    def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
+    def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Indices, Floats]:
         """Return the cases, their class numbers and their weights."""
         self._check_parameters()
         X, y = validate_data(self, X, y, **INPUT_FORM)
@@ -246,7 +246,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
             problem, rows, tol=self.tol, max_iter=self.max_iter, nonnegative=bool(self.nonnegative_rho)
         )
 
-    def _store(self, solution: Solution, problem: CoupledQP, X: Any, used: NDArray[np.intp]) -> None:
+    def _store(self, solution: Solution, problem: CoupledQP, X: Any, used: Indices) -> None:
         """Publish the support vectors, in the order of the training cases, and the certificate."""
         coef, facts = solution.model.point.coefficients(problem.y), solution.model.certificate
         support = np.flatnonzero(coef.any(axis=0))
@@ -282,7 +282,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, **INPUT_FORM)
         return evaluate_regions(self._scores(X), -self.intercept_, self.rejection, X)
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
+    def _scores(self, X: Any) -> Floats:
         """Scores ``<w, phi>`` in both machines, one column a class."""
         if self._kernel.name == "precomputed":
             return np.asarray(X[:, self.support_] @ self.dual_coef_.T)
@@ -292,12 +292,12 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         _, X = evaluation.detail
         labels = [to_python(self.classes_[code]) for code in self._support_codes]
 
-        def nearest(rows: NDArray[np.intp]) -> list[str]:
+        def nearest(rows: Indices) -> list[str]:
             return closest(self._closeness(X[rows]), self.support_, labels)
 
         return region_reasons(evaluation, [to_python(label) for label in self.classes_], nearest)
 
-    def _closeness(self, X: Any) -> NDArray[np.float64]:
+    def _closeness(self, X: Any) -> Floats:
         """How close cases are to the support vectors: the closer, the greater."""
         if self._kernel.name == "precomputed":
             return 2.0 * dense(X[:, self.support_]) - self._support_diagonal
@@ -310,7 +310,7 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         return tags
 
 
-def _positive_first(codes: NDArray[np.intp], weights: NDArray[np.float64]) -> NDArray[np.intp]:
+def _positive_first(codes: Indices, weights: Floats) -> Indices:
     """Positions of the cases with a weight: those of the second class, then those of the first."""
     used = np.flatnonzero(weights)
     return used[np.argsort(-codes[used], kind="stable")]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_array
 
+from ..arrays import Flags, Floats, Indices
 from ..costs import Costs, as_costs
 from ..labels import to_python
 from ..parameters import is_number
@@ -42,18 +43,18 @@ class DoubleHingePath:
     """
 
     costs: tuple[Costs, ...]
-    Cs: NDArray[np.float64]
-    dual_coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    objective: NDArray[np.float64]
-    dual_gap: NDArray[np.float64]
-    residual: NDArray[np.float64]
-    n_iter: NDArray[np.intp]
-    converged: NDArray[np.bool_]
+    Cs: Floats
+    dual_coef: Floats
+    intercept: Floats
+    objective: Floats
+    dual_gap: Floats
+    residual: Floats
+    n_iter: Indices
+    converged: Flags
     kernel: Kernel
     training_cases: Any
 
-    def scores(self, X: Any) -> NDArray[np.float64]:
+    def scores(self, X: Any) -> Floats:
         """Score f of each case under every solution, of shape (n_costs, n_Cs, n_cases).
 
         Parameters
@@ -63,7 +64,7 @@ class DoubleHingePath:
         return path_scores(self, X)
 
 
-def path_scores(path: Any, X: Any) -> NDArray[np.float64]:
+def path_scores(path: Any, X: Any) -> Floats:
     """Score f of each case under every solution of a path: all expansions in one sweep over the kernel values."""
     X = check_array(X, accept_sparse="csr", dtype=np.float64)
     width = path.training_cases.shape[1]
@@ -76,7 +77,7 @@ def path_scores(path: Any, X: Any) -> NDArray[np.float64]:
         f = np.asarray(X[:, used] @ coef)
     else:
         f = path.kernel.expansion(X, path.training_cases[used], coef)
-    scores: NDArray[np.float64] = f.T.reshape((*path.dual_coef.shape[:2], -1)) + path.intercept[:, :, None]
+    scores: Floats = f.T.reshape((*path.dual_coef.shape[:2], -1)) + path.intercept[:, :, None]
     return scores
 
 
@@ -212,18 +213,16 @@ def _warn_if_unfinished(solutions: NDArray[Any], tol: float) -> None:
         )
 
 
-def _start(
-    beta: NDArray[np.float64], a: int, position: int, upwards: NDArray[np.intp], values: NDArray[np.float64]
-) -> NDArray[np.float64] | None:
+def _start(beta: Floats, a: int, position: int, upwards: Indices, values: Floats) -> Floats | None:
     """Where to begin: the next smaller C, scaled; for the smallest, the previous price list."""
     if position > 0:
         smaller, c = upwards[position - 1], upwards[position]
-        scaled: NDArray[np.float64] = beta[a, smaller] * (values[c] / values[smaller])
+        scaled: Floats = beta[a, smaller] * (values[c] / values[smaller])
         return scaled
     return beta[a - 1, upwards[0]] if a > 0 else None
 
 
-def check_values(given: Any, name: str = "Cs") -> NDArray[np.float64]:
+def check_values(given: Any, name: str = "Cs") -> Floats:
     """The values of a path's parameter as an array; refuse what are no numbers greater than 0."""
     values = list(given) if isinstance(given, Sequence | np.ndarray) and np.ndim(given) == 1 else []
     if not values or not all(is_number(value) and np.isfinite(value) and value > 0 for value in values):

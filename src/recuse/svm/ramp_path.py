@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
 from ..solution import Solution
 from .dc.ramps import ramp_loss
@@ -42,19 +43,19 @@ class DoubleRampPath:
     """
 
     costs: tuple[Costs, ...]
-    lams: NDArray[np.float64]
-    dual_coef: NDArray[np.float64]
-    intercept: NDArray[np.float64]
-    rho: NDArray[np.float64]
-    objective: NDArray[np.float64]
-    residual: NDArray[np.float64]
-    n_support: NDArray[np.intp]
-    n_iter: NDArray[np.intp]
-    converged: NDArray[np.bool_]
+    lams: Floats
+    dual_coef: Floats
+    intercept: Floats
+    rho: Floats
+    objective: Floats
+    residual: Floats
+    n_support: Indices
+    n_iter: Indices
+    converged: Flags
     kernel: Kernel
     training_cases: Any
 
-    def scores(self, X: Any) -> NDArray[np.float64]:
+    def scores(self, X: Any) -> Floats:
         """Score f of each case under every solution, of shape (n_costs, n_lams, n_cases).
 
         Parameters
@@ -160,7 +161,7 @@ def double_ramp_path(
     )
 
 
-def _solve_all(like: DoubleRampSVC, losses: list[Any], lams: NDArray[np.float64], X: Any) -> NDArray[Any]:
+def _solve_all(like: DoubleRampSVC, losses: list[Any], lams: Floats, X: Any) -> NDArray[Any]:
     """The solution for each loss and lam; one program serves them all."""
     from .dc.descent import best_of
 

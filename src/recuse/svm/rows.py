@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..arrays import Floats, Indices
 from . import loops
 from .kernels import Kernel, centred, dense, finite, log_factors, squared_norms, stretches
 
-Index = NDArray[np.intp]
-Vector = NDArray[np.float64]
 _SAMPLED = 64
 _SIDE = 320  # of a tile of kernel values: it stays in the processor's cache
 
@@ -28,27 +27,27 @@ class MatrixRows:
         self.K = K
         self.n = len(K)
         self.diagonal = np.asarray(K.diagonal(), dtype=np.float64)
-        self.active: Index = np.arange(self.n)
+        self.active: Indices = np.arange(self.n)
 
-    def square(self, rows: Index) -> NDArray[Any]:
+    def square(self, rows: Indices) -> NDArray[Any]:
         """Kernel values among some active cases, given by their positions in `active`."""
         chosen = self.active[rows]
         out = np.empty((len(rows), len(rows)), dtype=self.K.dtype)
         loops.gather_block(self.K, chosen, chosen, out)
         return out
 
-    def add(self, rows: Index, coef: Vector, g: Vector) -> None:
+    def add(self, rows: Indices, coef: Floats, g: Floats) -> None:
         """``g += K[active, rows] @ coef``."""
         if len(self.active) == self.n:
             loops.add_rows(self.K, self.active[rows], coef, g)
         else:
             loops.add_rows_at(self.K, self.active[rows], self.active, coef, g)
 
-    def row(self, i: int) -> Vector:
+    def row(self, i: int) -> Floats:
         """Row i in double precision."""
         return self.K[i].astype(np.float64, copy=False)
 
-    def keep(self, positions: Index) -> None:
+    def keep(self, positions: Indices) -> None:
         """Restrict the active columns to those at `positions`."""
         self.active = self.active[positions]
 
@@ -60,12 +59,12 @@ class MatrixRows:
         """There is no finer source than the matrix."""
         return False
 
-    def scores(self, beta: Vector) -> Vector:
+    def scores(self, beta: Floats) -> Floats:
         """``K @ beta`` in double precision; `beta` may have several columns."""
         support = nonzero_rows(beta)
         return self._product_of_all(support, beta[support])
 
-    def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
+    def product(self, rows: Indices, columns: Indices, coef: Floats) -> Floats:
         """``K[rows][:, columns] @ coef`` in double precision; `coef` may have several columns."""
         if len(rows) == self.n:
             return self._product_of_all(columns, coef)
@@ -74,7 +73,7 @@ class MatrixRows:
             out[part] = self.K[np.ix_(rows[part], columns)].astype(np.float64, copy=False) @ coef
         return out
 
-    def _product_of_all(self, columns: Index, coef: Vector) -> Vector:
+    def _product_of_all(self, columns: Indices, coef: Floats) -> Floats:
         if 2 * len(columns) < self.n:
             return self.K[:, columns] @ coef
         full = np.zeros((self.n, *coef.shape[1:]))  # cheaper than a copy of most of the matrix
@@ -94,14 +93,14 @@ class VectorRows:
         self.diagonal = finite(kernel.diagonal(X), kernel)
         self._set_up()
 
-    def square(self, rows: Index) -> NDArray[Any]:
+    def square(self, rows: Indices) -> NDArray[Any]:
         """Kernel values among some active cases, given by their positions in `active`."""
         chosen = self.active[rows]
         out = self._values(chosen, self._take(self._right, chosen))
         np.fill_diagonal(out, self.diagonal[chosen])
         return out
 
-    def add(self, rows: Index, coef: Vector, g: Vector) -> None:
+    def add(self, rows: Indices, coef: Floats, g: Floats) -> None:
         """``g += K[active, rows] @ coef``, from the cache where the rows are there."""
         ids = self.active[rows]
         slots = self._slot[ids]
@@ -111,11 +110,11 @@ class VectorRows:
         for part in stretches(len(ids), 1, self._capacity):
             loops.add_rows(self._view, self._load(ids[part]), coef[part], g)
 
-    def row(self, i: int) -> Vector:
+    def row(self, i: int) -> Floats:
         """Row i in double precision."""
         return self.kernel(self.X[i : i + 1], self.X)[0].astype(np.float64, copy=False)
 
-    def keep(self, positions: Index) -> None:
+    def keep(self, positions: Indices) -> None:
         """Restrict the active columns to those at `positions`; the cached rows are cut to fit."""
         used = np.flatnonzero(self._owner >= 0)
         owners, old, m = self._owner[used], self._view, len(positions)
@@ -133,14 +132,14 @@ class VectorRows:
         self._lay_out(np.arange(self.n))
         self._active_right = self._right
 
-    def scores(self, beta: Vector) -> Vector:
+    def scores(self, beta: Floats) -> Floats:
         """``K @ beta`` in double precision; `beta` may have several columns."""
         if self.kernel.name == "rbf" and not sparse.issparse(self.X):
             return finite(gaussian_scores(self.X, self.kernel.gamma, beta), self.kernel)
         support = nonzero_rows(beta)
         return self.product(np.arange(self.n), support, beta[support])
 
-    def product(self, rows: Index, columns: Index, coef: Vector) -> Vector:
+    def product(self, rows: Indices, columns: Indices, coef: Floats) -> Floats:
         """``K[rows][:, columns] @ coef`` in double precision."""
         return finite(self.kernel.expansion(self.X[rows], self.X[columns], coef), self.kernel)
 
@@ -171,7 +170,7 @@ class VectorRows:
         self._buffer = np.empty(max(self.budget // self.dtype.itemsize, self.n), dtype=self.dtype)
         self.reset()
 
-    def _lay_out(self, active: Index) -> None:
+    def _lay_out(self, active: Indices) -> None:
         """Share the buffer out among rows as long as `active`."""
         m = len(active)
         self.active = active
@@ -181,7 +180,7 @@ class VectorRows:
         self._owner = np.full(self._capacity, -1, dtype=np.intp)
         self._next = 0
 
-    def _load(self, ids: Index) -> Index:
+    def _load(self, ids: Indices) -> Indices:
         """Compute rows into the oldest slots, which lie side by side."""
         size = len(ids)
         if self._next + size > self._capacity:
@@ -207,10 +206,10 @@ class VectorRows:
         else:
             self._left = self._right = np.ascontiguousarray(self.X, dtype=self.dtype)
 
-    def _take(self, right: Any, rows: Index) -> Any:
+    def _take(self, right: Any, rows: Indices) -> Any:
         return tuple(part[rows] for part in right) if isinstance(right, tuple) else right[rows]
 
-    def _values(self, rows: Index, right: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def _values(self, rows: Indices, right: Any, out: NDArray[Any] | None = None) -> NDArray[Any]:
         """Kernel values between the cases `rows` and those behind `right`."""
         if isinstance(right, tuple):
             values = self._general_values(rows, *right)
@@ -221,14 +220,14 @@ class VectorRows:
         out = np.matmul(self._left[rows], right.T, out=out)
         return exp_in_place(out) if self.kernel.name == "rbf" else self.kernel.finish(out, out, out)
 
-    def _general_values(self, rows: Index, right: Any, norms: NDArray[Any]) -> NDArray[Any]:
+    def _general_values(self, rows: Indices, right: Any, norms: NDArray[Any]) -> NDArray[Any]:
         if callable(self.kernel.name):
             return self.kernel(self._left[rows], right).astype(self.dtype)
         products = dense(self._left[rows] @ right.T)
         return self.kernel.finish(products, self._right[1][rows], norms)
 
 
-def gaussian_scores(X: Vector, gamma: float, beta: Vector) -> Vector:
+def gaussian_scores(X: Floats, gamma: float, beta: Floats) -> Floats:
     """``K @ beta`` for the rbf kernel between the rows of X, in double precision; `beta` may have several columns.
 
     K is symmetric: each value between two cases with coefficients is computed once, for both.
@@ -255,7 +254,7 @@ def gaussian_scores(X: Vector, gamma: float, beta: Vector) -> Vector:
     return out
 
 
-def nonzero_rows(beta: Vector) -> Index:
+def nonzero_rows(beta: Floats) -> Indices:
     """Positions of the cases with a coefficient, in any column."""
     return np.flatnonzero(beta if beta.ndim == 1 else beta.any(axis=1))
 

@@ -27,6 +27,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ..arrays import Flags, Floats, Indices
 from ..base import Evaluation, RejectOptionMixin
 from ..costs import Costs
 from ..labels import as_labels, require_known
@@ -37,7 +38,7 @@ from .reasons import band_reasons, detector_name, multiclass_reasons
 from .rules import Band, Sample, chow_band, covering_threshold, neutral_band, symmetric_band, tuned_band
 from .weighting import fit_params
 
-_Positions: TypeAlias = NDArray[np.intp]
+_Positions: TypeAlias = Indices
 
 # Fitted attributes that only some parameters give.
 _SOMETIMES_FITTED = ("fold_thresholds_", "guarantee_", "novelty_", "threshold_spread_", "thresholds_")
@@ -53,8 +54,8 @@ class _Part(NamedTuple):
 
     X: Any
     y: NDArray[Any]
-    codes: NDArray[np.intp]
-    weights: NDArray[np.float64]
+    codes: Indices
+    weights: Floats
     groups: NDArray[Any] | None
 
 
@@ -264,7 +265,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
 
     def _check_data(
         self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[Any, NDArray[Any], NDArray[np.float64], NDArray[Any] | None]:
+    ) -> tuple[Any, NDArray[Any], Floats, NDArray[Any] | None]:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_consistent_length(X, y, sample_weight, groups)
@@ -283,7 +284,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         # A case of weight 0 is absent: it must not sit in a fold either.
         return _rows(X, present), y[present], weights[present], None if groups is None else groups[present]
 
-    def _check_rule_fits(self, weights: NDArray[np.float64], groups: Any) -> None:
+    def _check_rule_fits(self, weights: Floats, groups: Any) -> None:
         """Refuse what the rule cannot do with this estimator, these classes or these weights."""
         name = type(self.estimator).__name__
         self._response = "predict_proba" if hasattr(self.estimator, "predict_proba") else "decision_function"
@@ -328,7 +329,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         testing, placing = train_test_split(calibration, test_size=_PLACING_SHARE, random_state=random)
         return (placing if self._is_frozen() else fitting), placing, testing
 
-    def _fit_models(self, X: Any, y: NDArray[Any], weights: NDArray[np.float64]) -> None:
+    def _fit_models(self, X: Any, y: NDArray[Any], weights: Floats) -> None:
         self.estimator_ = clone(self.estimator).fit(X, y, **fit_params(self.estimator, weights))
         self.n_iter_, self.residual_ = 1, 0.0
         known = getattr(self.estimator_, "classes_", self.classes_)
@@ -367,7 +368,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         prices = costs.matrix(len(self.classes_))[part.codes, answers]
         self.objective_ = float(np.average(prices, weights=part.weights))
 
-    def _cross_validated_scores(self, part: _Part, folds: list[tuple[_Positions, _Positions]]) -> NDArray[np.float64]:
+    def _cross_validated_scores(self, part: _Part, folds: list[tuple[_Positions, _Positions]]) -> Floats:
         """Scores of each case by a model that was fitted without it."""
         tested = np.concatenate([test for _, test in folds])
         if not np.array_equal(np.sort(tested), np.arange(len(part.y))):
@@ -375,7 +376,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         scored = Parallel(n_jobs=self.n_jobs)(delayed(self._fit_and_score)(part, train, test) for train, test in folds)
         return np.concatenate(scored)[np.argsort(tested)]
 
-    def _fit_and_score(self, part: _Part, train: _Positions, test: _Positions) -> NDArray[np.float64]:
+    def _fit_and_score(self, part: _Part, train: _Positions, test: _Positions) -> Floats:
         model = clone(self.estimator)
         model.fit(_rows(part.X, train), part.y[train], **fit_params(model, part.weights[train]))
         if not np.array_equal(getattr(model, "classes_", self.classes_), self.classes_):
@@ -383,7 +384,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         return self._scores(model, _rows(part.X, test))
 
     def _learn_band(
-        self, scores: NDArray[np.float64], part: _Part, folds: list[tuple[_Positions, _Positions]], costs: Costs
+        self, scores: Floats, part: _Part, folds: list[tuple[_Positions, _Positions]], costs: Costs
     ) -> None:
         all_rows = np.arange(len(scores))
         self._band, *per_fold = (
@@ -410,9 +411,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if self._band is not None:
             self.thresholds_ = (self._band.lower, self._band.upper)
 
-    def _certify(
-        self, X_placing: Any, y_placing: NDArray[np.intp], X_testing: Any, y_testing: NDArray[np.intp], n_rows: int
-    ) -> None:
+    def _certify(self, X_placing: Any, y_placing: Indices, X_testing: Any, y_testing: Indices, n_rows: int) -> None:
         """Move the thresholds until the guarantee is shown on the test cases."""
         assert self.guarantee is not None
         level, confidence = self.guarantee, self.confidence
@@ -436,15 +435,15 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         else:
             self._band = self._band.moved_to(passed.threshold)
 
-    def _accepts(self, scores: NDArray[np.float64], threshold: float) -> NDArray[np.bool_]:
+    def _accepts(self, scores: Floats, threshold: float) -> Flags:
         """Which cases would be accepted if the thresholds were moved to this confidence."""
         if self._band is None:
             return scores.max(axis=1) > threshold
         return self._band.moved_to(threshold).acceptance(scores) > 0
 
-    def _confidence(self, evaluation: Evaluation) -> NDArray[np.float64]:
+    def _confidence(self, evaluation: Evaluation) -> Floats:
         """What the guarantee cuts: how sure the class is, with novelties out of reach of every threshold."""
-        scores: NDArray[np.float64] = evaluation.detail
+        scores: Floats = evaluation.detail
         sure = scores.max(axis=1) if self._band is None else self._band.confidence(scores)
         return sure if evaluation.novel is None else np.where(evaluation.novel, -np.inf, sure)
 
@@ -471,13 +470,13 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         r = np.where(novel, np.minimum(evaluation.r, inlier_score), evaluation.r)
         return Evaluation(evaluation.h, r, novel, detail=evaluation.detail)
 
-    def _evaluation(self, scores: NDArray[np.float64]) -> Evaluation:
+    def _evaluation(self, scores: Floats) -> Evaluation:
         """H and r of scored cases, leaving novelties aside."""
         if self._band is None:
             return Evaluation(scores, self.costs_.fp * (scores.max(axis=1) - self._bar), detail=scores)
         return Evaluation(scores - self._band.centre, self._band.acceptance(scores), detail=scores)
 
-    def _scores(self, model: Any, X: Any) -> NDArray[np.float64]:
+    def _scores(self, model: Any, X: Any) -> Floats:
         """Scores of a fitted model: one column, of the second class, where there are two."""
         scores = np.asarray(getattr(model, self._response)(X), dtype=np.float64)
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
@@ -499,10 +498,10 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         ]
 
     @available_if(_estimator_has("predict_proba"))
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the wrapped classifier, also for rejected cases."""
         check_is_fitted(self, "estimator_")
-        probabilities: NDArray[np.float64] = self.estimator_.predict_proba(X)
+        probabilities: Floats = self.estimator_.predict_proba(X)
         return probabilities
 
     def __sklearn_tags__(self) -> Any:

@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import beta, binom
 
+from ..arrays import Flags, Floats
 from .rules import EVERYTHING, Cuts
 
 _N_THRESHOLDS = 50
@@ -88,9 +88,7 @@ def most_errors(n: int, level: float, confidence: float) -> int:
     return errors if binom.cdf(errors, n, level) <= 1 - confidence else errors - 1
 
 
-def candidate_thresholds(
-    sure: NDArray[np.float64], wrong: NDArray[np.bool_], n_calibration: int, level: float, confidence: float
-) -> NDArray[np.float64]:
+def candidate_thresholds(sure: Floats, wrong: Flags, n_calibration: int, level: float, confidence: float) -> Floats:
     """Thresholds to test, in order, chosen by cases that take no part in the test.
 
     They accept ever more cases. The first is the one most likely to pass, by the errors seen here: too few cases
@@ -107,9 +105,7 @@ def candidate_thresholds(
     return thresholds[int(np.argmax(chances)) :]
 
 
-def _chance(
-    accepted: NDArray[np.bool_], wrong: NDArray[np.bool_], n_calibration: int, level: float, confidence: float
-) -> float:
+def _chance(accepted: Flags, wrong: Flags, n_calibration: int, level: float, confidence: float) -> float:
     """Estimated probability that accepting such cases passes the test."""
     n_seen, n_wrong = int(accepted.sum()), int(wrong[accepted].sum())
     rate = (n_wrong + 0.5) / (n_seen + 1)
@@ -118,9 +114,9 @@ def _chance(
 
 
 def certify(
-    accepts: Callable[[float], NDArray[np.bool_]],
-    wrong: NDArray[np.bool_],
-    thresholds: NDArray[np.float64],
+    accepts: Callable[[float], Flags],
+    wrong: Flags,
+    thresholds: Floats,
     level: float,
     confidence: float,
 ) -> tuple[Certificate | None, Certificate | None]:

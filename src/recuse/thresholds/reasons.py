@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from ..arrays import Flags, Floats
 from ..labels import to_python
 from .rules import Band
 
-Floats = NDArray[np.float64]
-
 
 def band_reasons(
-    scores: Floats, accepted: NDArray[np.bool_], band: Band, classes: NDArray[Any], positive: Any, what: str
+    scores: Floats, accepted: Flags, band: Band, classes: NDArray[Any], positive: Any, what: str
 ) -> list[str]:
     """Reasons of a rule with two thresholds, on a "probability" or a "score", told from the positive class's side."""
     lower, upper, centre = band.lower, band.upper, band.centre
@@ -41,7 +40,7 @@ def band_reasons(
     ]
 
 
-def multiclass_reasons(scores: Floats, accepted: NDArray[np.bool_], classes: NDArray[Any], bar: float) -> list[str]:
+def multiclass_reasons(scores: Floats, accepted: Flags, classes: NDArray[Any], bar: float) -> list[str]:
     """Reasons of the rule for three or more classes."""
     names = [repr(to_python(label)) for label in classes]
     return [

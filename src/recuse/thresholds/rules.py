@@ -14,11 +14,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
-
-Floats = NDArray[np.float64]
 
 # Amounts closer than this, relative to their size, are equal: sums of weights round differently.
 _SAME = 1e-12
@@ -79,8 +77,8 @@ class Cuts:
     """
 
     values: Floats
-    order: NDArray[np.intp]
-    ends: NDArray[np.intp]
+    order: Indices
+    ends: Indices
 
     @classmethod
     def of(cls, scores: Floats) -> Cuts:
@@ -119,14 +117,14 @@ class Sample:
     """Scored cases with known outcome, and the weight of each class below each cut of the score."""
 
     scores: Floats
-    positive: NDArray[np.bool_]
+    positive: Flags
     weights: Floats
     cuts: Cuts
     positives: Floats
     negatives: Floats
 
     @classmethod
-    def of(cls, scores: Floats, positive: NDArray[np.bool_], weights: Floats) -> Sample:
+    def of(cls, scores: Floats, positive: Flags, weights: Floats) -> Sample:
         """Sort and sum a sample; a case of weight 0 is absent, its score makes no cut."""
         present = weights > 0
         scores, positive, weights = scores[present], positive[present], weights[present]

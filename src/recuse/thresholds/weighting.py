@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from sklearn import get_config
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
+from ..arrays import Floats
 from ..locating import is_search
 
 
-def fit_params(estimator: Any, weights: NDArray[np.float64], required: bool = True) -> dict[str, Any]:
+def fit_params(estimator: Any, weights: Floats, required: bool = True) -> dict[str, Any]:
     """Arguments of `fit` that carry the weights: none for unit weights or a frozen estimator.
 
     The weights go through searches and to the last step of a Pipeline; with metadata routing enabled, to whatever

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Flags, Floats
 from ..bounds import GeneralizationBound
 from .losses import Surrogate, phi
 
@@ -24,9 +25,9 @@ _ROWS = 65_536  # rows of which copies are made at once
 def empirical_maximum(
     surrogate: Surrogate,
     n_pos: int,
-    s: NDArray[np.float64],
-    h: NDArray[np.float64],
-    r: NDArray[np.float64],
+    s: Floats,
+    h: Floats,
+    r: Floats,
 ) -> float:
     """Weighted mean of L_MB, positives first."""
     total, k = 0.0, np.broadcast_to(surrogate.k, s.shape)
@@ -38,7 +39,7 @@ def empirical_maximum(
     return total
 
 
-def massart(family: str, n_values: NDArray[np.int64], has_missing: NDArray[np.bool_], m: int) -> tuple[float, float]:
+def massart(family: str, n_values: NDArray[np.int64], has_missing: Flags, m: int) -> tuple[float, float]:
     """Bounds of the Rademacher complexities of the classifying and the rejecting part of the stumps."""
     n, lost = n_values.astype(float), np.where(has_missing, 3.0, 1.0)
     n_h, n_r = 3 * np.sum(lost * (n + 1) * (n + 2)), np.sum(lost * (1 + n * (n + 1) / 2))
@@ -54,7 +55,7 @@ def margin_bound(
     total_weight: float,
     family: str,
     n_values: NDArray[np.int64],
-    has_missing: NDArray[np.bool_],
+    has_missing: Flags,
     m: int,
     delta: float,
 ) -> GeneralizationBound:

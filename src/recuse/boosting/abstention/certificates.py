@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import xlogy
 
+from ...arrays import Floats
 from .state import State
 
 _ROUNDING = 1e-12
@@ -77,7 +77,7 @@ def _gap_exponential(state: State, objective: float, tau: float) -> float:
     return objective - tau * ((1.0 - np.log(tau)) * total - moment)
 
 
-def _times_log(w: NDArray[np.float64], scale: NDArray[np.float64]) -> NDArray[np.float64]:
+def _times_log(w: Floats, scale: Floats) -> Floats:
     """Return w log(w / scale), which is e^u u up to the scale."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(w > 0, xlogy(w, w / scale), 0.0)

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Flags, Floats
 from .losses import CLIP
 from .state import Problem, Settings
 from .stumps import Coded, Family, cell_labels
 
-Array = NDArray[np.float64]
 _LN2 = np.log(2.0)
 
 
 def solve_restricted(
     problem: Problem,
     stumps: list[Coded],
-    start: Array,
+    start: Floats,
     intercepts: tuple[float, float],
     settings: Settings,
     family: Family,
     max_iter: int = 100,
-) -> tuple[Array, float, float]:
+) -> tuple[Floats, float, float]:
     """Minimise F over the weights of `stumps` (not negative) and the free intercepts; returns weights, h0 and r0."""
     h, r = columns(problem, stumps, family)
     free = np.array([settings.free_h, settings.free_r])
@@ -37,7 +36,7 @@ def solve_restricted(
     return x[:n], float(settled[0]), float(settled[1])
 
 
-def columns(problem: Problem, stumps: list[Coded], family: Family) -> tuple[Array, Array]:
+def columns(problem: Problem, stumps: list[Coded], family: Family) -> tuple[Floats, Floats]:
     """Values of (h, r) of every row under every stump, one column a stump."""
     bins = problem.bins
     labels = np.empty((len(problem.s), len(stumps)), dtype=np.int64)
@@ -49,7 +48,7 @@ def columns(problem: Problem, stumps: list[Coded], family: Family) -> tuple[Arra
 class _Restricted:
     """F as a function of the weights, with gradient and Hessian."""
 
-    def __init__(self, problem: Problem, h: Array, r: Array, beta: Array) -> None:
+    def __init__(self, problem: Problem, h: Floats, r: Floats, beta: Floats) -> None:
         self.loss, self.b = problem.surrogate.loss, problem.surrogate.b
         self.s, self.sk = problem.s, problem.s * problem.surrogate.k
         self.u, self.v, self.beta = r - problem.y[:, None] * h, -self.b * r, beta
@@ -58,7 +57,7 @@ class _Restricted:
             self.u0 = problem.offset[:, 1] - problem.y * problem.offset[:, 0]
             self.v0 = -self.b * problem.offset[:, 1]
 
-    def value(self, x: Array) -> float:
+    def value(self, x: Floats) -> float:
         u, v = self._arguments(x)
         if self.loss == "logistic":
             u, v = np.logaddexp(0.0, u) / _LN2, np.logaddexp(0.0, v) / _LN2
@@ -66,7 +65,7 @@ class _Restricted:
             u, v = np.exp(u), np.exp(v)
         return float(self.s @ u + self.sk @ v + self.beta @ x)
 
-    def derivatives(self, x: Array) -> tuple[Array, Array]:
+    def derivatives(self, x: Floats) -> tuple[Floats, Floats]:
         u, v = (np.exp(t) for t in self._arguments(x))
         if self.loss == "logistic":
             u, v = u / (1.0 + u), v / (1.0 + v)
@@ -78,11 +77,11 @@ class _Restricted:
         hessian = (self.u.T * (self.s * curve_u)) @ self.u + (self.v.T * (self.sk * curve_v)) @ self.v
         return gradient, hessian
 
-    def _arguments(self, x: Array) -> tuple[Array, Array]:
+    def _arguments(self, x: Floats) -> tuple[Floats, Floats]:
         return np.clip(self.u0 + self.u @ x, -CLIP, CLIP), np.clip(self.v0 + self.v @ x, -CLIP, CLIP)
 
 
-def _projected_newton(problem: _Restricted, x: Array, bounded: NDArray[np.bool_], max_iter: int) -> Array:
+def _projected_newton(problem: _Restricted, x: Floats, bounded: Flags, max_iter: int) -> Floats:
     """Newton on the variables off their bound, projected back onto x >= 0, with a backtracking search."""
     value = problem.value(x)
     gradient, hessian = problem.derivatives(x)
@@ -107,12 +106,12 @@ def _projected_newton(problem: _Restricted, x: Array, bounded: NDArray[np.bool_]
     return x
 
 
-def _residual(x: Array, gradient: Array, bounded: NDArray[np.bool_]) -> float:
+def _residual(x: Floats, gradient: Floats, bounded: Flags) -> float:
     """Largest violation of optimality."""
     return float(np.abs(np.where(bounded, x - np.maximum(x - gradient, 0.0), gradient)).max())
 
 
-def _direction(x: Array, gradient: Array, hessian: Array, bounded: NDArray[np.bool_]) -> Array:
+def _direction(x: Floats, gradient: Floats, hessian: Floats, bounded: Flags) -> Floats:
     free = ~(bounded & (x <= 1e-12) & (gradient > 0))
     H = hessian[np.ix_(free, free)]
     step = np.zeros_like(x)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
 from sklearn.utils import check_random_state
 
+from ...arrays import Flags, Floats, Indices
 from ...base import RejectOptionMixin
 from ...costs import Costs
 from ...labels import preview
@@ -55,11 +56,11 @@ def prepare(
 def _priced(
     estimator: Any,
     X: NDArray[Any],
-    order: NDArray[np.intp],
+    order: Indices,
     n_pos: int,
-    weight: NDArray[np.float64],
+    weight: Floats,
     costs: Costs,
-    reject_cost: NDArray[np.float64] | None,
+    reject_cost: Floats | None,
     with_folds: bool,
 ) -> Data:
     """Reduce the prices to a symmetric problem, and choose the folds."""
@@ -81,9 +82,7 @@ def _priced(
     return Data(X, order, n_pos, s / s.sum(), c, prices, folds, partition, weight, log_odds)
 
 
-def make_folds(
-    estimator: Any, order: NDArray[np.intp], n_pos: int, n_rows: int
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def make_folds(estimator: Any, order: Indices, n_pos: int, n_rows: int) -> list[tuple[Indices, Indices]]:
     """Held-out parts, as positions in the order: `cv` of the estimator, else five folds, or one split if large.
 
     `cv` splits the rows as they were given; cases of weight 0 are in no part.
@@ -118,8 +117,8 @@ def make_folds(
 
 
 def make_partition(
-    estimator: Any, order: NDArray[np.intp], n_pos: int, folds: list[tuple[NDArray[np.intp], NDArray[np.intp]]]
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    estimator: Any, order: Indices, n_pos: int, folds: list[tuple[Indices, Indices]]
+) -> list[tuple[Indices, Indices]]:
     """Parts that hold out every case exactly once, as a stacked score needs: the folds themselves where they do so.
 
     Where the folds are ours but a single split, five others; where they are the user's, none.
@@ -134,14 +133,14 @@ def make_partition(
     return [(np.sort(train), np.sort(test)) for train, test in parts]
 
 
-def _stratified(order: NDArray[np.intp], positive: NDArray[np.bool_], n: int, random: Any) -> list[tuple[Any, Any]]:
+def _stratified(order: Indices, positive: Flags, n: int, random: Any) -> list[tuple[Any, Any]]:
     # Rows in the order they came, so that a shuffle of the classes does not change the folds.
     rank = np.argsort(order)
     folds = StratifiedKFold(n, shuffle=True, random_state=random)
     return [(rank[train], rank[test]) for train, test in folds.split(rank, positive[rank])]
 
 
-def _by_case(reject_cost: Any, n: int, order: NDArray[np.intp]) -> NDArray[np.float64] | None:
+def _by_case(reject_cost: Any, n: int, order: Indices) -> Floats | None:
     if reject_cost is None:
         return None
     try:

@@ -16,10 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-Array = NDArray[np.float64]
+from ...arrays import Floats
 
 LOSSES = ("logistic", "exponential")
 _LN2 = np.log(2.0)
@@ -27,7 +26,7 @@ _LN2 = np.log(2.0)
 CLIP = 300.0
 
 
-def log_phi(loss: str, t: Array) -> Array:
+def log_phi(loss: str, t: Floats) -> Floats:
     """Logarithm of Phi."""
     t = np.minimum(t, CLIP)
     if loss == "exponential":
@@ -36,7 +35,7 @@ def log_phi(loss: str, t: Array) -> Array:
     return np.log(np.logaddexp(0.0, np.maximum(t, -CLIP)) / _LN2)
 
 
-def log_slope(loss: str, t: Array) -> Array:
+def log_slope(loss: str, t: Floats) -> Floats:
     """Phi'(t) / Phi(t)."""
     if loss == "exponential":
         return np.ones_like(t)
@@ -44,7 +43,7 @@ def log_slope(loss: str, t: Array) -> Array:
     return _sigmoid(t) / np.logaddexp(0.0, t)
 
 
-def log_bend(loss: str, t: Array) -> Array:
+def log_bend(loss: str, t: Floats) -> Floats:
     """Second derivative of log Phi."""
     if loss == "exponential":
         return np.zeros_like(t)
@@ -52,7 +51,7 @@ def log_bend(loss: str, t: Array) -> Array:
     return slope * (1.0 - _sigmoid(np.clip(t, -CLIP, CLIP)) - slope)
 
 
-def phi(loss: str, t: Array) -> Array:
+def phi(loss: str, t: Floats) -> Floats:
     """Phi(t)."""
     return np.exp(log_phi(loss, t))
 
@@ -75,17 +74,17 @@ class Surrogate:
 
     loss: str
     b: float
-    k: float | Array
+    k: float | Floats
     p: float = 1.0
 
-    def values(self, u: Array, v: Array) -> Array:
+    def values(self, u: Floats, v: Floats) -> Floats:
         """Surrogate loss of each case."""
         first, second = log_phi(self.loss, u), log_phi(self.loss, v) + np.log(self.k)
         if self.p == 1.0:
             return np.exp(first) + np.exp(second)
         return np.exp(np.logaddexp(self.p * first, self.p * second) / self.p)
 
-    def slopes(self, u: Array, v: Array) -> tuple[Array, Array]:
+    def slopes(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
         """Derivatives of the loss of each case by u, and b times the one by v: the weights w1 and w2 over s."""
         first, second = log_phi(self.loss, u), log_phi(self.loss, v) + np.log(self.k)
         value = self.values(u, v)
@@ -94,13 +93,13 @@ class Surrogate:
         w2 = self.b * value * _sigmoid(self.p * (second - first)) * log_slope(self.loss, v)
         return w1, w2
 
-    def log_slope_u(self, u: Array, r: Array) -> Array:
+    def log_slope_u(self, u: Floats, r: Floats) -> Floats:
         """Logarithm of the derivative by u, also where that is too small for a float."""
         first, second = log_phi(self.loss, u), log_phi(self.loss, -self.b * r) + np.log(self.k)
         total = np.logaddexp(self.p * first, self.p * second)
         return (1.0 / self.p - 1.0) * total + self.p * first + np.log(log_slope(self.loss, u))
 
-    def curvatures(self, u: Array, v: Array) -> tuple[Array, Array, Array]:
+    def curvatures(self, u: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
         """Second derivatives of the loss of each case: by u twice, by u and v, by v twice."""
         first, second = log_phi(self.loss, u), log_phi(self.loss, v) + np.log(self.k)
         value, p = self.values(u, v), self.p
@@ -111,7 +110,7 @@ class Surrogate:
         of_v = value * b * ((b + p * a) * dv**2 + bend_v)
         return of_u, (1.0 - p) * value * a * b * du * dv, of_v
 
-    def objective(self, y: Array, s: Array, h: Array, r: Array) -> float:
+    def objective(self, y: Floats, s: Floats, h: Floats, r: Floats) -> float:
         """Weighted mean surrogate of scores: the paper's F without its penalty."""
         return float(s @ self.values(r - y * h, -self.b * r))
 
@@ -121,7 +120,7 @@ def tight_b(loss: str, c: float) -> float:
     return float(4.0 * (1.0 - c) if loss == "logistic" else 2.0 * np.sqrt((1.0 - c) / c))
 
 
-def calibrated_k(loss: str, c: float | Array, b: float, p: float = 1.0) -> float | Array:
+def calibrated_k(loss: str, c: float | Floats, b: float, p: float = 1.0) -> float | Floats:
     """Weight k of the rejection term for which the sign of the minimising r is the Bayes decision.
 
     Parameters
@@ -184,7 +183,7 @@ def _root_k(loss: str, c: float, b: float, p: float) -> float:
     return float(np.exp(brentq(slope_in_r, -30.0, 10.0, xtol=1e-13)))
 
 
-def plug_in_pair(surrogate: Surrogate, c: float, z: Array) -> tuple[Array, Array]:
+def plug_in_pair(surrogate: Surrogate, c: float, z: Floats) -> tuple[Floats, Floats]:
     """Pair (h, r) that minimises the surrogate where P(y = 1) is what the score z of the same loss says.
 
     r changes its sign at Chow's threshold: |z| = ln((1 - c)/c), or half of it for the exponential loss.
@@ -201,7 +200,7 @@ def plug_in_pair(surrogate: Surrogate, c: float, z: Array) -> tuple[Array, Array
     return np.sign(z) * (np.interp(size, grid, h) + np.maximum(size - _FAR, 0.0)), np.interp(size, grid, r)
 
 
-def forced_boundary(surrogate: Surrogate, log_odds: float, r: Array) -> Array:
+def forced_boundary(surrogate: Surrogate, log_odds: float, r: Floats) -> Floats:
     """Score h at which the odds of the positive class are e^log_odds, given the acceptance score r.
 
     At the minimum the odds are Phi'(r + h) / Phi'(r - h). Where r is greater than 0 the boundary is that of r = 0,
@@ -227,7 +226,7 @@ def forced_boundary(surrogate: Surrogate, log_odds: float, r: Array) -> Array:
 _FAR = 20.0  # score beyond which the pair is extended by straight lines
 
 
-def _conditional_minimum(surrogate: Surrogate, z: Array) -> tuple[Array, Array]:
+def _conditional_minimum(surrogate: Surrogate, z: Floats) -> tuple[Floats, Floats]:
     """Minimise eta Phi(r - h) + (1 - eta) Phi(r + h) + k Phi(-b r), eta = sigma(z), for the logistic loss: Newton."""
     b, k, eta = surrogate.b, surrogate.k, _sigmoid(z)
     h, r = z.copy(), np.zeros_like(z)
@@ -243,7 +242,7 @@ def _conditional_minimum(surrogate: Surrogate, z: Array) -> tuple[Array, Array]:
     return h, r
 
 
-def _sigmoid(t: Array) -> Array:
+def _sigmoid(t: Floats) -> Floats:
     return 0.5 * (1.0 + np.tanh(0.5 * t))
 
 
@@ -259,9 +258,9 @@ class Reduction:
         Price of a rejection in the weighted problem, in units of an error.
     """
 
-    weight_negative: float | Array
-    weight_positive: float | Array
-    c: float | Array
+    weight_negative: float | Floats
+    weight_positive: float | Floats
+    c: float | Floats
 
 
 def forced_log_odds(fp: float, fn: float, reduction: Reduction) -> float:
@@ -274,7 +273,7 @@ def forced_log_odds(fp: float, fn: float, reduction: Reduction) -> float:
     return log_odds if abs(log_odds) > 1e-12 else 0.0
 
 
-def reduce_prices(fp: float, fn: float, reject_negative: float | Array, reject_positive: float | Array) -> Reduction:
+def reduce_prices(fp: float, fn: float, reject_negative: float | Floats, reject_positive: float | Floats) -> Reduction:
     """Weights and price under which the symmetric problem rejects exactly where these prices say.
 
     Bayes rejects where o_- <= P(+)/P(-) <= o_+. Weights w_y = sqrt(c_y (kappa_y - c_y)) divide the odds by

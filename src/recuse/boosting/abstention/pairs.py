@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Floats, Indices
 from ...solution import Solution
 from ..binning import Bins, code_features, find_cuts
 from ..shapes import AdditiveForm, additive_form
@@ -22,9 +23,8 @@ from .selection import Data, Loss, favoured, judge, with_threshold
 from .state import Problem, Settings
 from .stumps import Stump, describe
 from .trees import TreeForm, boost_trees
-from .tuning import BETA_PATH, Cases, Rows, held_out_path, held_out_rounds, scores_on
+from .tuning import BETA_PATH, Cases, held_out_path, held_out_rounds, scores_on
 
-Array = NDArray[np.float64]
 CHOW = "chow"
 _SHARPEST = 32.0  # exponent at which L_p stands for the maximum
 _SHARPENING = 60  # rounds after which it is that exponent, where the number of rounds is open
@@ -92,14 +92,14 @@ class Pair:
             return X
         return np.column_stack([X, self.twin.evaluate(X, n_threads)[0]])
 
-    def start(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Array, Array] | None:
+    def start(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Floats, Floats] | None:
         """Pair that the stumps are added to."""
         if self.twin is None or self.stack != "start":
             return None
         assert self.surrogate is not None
         return plug_in_pair(self.surrogate, self.c, self.twin.evaluate(X, n_threads)[0])
 
-    def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Array, Array]:
+    def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Floats, Floats]:
         """Scores h and r of each case; the sign of h is the cheaper class."""
         h, r = self.form.evaluate(self.inputs(X, n_threads), n_threads)
         start = self.start(X, n_threads)
@@ -110,7 +110,7 @@ class Pair:
             r = np.abs(h) - self.level
         return h - boundary, r - self.threshold
 
-    def boundary(self, r: Array) -> Array:
+    def boundary(self, r: Floats) -> Floats:
         """What is taken off h, so that 0 lies where both classes cost the same."""
         if self.log_odds == 0.0 or self.surrogate is None:
             return np.zeros_like(r)
@@ -131,9 +131,9 @@ class Fitted:
     problem: Problem
     beta: float
     stumps: list[Stump] = field(default_factory=list)
-    judged: Array | None = None
+    judged: Floats | None = None
 
-    def held_out_cost(self, data: Data) -> Array | None:
+    def held_out_cost(self, data: Data) -> Floats | None:
         """Price of each held-out case."""
         if self.judged is None:
             return None
@@ -142,7 +142,7 @@ class Fitted:
         return data.prices.take(rows).of(data.y[rows], h, r)
 
 
-def make_surrogate(recipe: Recipe, c: float | Array) -> Surrogate:
+def make_surrogate(recipe: Recipe, c: float | Floats) -> Surrogate:
     """Return the calibrated surrogate of these prices."""
     dearest = float(np.max(c))
     b = tight_b(recipe.loss, dearest) if recipe.b is None else recipe.b
@@ -202,12 +202,12 @@ class Twin:
         # Folds that leave cases out give way to the partition, which leaves none.
         return replace(score, z=score.of(self.problem, self.data.partition, best))
 
-    def loss(self, scores: Array, rows: Rows) -> float:
+    def loss(self, scores: Floats, rows: Indices) -> float:
         """What is boosted, of the scores of some cases."""
         y, s = self.data.y[rows], self.data.s[rows]
         return float(s @ np.exp(log_phi(self.recipe.loss, -y * scores[0, rows])))
 
-    def favourite(self, rows: Rows) -> int:
+    def favourite(self, rows: Indices) -> int:
         """The penalty, or number of rounds, of least loss on some held-out cases."""
         assert self.options.scores is not None
         return favoured(self.options.scores, self.loss, rows)
@@ -218,7 +218,7 @@ class Twin:
         level = chow_level(self.recipe.loss, c)
         price = self.data.price
 
-        def ruled(scores: Array) -> Array:
+        def ruled(scores: Floats) -> Floats:
             return np.stack([scores[0], np.abs(scores[0]) - level])
 
         fitted = self._fit(lambda scores, rows: price(ruled(scores), rows))
@@ -236,9 +236,9 @@ class Score:
 
     twin: Twin
     form: AdditiveForm | TreeForm
-    z: Array
+    z: Floats
 
-    def of(self, problem: Problem, parts: list[tuple[Rows, Rows]], option: int) -> Array:
+    def of(self, problem: Problem, parts: list[tuple[Indices, Indices]], option: int) -> Floats:
         """Held-out scores of a problem's cases, with one of the penalties or numbers of rounds."""
         options, recipe, settings = self.twin.options, self.twin.recipe, self.twin.settings
         given = replace(settings, beta=recipe.beta or 0.0)
@@ -249,7 +249,7 @@ class Score:
             return held_out_path(problem, settings, parts, np.array([options.betas[option]]))[0, 0]
         return held_out_path(problem, given, parts, None)[0, 0]
 
-    def inside(self, train: Rows, test: Rows) -> Array:
+    def inside(self, train: Indices, test: Indices) -> Floats:
         """Scores as the training cases of a fold have them: by models that have seen neither them nor the test cases.
 
         Without this, a stacked pair would have learned from scores that know the cases it is judged on.
@@ -264,7 +264,7 @@ class Score:
         return z
 
 
-def inner_parts(data: Data, train: Rows) -> list[tuple[Rows, Rows]]:
+def inner_parts(data: Data, train: Indices) -> list[tuple[Indices, Indices]]:
     """The partition among the training cases of a fold; halves where it would leave one class only to learn from.
 
     Nothing where a class has a single case.
@@ -320,7 +320,7 @@ class _Stacked:
         """Number of cases."""
         return self.plain.n_cases
 
-    def with_score(self, z: Array, seen: Rows) -> Problem:
+    def with_score(self, z: Floats, seen: Indices) -> Problem:
         """All cases with the score; its bins, if any, are those of the cases seen."""
         if self.stack == "oof":
             cuts = find_cuts(z[seen], self.max_bins, self.data.weight[seen])
@@ -328,7 +328,7 @@ class _Stacked:
         offset = plug_in_pair(self.plain.surrogate, float(np.max(self.data.c)), z)
         return replace(self.plain, offset=np.column_stack(offset))
 
-    def split(self, train: Rows, test: Rows) -> tuple[Problem, Problem]:
+    def split(self, train: Indices, test: Indices) -> tuple[Problem, Problem]:
         """Training and test cases of a fold."""
         return self.with_score(self.score.inside(train, test), train).split(train, test)
 
@@ -339,7 +339,7 @@ class _Options:
 
     betas: list[float] | None  # shares of the largest useful penalty
     rounds: list[int] | None
-    scores: Array | None
+    scores: Floats | None
 
 
 def _options(data: Data, cases: Cases, settings: Settings, recipe: Recipe) -> _Options:

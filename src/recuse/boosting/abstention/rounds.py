@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Floats
 from ...solution import Solution
 from .certificates import dual_gap
 from .corrective import solve_restricted
 from .state import Problem, Settings, State
 from .stumps import Coded
 
-Array = NDArray[np.float64]
 _REFRESH = 50  # rounds between recomputations of the weights from the scores, against rounding drift
 _EMPTY = 1e-10  # below this objective the data are separated and the weights would grow without end
 _SMALL = 20_000  # rows up to which objective and certificate are read every round
@@ -163,7 +163,7 @@ def _step(state: State, stump: Coded) -> tuple[float, float, float]:
     return float(shrink * eta), float(shrink * dh), float(shrink * dr)
 
 
-def _paper_step(sums: Array, values: Array, beta: float, alpha: float) -> float | None:
+def _paper_step(sums: Floats, values: Floats, beta: float, alpha: float) -> float | None:
     """The step printed in Figure 3: minimise Z e^eta + (W1 - Z) e^-eta + beta eta; None where it is undefined."""
     first = sums[:, :2]
     slope = float((first[:, 0] * (values[:, 1] - values[:, 0]) + first[:, 1] * (values[:, 1] + values[:, 0])).sum())

@@ -13,10 +13,10 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .tuning import Prices, Rows, best_threshold, standard_error
+from ...arrays import Floats, Indices
+from .tuning import Prices, best_threshold, standard_error
 
-Array = NDArray[np.float64]
-Loss = Callable[[Array, Rows], float]  # of scores (h, r) of all cases, on some of them
+Loss = Callable[[Floats, Indices], float]  # of scores (h, r) of all cases, on some of them
 
 # By how many standard errors a learned rejector must be cheaper on held-out cases than the confidence rule: two, since
 # the better of several is compared.
@@ -32,7 +32,7 @@ class Data:
     X : ndarray of shape (m, p)
         As given.
     order : ndarray of int of shape (m,)
-        Rows of X, positives first.
+        Indices of X, positives first.
     n_pos : int
         Number of positives.
     s : ndarray of shape (m,)
@@ -52,43 +52,43 @@ class Data:
     """
 
     X: NDArray[Any]
-    order: Rows
+    order: Indices
     n_pos: int
-    s: Array
-    c: float | Array
+    s: Floats
+    c: float | Floats
     prices: Prices
-    folds: list[tuple[Rows, Rows]]
-    partition: list[tuple[Rows, Rows]] = field(default_factory=list)
-    weight: Array = field(default_factory=lambda: np.ones(1))
+    folds: list[tuple[Indices, Indices]]
+    partition: list[tuple[Indices, Indices]] = field(default_factory=list)
+    weight: Floats = field(default_factory=lambda: np.ones(1))
     log_odds: float = 0.0
 
     @property
-    def y(self) -> Array:
+    def y(self) -> Floats:
         """Labels, -1 or +1."""
         return np.where(np.arange(len(self.s)) < self.n_pos, 1.0, -1.0)
 
     @property
-    def tested(self) -> Rows:
+    def tested(self) -> Indices:
         """Positions that some fold holds out."""
         return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(test for _, test in self.folds)]))
 
     @property
-    def parts(self) -> list[Rows]:
+    def parts(self) -> list[Indices]:
         """Held-out cases in parts, each judged by what the others favour: if held out once, halves of each class."""
         rows = self.tested
         return [test for _, test in self.folds] if len(self.folds) > 1 else [rows[::2], rows[1::2]]
 
-    def price(self, scores: Array, rows: Rows) -> float:
+    def price(self, scores: Floats, rows: Indices) -> float:
         """Mean price of the answers that scores (h, r) give to some cases."""
         return self.prices.take(rows).mean(self.y[rows], scores[0, rows], scores[1, rows])
 
 
-def favoured(options: Array, loss: Loss, rows: Rows) -> int:
+def favoured(options: Floats, loss: Loss, rows: Indices) -> int:
     """The option, of scores of shape (n, 2, m), of least loss on some cases."""
     return int(np.argmin([loss(scores, rows) for scores in options]))
 
 
-def judge(options: Array, loss: Loss, data: Data, *, tuned: bool = False) -> Array:
+def judge(options: Floats, loss: Loss, data: Data, *, tuned: bool = False) -> Floats:
     """Scores (h, r) of held-out cases, the option chosen on the other parts; if `tuned`, the threshold as well."""
     out = np.full(options.shape[1:], np.nan)
     for part in data.parts:
@@ -101,12 +101,12 @@ def judge(options: Array, loss: Loss, data: Data, *, tuned: bool = False) -> Arr
     return out
 
 
-def threshold_on(rows: Rows, scores: Array, data: Data) -> float:
+def threshold_on(rows: Indices, scores: Floats, data: Data) -> float:
     """Rejection threshold at which some cases cost least."""
     return best_threshold(data.y[rows], scores[0, rows], scores[1, rows], data.prices.take(rows))
 
 
-def with_threshold(options: Array, held_out: Array, judged: Array, loss: Loss, data: Data) -> tuple[Array, float]:
+def with_threshold(options: Floats, held_out: Floats, judged: Floats, loss: Loss, data: Data) -> tuple[Floats, float]:
     """The judged scores and a threshold: one set on held-out cases, if it pays on cases it was not set on, else 0."""
     rows, moved = data.tested, judge(options, loss, data, tuned=True)
     if data.price(moved, rows) >= data.price(judged, rows):
@@ -117,7 +117,7 @@ def with_threshold(options: Array, held_out: Array, judged: Array, loss: Loss, d
 class Candidate(Protocol):
     """Something that has been judged."""
 
-    def held_out_cost(self, data: Data) -> Array | None:
+    def held_out_cost(self, data: Data) -> Floats | None:
         """Price of each held-out case."""
 
 

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Floats, Indices
 from ..binning import Bins
 from .losses import CLIP, Surrogate
 from .stumps import Coded, Search, cell_labels, make_family
 
-Array = NDArray[np.float64]
 _LN2 = np.log(2.0)
 _ROWS = 65_536  # rows of which copies are made at once
 _WORTH_A_THREAD = 50_000  # rows from which an update in threads outweighs waking them
@@ -45,11 +45,11 @@ class Problem:
 
     bins: Bins
     n_pos: int
-    s: Array
+    s: Floats
     surrogate: Surrogate
-    offset: Array | None = None
+    offset: Floats | None = None
 
-    def take(self, rows: NDArray[np.intp]) -> Problem:
+    def take(self, rows: Indices) -> Problem:
         """Return the problem of some of the rows, given in increasing order."""
         k = self.surrogate.k
         surrogate = self.surrogate if np.ndim(k) == 0 else replace(self.surrogate, k=np.asarray(k)[rows])
@@ -57,7 +57,7 @@ class Problem:
         offset = None if self.offset is None else self.offset[rows]
         return Problem(self.bins.take(rows), int((rows < self.n_pos).sum()), s / s.sum(), surrogate, offset)
 
-    def split(self, train: NDArray[np.intp], test: NDArray[np.intp]) -> tuple[Problem, Problem]:
+    def split(self, train: Indices, test: Indices) -> tuple[Problem, Problem]:
         """Return the problems of training and of test cases."""
         return self.take(train), self.take(test)
 
@@ -67,7 +67,7 @@ class Problem:
         return len(self.s)
 
     @property
-    def y(self) -> Array:
+    def y(self) -> Floats:
         """Labels, -1 or +1."""
         return np.where(np.arange(len(self.s)) < self.n_pos, 1.0, -1.0)
 
@@ -102,12 +102,12 @@ class Ensemble:
     """Weighted stumps: the model of a `Solution`."""
 
     stumps: list[Coded]
-    weights: Array
+    weights: Floats
     h0: float
     r0: float
-    values: Array
+    values: Floats
 
-    def tables(self, bins: Bins) -> tuple[Array, Array]:
+    def tables(self, bins: Bins) -> tuple[Floats, Floats]:
         """Contributions to h and to r of every cell of every feature, without the intercepts."""
         h, r = np.zeros(bins.n_cells), np.zeros(bins.n_cells)
         for stump, weight in zip(self.stumps, self.weights, strict=True):
@@ -175,7 +175,7 @@ class State:
         """Sum of the stumps' weights."""
         return float(sum(self.alpha.values()))
 
-    def scores(self, start: int = 0, stop: int | None = None) -> tuple[Array, Array]:
+    def scores(self, start: int = 0, stop: int | None = None) -> tuple[Floats, Floats]:
         """Scores h and r of the rows start <= i < stop, all by default."""
         stop = len(self.problem.s) if stop is None else stop
         h, r = np.full(stop - start, self.h0), np.full(stop - start, self.r0)
@@ -210,7 +210,7 @@ class State:
             np.divide(self.growth[rows], 1.0 + self.growth[rows], out=self.w[rows])
         self.w[rows] *= self.scale(rows)
 
-    def scale(self, rows: slice = slice(None)) -> Array:
+    def scale(self, rows: slice = slice(None)) -> Floats:
         """What e, or e / (1 + e), is multiplied by to give the weights."""
         first = self.unit * self.problem.s[rows]
         return np.column_stack([first, first * self.kb[rows]])
@@ -262,13 +262,13 @@ class State:
         y, s, surrogate = self.problem.y, self.problem.s, self.surrogate
         b = surrogate.b
 
-        def arguments(at: Array) -> tuple[Array, Array]:
+        def arguments(at: Floats) -> tuple[Floats, Floats]:
             return r + at[1] - y * (h + at[0]), -b * (r + at[1])
 
-        def value_of(at: Array) -> float:
+        def value_of(at: Floats) -> float:
             return float(s @ surrogate.values(*arguments(at)))
 
-        def derivatives(at: Array) -> tuple[Array, Array]:
+        def derivatives(at: Floats) -> tuple[Floats, Floats]:
             u, v = arguments(at)
             w1, w2 = surrogate.slopes(u, v)
             uu, uv, vv = surrogate.curvatures(u, v)
@@ -299,7 +299,7 @@ class State:
         free = np.array([free_h, free_r])
         z, g, H = np.zeros(2), np.empty(2), np.empty((2, 2))
 
-        def evaluate(at: Array) -> float:
+        def evaluate(at: Floats) -> float:
             terms = self._loops.intercept_terms
             n_pos, b = self.problem.n_pos, self.surrogate.b
             return float(terms(self.growth, self.problem.s, self.kb, self.unit, n_pos, b, at[0], at[1], g, H))
@@ -356,7 +356,7 @@ class State:
         else:
             self.refresh()
 
-    def _grow(self, row: NDArray[Any], labels: NDArray[np.int64], h: Array, r: Array) -> None:
+    def _grow(self, row: NDArray[Any], labels: NDArray[np.int64], h: Floats, r: Floats) -> None:
         """Multiply e^u and e^v of each row by the factor of its cell's label: no exponential a row is needed."""
         factors = np.exp(np.clip([r - h, r + h, -self.surrogate.b * r], -CLIP, CLIP)).take(labels, axis=1)
         n_pos = self.problem.n_pos
@@ -375,7 +375,7 @@ class State:
         else:
             self.spread(work, len(row))
 
-    def set_weights(self, stumps: list[Coded], weights: Array, h0: float, r0: float) -> None:
+    def set_weights(self, stumps: list[Coded], weights: Floats, h0: float, r0: float) -> None:
         """Replace the whole model."""
         self.alpha = {stump: float(a) for stump, a in zip(stumps, weights, strict=True) if a > 0.0}
         self.h0, self.r0 = h0, r0

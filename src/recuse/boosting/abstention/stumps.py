@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Flags, Floats
 from ..binning import Bins
 
-Array = NDArray[np.float64]
 LABELS = "-+x0a"
 _WORTH_THREADS = 500_000  # codes and cells from which a sweep in threads outweighs waking them
 _H = np.array([-1.0, 1.0, 0.0, 0.0, 0.0])
@@ -41,8 +41,8 @@ class Family:
     """
 
     types: NDArray[np.int64]
-    missing: NDArray[np.bool_]
-    values: Array
+    missing: Flags
+    values: Floats
 
 
 # Three labels of the segments, the label of missing values unseen in training, those possible when seen.
@@ -61,7 +61,7 @@ def make_family(name: str, gamma: float = 0.0) -> Family:
     return Family(types, missing, np.column_stack([_H, _rho(gamma)]))
 
 
-def _rho(gamma: float) -> Array:
+def _rho(gamma: float) -> Floats:
     return _RHO + gamma * np.isin(list(LABELS), list("-+x"))
 
 
@@ -89,7 +89,7 @@ class Stump(NamedTuple):
     missing: str
     gamma: float = 0.0
 
-    def evaluate(self, X: NDArray[Any]) -> tuple[Array, Array]:
+    def evaluate(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
         """Values of (h, r) of each case."""
         x = np.asarray(X)[:, self.feature]
         segment = np.where(x <= self.low, 0, np.where(x <= self.high, 1, 2))
@@ -135,7 +135,7 @@ def describe(stump: Coded, bins: Bins, gamma: float = 0.0) -> Stump:
     return Stump(f, float(ends[j]), float(ends[k]), LABELS[one] + LABELS[two] + LABELS[three], LABELS[lost], gamma)
 
 
-def pairs(array: Array) -> NDArray[np.complex128]:
+def pairs(array: Floats) -> NDArray[np.complex128]:
     """See the two numbers along the last axis as one complex number, without a copy."""
     return array.view(np.complex128)[..., 0]
 
@@ -166,7 +166,7 @@ class Search:
         self.found = np.empty(p)
         self.where = np.zeros((p, 2), dtype=np.int64)
 
-    def sweep(self, w: Array) -> None:
+    def sweep(self, w: Floats) -> None:
         """Find the best stump of every feature for these weights."""
         b, family, hist, prefix = self.bins, self.family, pairs(self.hist), pairs(self.prefix)
 
@@ -196,7 +196,7 @@ class Search:
         one, two, three, _ = labels.tolist()
         return canonical((f, j, k, one, two, three, lost), int(self.bins.n_bins[f]))
 
-    def derivatives(self, stumps: list[Coded]) -> Array:
+    def derivatives(self, stumps: list[Coded]) -> Floats:
         """Derivatives along known stumps, each from a handful of prefix sums."""
         out = np.empty(len(stumps))
         if stumps:
@@ -205,7 +205,7 @@ class Search:
             self._loops.derivatives(self.hist, self.prefix, b.offsets, b.n_bins, table, self.family.values, out)
         return out
 
-    def label_sums(self, stump: Coded) -> Array:
+    def label_sums(self, stump: Coded) -> Floats:
         """Weights by label of a stump: w1 of positives, w1 of negatives, w2."""
         f = stump[0]
         base, n = self.bins.offsets[f], self.bins.n_bins[f]

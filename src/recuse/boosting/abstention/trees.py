@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Flags, Floats
 from ...solution import Solution
 from ..binning import Bins
 from .rounds import require_finite
 from .state import Problem, Settings, State
 
-Array = NDArray[np.float64]
 _RIDGE = 1e-3  # of the mean curvature's scale, so that a pure leaf stays finite
 _LEAST = 5e-3  # share of the curvature a leaf must hold
 _LONGEST = 4.0  # largest |dh| or |dr| of a leaf before shrinkage
@@ -44,16 +44,16 @@ class Tree:
     """
 
     feature: NDArray[np.int64]
-    cut: Array
-    missing_left: NDArray[np.bool_]
-    values: Array
+    cut: Floats
+    missing_left: Flags
+    values: Floats
 
     @property
     def depth(self) -> int:
         """Number of questions to a leaf."""
         return int(np.log2(len(self.values)))
 
-    def evaluate(self, X: NDArray[Any]) -> Array:
+    def evaluate(self, X: NDArray[Any]) -> Floats:
         """Pairs of each case."""
         node = np.zeros(len(X), dtype=np.intp)
         rows = np.arange(len(X))
@@ -73,7 +73,7 @@ class TreeForm:
     r0: float
     trees: list[Tree]
 
-    def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Array, Array]:
+    def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Floats, Floats]:
         """Scores h and r of each case."""
         X = np.asarray(X, dtype=np.float64)
         scores = np.tile([self.h0, self.r0], (len(X), 1))
@@ -83,7 +83,7 @@ class TreeForm:
 
 
 # Told of every tree: how to apply it to coded rows, and the intercepts. Says whether to stop.
-Monitor = Callable[[Callable[[Bins], Array], float, float], bool]
+Monitor = Callable[[Callable[[Bins], Floats], float, float], bool]
 
 
 def boost_trees(problem: Problem, settings: Settings, max_depth: int, monitor: Monitor | None = None) -> Solution:
@@ -125,7 +125,7 @@ def _boost(state: State, max_depth: int, monitor: Monitor | None) -> Solution:
     return Solution(form, objective, float(step), n_iter, bool(step <= settings.tol * 1e-3), history)
 
 
-def _objective(state: State, h: Array, r: Array) -> float:
+def _objective(state: State, h: Floats, r: Floats) -> float:
     return state.surrogate.objective(state.problem.y, state.problem.s, h, r)
 
 
@@ -141,7 +141,7 @@ class _Grower:
         self.hist = np.empty((widest, bins.n_cells, 5))
         self.found, self.where = np.empty((widest, p)), np.zeros((widest, p, 2), dtype=np.int64)
 
-    def grow(self, h: Array, r: Array) -> tuple[Tree, NDArray[np.int64], Callable[[Array], Any]]:
+    def grow(self, h: Floats, r: Floats) -> tuple[Tree, NDArray[np.int64], Callable[[Floats], Any]]:
         """Return a tree with unshrunken leaves, the leaf of each row, and how to apply it to other coded rows."""
         stats = self._statistics(h, r)
         ridge = _RIDGE * float(stats[:, 2].sum() + stats[:, 4].sum())
@@ -161,8 +161,8 @@ class _Grower:
         cut = np.array([_cut(bins, f, k) for f, k in zip(feature, left_bins, strict=True)])
         tree = Tree(feature, cut, missing_left, _leaf_values(totals, ridge))
 
-        def coded(values: Array) -> Callable[[Bins], Array]:
-            def apply(other: Bins) -> Array:
+        def coded(values: Floats) -> Callable[[Bins], Floats]:
+            def apply(other: Bins) -> Floats:
                 at = np.zeros(other.codes.shape[1], dtype=np.int64)
                 for level in range(self.depth):
                     inner = slice(2**level - 1, 2 ** (level + 1) - 1)
@@ -174,7 +174,7 @@ class _Grower:
 
         return tree, node, coded
 
-    def _statistics(self, h: Array, r: Array) -> Array:
+    def _statistics(self, h: Floats, r: Floats) -> Floats:
         """Gradient and curvature of each row in (h, r)."""
         problem, surrogate = self.state.problem, self.state.surrogate
         y, b = problem.y, surrogate.b
@@ -190,7 +190,7 @@ class _Grower:
             stats[:, [1, 3]] = 0.0
         return stats
 
-    def _sweep(self, node: NDArray[np.int64], stats: Array, width: int, ridge: float, least: float) -> None:
+    def _sweep(self, node: NDArray[np.int64], stats: Floats, width: int, ridge: float, least: float) -> None:
         b, hist = self.state.problem.bins, self.hist[:width]
 
         def work(first: int, last: int) -> None:
@@ -224,12 +224,12 @@ def _cut(bins: Bins, feature: int, n_left: int) -> float:
     return float("inf") if feature < 0 else float(bins.cuts[feature][n_left - 1])
 
 
-def _leaf_values(t: Array, ridge: float) -> Array:
+def _leaf_values(t: Floats, ridge: float) -> Floats:
     a, b, c = t[:, 2] + ridge, t[:, 3], t[:, 4] + ridge
     determinant = np.maximum(a * c - b * b, 1e-300)
     values = -np.column_stack([c * t[:, 0] - b * t[:, 1], a * t[:, 1] - b * t[:, 0]]) / determinant[:, None]
     return np.clip(values, -_LONGEST, _LONGEST)
 
 
-def _sigmoid(t: Array) -> Array:
+def _sigmoid(t: Floats) -> Floats:
     return 0.5 * (1.0 + np.tanh(0.5 * t))

@@ -13,14 +13,12 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Floats, Indices
 from ..binning import Bins
 from .rounds import beta_max, boost
 from .state import Ensemble, Problem, Settings, State
 from .stumps import Coded, cell_labels
 from .trees import boost_trees
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 # Penalties tried, as shares of the smallest penalty that uses no stump.
 BETA_PATH = tuple((10.0 ** np.linspace(-3.0, -0.2, 8)).tolist())
@@ -40,24 +38,24 @@ class Prices:
         Sample weights.
     """
 
-    error: Array
-    reject: Array
-    weight: Array
+    error: Floats
+    reject: Floats
+    weight: Floats
 
-    def of(self, y: Array, h: Array, r: Array) -> Array:
+    def of(self, y: Floats, h: Floats, r: Floats) -> Floats:
         """Price of the answers that scores give."""
         return np.where(r > 0, np.where(y * h > 0, 0.0, self.error), self.reject)
 
-    def mean(self, y: Array, h: Array, r: Array) -> float:
+    def mean(self, y: Floats, h: Floats, r: Floats) -> float:
         """Mean price."""
         return float(self.weight @ self.of(y, h, r) / self.weight.sum())
 
-    def take(self, rows: Rows) -> Prices:
+    def take(self, rows: Indices) -> Prices:
         """Return the prices of some cases."""
         return Prices(self.error[rows], self.reject[rows], self.weight[rows])
 
 
-def scores_on(model: Ensemble, problem: Problem) -> tuple[Array, Array]:
+def scores_on(model: Ensemble, problem: Problem) -> tuple[Floats, Floats]:
     """Scores of coded rows."""
     bins = problem.bins
     h, r = np.full(len(problem.s), model.h0), np.full(len(problem.s), model.r0)
@@ -78,11 +76,13 @@ class Cases(Protocol):
     def n_cases(self) -> int:
         """Number of cases."""
 
-    def split(self, train: Rows, test: Rows) -> tuple[Problem, Problem]:
+    def split(self, train: Indices, test: Indices) -> tuple[Problem, Problem]:
         """Problems of the training and of the test cases."""
 
 
-def held_out_path(cases: Cases, settings: Settings, folds: list[tuple[Rows, Rows]], path: Array | None) -> Array:
+def held_out_path(
+    cases: Cases, settings: Settings, folds: list[tuple[Indices, Indices]], path: Floats | None
+) -> Floats:
     """Scores of every case by models that have not seen it, for each penalty: shape (n_penalties, 2, m).
 
     `path` holds penalties as shares of each fold's largest useful one; None takes the one in `settings`. Cases in no
@@ -100,8 +100,8 @@ def held_out_path(cases: Cases, settings: Settings, folds: list[tuple[Rows, Rows
 
 
 def held_out_rounds(
-    cases: Cases, settings: Settings, folds: list[tuple[Rows, Rows]], max_depth: int
-) -> tuple[list[int], Array]:
+    cases: Cases, settings: Settings, folds: list[tuple[Indices, Indices]], max_depth: int
+) -> tuple[list[int], Floats]:
     """Numbers of rounds to choose from, and the held-out scores after each: shape (n, 2, m)."""
     quick = replace(settings, certify_every=50)
     most = settings.n_rounds
@@ -122,7 +122,7 @@ def held_out_rounds(
     return grid.tolist(), scores
 
 
-def best_threshold(y: Array, h: Array, r: Array, prices: Prices) -> float:
+def best_threshold(y: Floats, h: Floats, r: Floats, prices: Prices) -> float:
     """Rejection threshold tau (reject when r <= tau) of least mean price; 0 unless another is better.
 
     Tried are quantiles of r, always rejecting and never rejecting.
@@ -132,7 +132,7 @@ def best_threshold(y: Array, h: Array, r: Array, prices: Prices) -> float:
     return float(tried[int(np.argmin(means))])
 
 
-def standard_error(differences: Array, weight: Array) -> float:
+def standard_error(differences: Floats, weight: Floats) -> float:
     """Standard error of the weighted mean of paired differences."""
     share = weight / weight.sum()
     mean = share @ differences
@@ -158,18 +158,18 @@ class HeldOut(ABC):
             self._added += eta * state.family.values[labels]
         return self._follow(constants)
 
-    def after_tree(self, apply: Callable[[Bins], Array], h0: float, r0: float) -> bool:
+    def after_tree(self, apply: Callable[[Bins], Floats], h0: float, r0: float) -> bool:
         """Follow a round of trees."""
         self._added += apply(self.problem.bins)
         return self._follow(np.array([h0, r0]))
 
-    def _follow(self, constants: Array) -> bool:
+    def _follow(self, constants: Floats) -> bool:
         self.n_rounds += 1
         h, r = np.transpose(self._added + constants)
         return self.note(h, r)
 
     @abstractmethod
-    def note(self, h: Array, r: Array) -> bool:
+    def note(self, h: Floats, r: Floats) -> bool:
         """Look at the scores after a round; a true answer ends the fit."""
 
 
@@ -198,14 +198,14 @@ class Recorder(HeldOut):
         if self.n_rounds == 0:
             self.scores += np.array([h0, r0])[:, None]
 
-    def note(self, h: Array, r: Array) -> bool:
+    def note(self, h: Floats, r: Floats) -> bool:
         """Keep the scores; a fit that ends early keeps its last ones for the later rounds."""
         later = self.rounds >= self.n_rounds
         self.scores[later] = [h, r]
         self.totals[later] = max(self._total, 1e-300)
         return self.n_rounds >= self.rounds[-1] or self._is_out_of_patience(h, r)
 
-    def _is_out_of_patience(self, h: Array, r: Array) -> bool:
+    def _is_out_of_patience(self, h: Floats, r: Floats) -> bool:
         if self._patience is None or self.n_rounds < self._patience[0]:
             return False
         loss = self.problem.surrogate.objective(self._y, self.problem.s, h, r)

@@ -13,8 +13,8 @@ R_c is the Rademacher complexity of the stumps on cases of class c: the mean ove
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Indices
 from ..binning import Bins
 from ..bounds import GeneralizationBound
 
@@ -22,7 +22,7 @@ _DRAWS = 20  # of random signs
 _CASES = 2_000  # of a class are looked at, at most
 
 
-def rademacher(bins: Bins, rows: NDArray[np.intp], n: int, random: np.random.Generator) -> float:
+def rademacher(bins: Bins, rows: Indices, n: int, random: np.random.Generator) -> float:
     """Estimated complexity of the stumps on n of the rows: mean of the largest correlation with random signs."""
     from .loops import largest_correlation
 

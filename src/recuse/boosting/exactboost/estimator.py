@@ -14,6 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ...arrays import Floats, Indices
 from ...base import Evaluation, RejectOptionMixin
 from ...costs import Costs
 from ...decisions import Decisions
@@ -174,7 +175,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     """
 
     _runs: list[Run]
-    _held_out: NDArray[np.float64]
+    _held_out: Floats
     _seed: int
     _span: tuple[float, float] | None
 
@@ -344,7 +345,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
                     f"use subsample={1 / n:.2g}, which takes one of them, or more."
                 )
 
-    def _check_k(self, weight: NDArray[np.float64], n_pos: int, unit: float) -> float:
+    def _check_k(self, weight: Floats, n_pos: int, unit: float) -> float:
         """Return k in units of weight."""
         if self.k is None:
             return float(weight[:n_pos].sum())
@@ -357,7 +358,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             raise ValueError(f"k must be between 1 and the number of cases, {total * unit:g}; got {self.k!r}.")
         return min(self.k / unit, total)
 
-    def _start(self, init_score: Any, n: int, order: NDArray[np.intp]) -> NDArray[np.int32]:
+    def _start(self, init_score: Any, n: int, order: Indices) -> NDArray[np.int32]:
         """Initial scores in units, spread over `START_SPAN`."""
         if init_score is None:
             self._span = None
@@ -369,7 +370,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self._span = (low, high if high > low else low + 1.0)
         return np.rint(self._spread(start)).astype(np.int32)
 
-    def _spread(self, start: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _spread(self, start: Floats) -> Floats:
         assert self._span is not None
         low, high = self._span
         return (start - low) / (high - low) * START_SPAN
@@ -404,7 +405,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         given = {name: in_words(getattr(self, name)) for name in _RUNS_DEPEND_ON}
         return given | {"cases": cases.hexdigest()}
 
-    def _store(self, problem: RankingProblem, settings: RunSettings, held_out: NDArray[np.float64]) -> None:
+    def _store(self, problem: RankingProblem, settings: RunSettings, held_out: Floats) -> None:
         mean = Mean(problem.bins)
         for run in self._runs:
             mean.add(run)
@@ -467,7 +468,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             "n": sizes,
         }
 
-    def margin_losses(self, X: Any, y: Any, margins: Any, *, init_score: Any = None) -> NDArray[np.float64]:
+    def margin_losses(self, X: Any, y: Any, margins: Any, *, init_score: Any = None) -> Floats:
         """Loss of cases when positives are judged at a margin below their score; a tie is a loss.
 
         Parameters
@@ -522,8 +523,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     def _choose_thresholds(
         self,
         problem: RankingProblem,
-        score: NDArray[np.float64],
-        held_out: NDArray[np.float64],
+        score: Floats,
+        held_out: Floats,
         reach: tuple[float, float],
     ) -> None:
         """Where the score is cut: by held-out cost where prices are given, else at the largest gap."""
@@ -561,7 +562,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         return float(cuts[cut]) if cut < len(cuts) else np.inf
 
     @property
-    def weights_(self) -> NDArray[np.float64]:
+    def weights_(self) -> Floats:
         """Shift of every stump in the mean of the runs."""
         return np.array([stump.shift for stump in self.stumps_]) / len(self._runs)
 
@@ -578,7 +579,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         score = self._sign * h
         return Evaluation(h, np.maximum(score - above, below - score), detail=(X, start))
 
-    def _added_by_start(self, init_score: Any, n: int) -> NDArray[np.float64] | None:
+    def _added_by_start(self, init_score: Any, n: int) -> Floats | None:
         """What the initial scores of some cases add to h, more than those of a mean training case."""
         if self._span is None:
             if init_score is not None:
@@ -591,14 +592,14 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
                 "feature instead (StackingClassifier does)."
             )
         start = self._spread(_check_scores(init_score, n) * self._sign) - self._mean_start
-        added: NDArray[np.float64] = self._sign * self._per_start * start
+        added: Floats = self._sign * self._per_start * start
         return added
 
-    def decision_function(self, X: Any, init_score: Any = None) -> NDArray[np.float64]:
+    def decision_function(self, X: Any, init_score: Any = None) -> Floats:
         """Class score h of each case, greater than 0 towards ``classes_[1]``."""
         return self._evaluate(X, init_score).h
 
-    def score_samples(self, X: Any, init_score: Any = None) -> NDArray[np.float64]:
+    def score_samples(self, X: Any, init_score: Any = None) -> Floats:
         """Acceptance score r of each case: accepted when greater than 0."""
         return self._evaluate(X, init_score).r
 
@@ -625,7 +626,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         return tags
 
 
-def _coded(X: NDArray[Any], order: NDArray[np.intp], max_bins: int | None, weights: NDArray[np.float64]) -> Bins:
+def _coded(X: NDArray[Any], order: Indices, max_bins: int | None, weights: Floats) -> Bins:
     """Put the features into bins of equal weight, positives first."""
     step = len(order) // _CUT_ROWS
     if max_bins is None or step < 2:
@@ -644,7 +645,7 @@ def _reach(intercept: float, shapes: list[ShapeFunction], span: float) -> tuple[
     return float(low), float(high)
 
 
-def _in_units(weights: NDArray[np.float64]) -> tuple[NDArray[np.float64], float]:
+def _in_units(weights: Floats) -> tuple[Floats, float]:
     """Weights in units of the smallest, so that those of whole proportions add up without rounding; and the unit."""
     low, high = float(weights.min()), float(weights.max())
     if high / _WIDEST > low:
@@ -659,7 +660,7 @@ def _turned(shape: ShapeFunction, sign: float) -> ShapeFunction:
     return ShapeFunction(shape.feature, shape.cuts, sign * shape.h, shape.r, (sign * shape.missing[0], 0.0))
 
 
-def _check_scores(init_score: Any, n: int) -> NDArray[np.float64]:
+def _check_scores(init_score: Any, n: int) -> Floats:
     try:
         scores = np.asarray(init_score, dtype=np.float64)
     except (TypeError, ValueError):
@@ -671,7 +672,7 @@ def _check_scores(init_score: Any, n: int) -> NDArray[np.float64]:
     return scores
 
 
-def _check_margins(margins: Any) -> NDArray[np.float64]:
+def _check_margins(margins: Any) -> Floats:
     try:
         values = np.asarray(margins, dtype=np.float64)
     except (TypeError, ValueError):

@@ -16,13 +16,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Flags, Floats
 from ...costs import Costs
 from ...parameters import is_number
 
-Array = NDArray[np.float64]
-Function = Callable[[Array, Array], float]
+Function = Callable[[Floats, Floats], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,12 +36,12 @@ class Ranked:
         Weight of the positives and of the negatives at each.
     """
 
-    values: Array
-    pos: Array
-    neg: Array
+    values: Floats
+    pos: Floats
+    neg: Floats
 
     @classmethod
-    def of(cls, score: Array, positive: NDArray[np.bool_], weight: Array | None = None, margin: float = 0.0) -> Ranked:
+    def of(cls, score: Floats, positive: Flags, weight: Floats | None = None, margin: float = 0.0) -> Ranked:
         """Group scores; those of positives are judged at `margin` less."""
         weight = np.ones(len(score)) if weight is None else weight
         values, at = np.unique(np.where(positive, score - margin, score), return_inverse=True)
@@ -135,7 +134,7 @@ def best_gap(ranked: Ranked) -> float:
     return _between(ranked.values, int(np.argmax(gap)) + 1)
 
 
-def _between(values: Array, i: int) -> float:
+def _between(values: Floats, i: int) -> float:
     """A threshold above the first i of the values, infinite at the ends."""
     if i == 0:
         return -np.inf
@@ -162,7 +161,7 @@ class of_roc:  # noqa: N801 - used like the function it stands for
     def __repr__(self) -> str:
         return f"of_roc({in_words(self.function)})"
 
-    def __call__(self, positives: Array, negatives: Array) -> float:
+    def __call__(self, positives: Floats, negatives: Floats) -> float:
         """Loss of the sorted scores of two classes."""
         every = np.unique(np.concatenate([positives, negatives]))
         above = [np.append(0.0, 1.0 - np.searchsorted(s, every[::-1]) / len(s)) for s in (negatives, positives)]

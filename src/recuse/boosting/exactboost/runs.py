@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Flags, Floats, Indices
 from ..binning import Bins
 from ..shapes import ShapeFunction
 from .objectives import OBJECTIVES, Objective, Ranked, Terms
-
-Array = NDArray[np.float64]
 
 UNITS = 32  # the longest shift
 START_SPAN = 8 * UNITS  # initial scores are spread over as much: a stump can move a case by an eighth of it
@@ -51,13 +50,13 @@ class RankingProblem:
 
     bins: Bins
     n_pos: int
-    weight: Array
+    weight: Floats
     start: NDArray[np.int32]
     objective: Objective
     terms: Terms
 
     @property
-    def positive(self) -> NDArray[np.bool_]:
+    def positive(self) -> Flags:
         """Which cases are positive."""
         return np.arange(len(self.weight)) < self.n_pos
 
@@ -112,7 +111,7 @@ class Run:
     stumps: NDArray[np.int64]
     low: int
     high: int
-    trace: Array
+    trace: Floats
 
     @property
     def scale(self) -> float:
@@ -122,13 +121,13 @@ class Run:
 
 def play(
     problem: RankingProblem, settings: RunSettings, seed: int, runs: range, n_threads: int = 1
-) -> Iterator[tuple[Run, NDArray[np.intp], Array]]:
+) -> Iterator[tuple[Run, Indices, Floats]]:
     """Yield the runs asked for, in order: each with the cases kept out of it and their scores in [0, 1].
 
     Run e depends on the seed and on e alone, not on the number of threads.
     """
 
-    def one(e: int) -> tuple[Run, NDArray[np.intp], Array]:
+    def one(e: int) -> tuple[Run, Indices, Floats]:
         bag, out = _bag(problem, settings, seed, e)
         run, score = _boost(problem, settings, bag, np.random.SeedSequence([seed, e]).generate_state(2, np.uint64))
         return run, out, (score[out] - run.low) * run.scale
@@ -154,7 +153,7 @@ def _bag(problem: RankingProblem, settings: RunSettings, seed: int, e: int) -> t
 
 
 def _boost(
-    problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp], seeds: NDArray[Any]
+    problem: RankingProblem, settings: RunSettings, bag: Indices, seeds: NDArray[Any]
 ) -> tuple[Run, NDArray[np.int32]]:
     """A run for the objective, and before it, where all cases start equal, one for what it comes after."""
     boost, first = _compiled if problem.objective.code is not None else _interpreted, problem.objective.after
@@ -165,7 +164,7 @@ def _boost(
     return replace(run, stumps=np.concatenate([before.stumps, run.stumps])), score
 
 
-def sizes(problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp]) -> NDArray[np.int64]:
+def sizes(problem: RankingProblem, settings: RunSettings, bag: Indices) -> NDArray[np.int64]:
     """Positives, negatives and features drawn in each round."""
     in_bag = int(np.searchsorted(bag, problem.n_pos))
     drawn = [max(1, round(settings.subsample * n)) for n in (in_bag, len(bag) - in_bag)]
@@ -173,7 +172,7 @@ def sizes(problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp])
 
 
 def _compiled(
-    problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp], seed: np.uint64
+    problem: RankingProblem, settings: RunSettings, bag: Indices, seed: np.uint64
 ) -> tuple[Run, NDArray[np.int32]]:
     from . import loops
 
@@ -202,19 +201,19 @@ def flags(objective: Objective) -> tuple[bool | None, ...]:
     return tuple(True if objective.code == code else None for code in range(4))
 
 
-def _prices(terms: Terms) -> Array:
+def _prices(terms: Terms) -> Floats:
     c = terms.costs
     return np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, terms.k])
 
 
-def _both_terms(problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp]) -> tuple[Terms, Terms]:
+def _both_terms(problem: RankingProblem, settings: RunSettings, bag: Indices) -> tuple[Terms, Terms]:
     """Of all cases of a run, and of a subsample."""
     share = len(bag) / len(problem.weight)
     return problem.terms_of(share), problem.terms_of(settings.subsample * share)
 
 
 def _interpreted(
-    problem: RankingProblem, settings: RunSettings, bag: NDArray[np.intp], seed: np.uint64
+    problem: RankingProblem, settings: RunSettings, bag: Indices, seed: np.uint64
 ) -> tuple[Run, NDArray[np.int32]]:
     """The same run for an objective without a compiled search: every cut at a few shifts, one by one."""
     from . import loops
@@ -311,7 +310,7 @@ class Mean:
         self.per_start += run.scale
         self.n_runs += 1
 
-    def shapes(self, bins: Bins, weight: Array) -> tuple[float, list[ShapeFunction]]:
+    def shapes(self, bins: Bins, weight: Floats) -> tuple[float, list[ShapeFunction]]:
         """The intercept, and what each feature adds: in the mean over the training cases nothing."""
         intercept, shapes = self.intercept / self.n_runs, []
         for f, cuts in enumerate(bins.cuts):

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from .problem import CoupledQP, DualPoint, Vector
+from ...arrays import Flags, Floats
+from .problem import CoupledQP, DualPoint
 
 _MOST_FREE = 1500
 _MOST_STEPS = 20
 _RIDGE = 1e-11  # share of the diagonal: duplicates and linear kernels leave directions without curvature
 
 
-def free_steps(problem: CoupledQP, K: NDArray[Any], point: DualPoint, F: Vector, m: Vector) -> int:
+def free_steps(problem: CoupledQP, K: NDArray[Any], point: DualPoint, F: Floats, m: Floats) -> int:
     """Move the free variables on a square kernel matrix, with F and m; returns the number of steps."""
     for step in range(_MOST_STEPS):
         free = _Free(problem, point)
@@ -63,13 +64,13 @@ class _Free:
         self._value = np.concatenate([v[cases] for v, cases in zip(point.values(), inside, strict=True)])
         self._cap = np.concatenate([cap[cases] for cap, cases in zip(problem.caps(), inside, strict=True)])
 
-    def curvature(self, K: NDArray[Any]) -> NDArray[np.float64]:
+    def curvature(self, K: NDArray[Any]) -> Floats:
         """Second derivatives of Q."""
         part = K[np.ix_(self.cases, self.cases)].astype(np.float64)
         part *= 0.5 * (np.outer(self._total, self._total) + np.outer(self._difference, self._difference))
         return part
 
-    def longest(self, direction: Vector, limit: float) -> tuple[float, NDArray[np.bool_]]:
+    def longest(self, direction: Floats, limit: float) -> tuple[float, Flags]:
         """The largest step up to a limit within the boxes, and which variables stop it."""
         room = np.full(len(direction), np.inf)
         moving = direction != 0
@@ -78,7 +79,7 @@ class _Free:
         length = min(limit, float(room.min()))
         return length, room <= length * (1.0 + 1e-12)
 
-    def move(self, point: DualPoint, direction: Vector, length: float, blocked: NDArray[np.bool_]) -> DualPoint:
+    def move(self, point: DualPoint, direction: Floats, length: float, blocked: Flags) -> DualPoint:
         """Write the new values, those that are stopped exactly at their ends; returns the change of all variables."""
         after = np.clip(self._value + length * direction, 0.0, self._cap)
         after[blocked] = np.where(direction > 0, self._cap, 0.0)[blocked]
@@ -89,7 +90,7 @@ class _Free:
         return change
 
 
-def _direction(H: NDArray[np.float64], sums: NDArray[np.float64], slope: Vector) -> Vector:
+def _direction(H: Floats, sums: Floats, slope: Floats) -> Floats:
     """Newton's direction among those that keep the sums."""
     ridge = H.copy()
     ridge[np.diag_indices_from(ridge)] += _RIDGE * max(float(H.diagonal().mean()), 1e-300)
@@ -106,7 +107,7 @@ def _direction(H: NDArray[np.float64], sums: NDArray[np.float64], slope: Vector)
     return direction - sums.T @ ((sums @ direction) / norms)
 
 
-def _add(problem: CoupledQP, K: NDArray[Any], change: DualPoint, F: Vector, m: Vector) -> None:
+def _add(problem: CoupledQP, K: NDArray[Any], change: DualPoint, F: Floats, m: Floats) -> None:
     difference = change.difference(problem.y)
     moved = np.flatnonzero((change.alpha != 0) | (difference != 0))
     both = K[:, moved] @ np.column_stack([change.alpha, difference])[moved]

@@ -25,10 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Floats
 from ...costs import Costs
 from ..qp.problem import best_shift
 
-Vector = NDArray[np.float64]
 _LEAST_UNIT = 1e-6  # the gap is compared with Q, or with this share of the kernel's diagonal where Q all but vanishes
 
 
@@ -44,10 +44,10 @@ class CoupledQP:
         The bounds a, g, u of alpha, gamma, mu: the weights of the three kinds of slack in the primal.
     """
 
-    y: Vector
-    cap_a: Vector
-    cap_g: Vector
-    cap_m: Vector
+    y: Floats
+    cap_a: Floats
+    cap_g: Floats
+    cap_m: Floats
 
     def __len__(self) -> int:
         return len(self.y)
@@ -57,7 +57,7 @@ class CoupledQP:
         """Number of positive cases."""
         return int(np.count_nonzero(self.y > 0))
 
-    def caps(self) -> tuple[Vector, Vector, Vector]:
+    def caps(self) -> tuple[Floats, Floats, Floats]:
         """The bounds, in the order the compiled loops take them."""
         return self.cap_a, self.cap_g, self.cap_m
 
@@ -78,9 +78,9 @@ class CoupledQP:
 class DualPoint:
     """Values of the dual variables, each of shape (n,)."""
 
-    alpha: Vector
-    gamma: Vector
-    mu: Vector
+    alpha: Floats
+    gamma: Floats
+    mu: Floats
 
     def copy(self) -> DualPoint:
         """A point of its own."""
@@ -94,15 +94,15 @@ class DualPoint:
         """Write the variables of some of the cases."""
         self.alpha[rows], self.gamma[rows], self.mu[rows] = part.alpha, part.gamma, part.mu
 
-    def values(self) -> tuple[Vector, Vector, Vector]:
+    def values(self) -> tuple[Floats, Floats, Floats]:
         """The variables, in the order the compiled loops take them."""
         return self.alpha, self.gamma, self.mu
 
-    def difference(self, y: Vector) -> Vector:
+    def difference(self, y: Floats) -> Floats:
         """Coefficients of ``w+ - w-``; those of ``w+ + w-`` are alpha."""
         return y * (self.alpha + 2.0 * (self.gamma + self.mu))
 
-    def coefficients(self, y: Vector) -> Vector:
+    def coefficients(self, y: Floats) -> Floats:
         """Coefficients of w- and w+, two rows."""
         total, difference = self.alpha, self.difference(y)
         return np.array([total - difference, total + difference]) / 2.0
@@ -148,7 +148,7 @@ class CoupledModel:
     certificate: Certificate
 
 
-def coupled_qp(y: Vector, weights: Vector, *, nu: tuple[float, float], C: float, costs: Costs) -> CoupledQP:
+def coupled_qp(y: Floats, weights: Floats, *, nu: tuple[float, float], C: float, costs: Costs) -> CoupledQP:
     """The program at given parameters.
 
     Parameters
@@ -185,7 +185,7 @@ def start_point(problem: CoupledQP) -> DualPoint:
     return DualPoint(alpha, np.zeros(len(problem)), np.zeros(len(problem)))
 
 
-def fill(caps: Vector, total: float) -> Vector:
+def fill(caps: Floats, total: float) -> Floats:
     """Values at their upper bounds, one after the other, until they sum to `total`."""
     before = np.cumsum(caps) - caps
     values = np.clip(total - before, 0.0, caps)
@@ -205,7 +205,7 @@ class Settled:
 _NOBODY = Settled()
 
 
-def best_thresholds(problem: CoupledQP, F: Vector, m: Vector, settled: Settled = _NOBODY) -> tuple[float, float, float]:
+def best_thresholds(problem: CoupledQP, F: Floats, m: Floats, settled: Settled = _NOBODY) -> tuple[float, float, float]:
     """rho-, rho+ and rho, each by exact minimisation of the primal in one variable."""
     own, first = [], problem.n_pos
     for cases, held in ((slice(first, None), settled.negative), (slice(first), settled.positive)):
@@ -217,7 +217,7 @@ def best_thresholds(problem: CoupledQP, F: Vector, m: Vector, settled: Settled =
 
 
 def slackness(
-    problem: CoupledQP, point: DualPoint, F: Vector, m: Vector, thresholds: tuple[float, float, float]
+    problem: CoupledQP, point: DualPoint, F: Floats, m: Floats, thresholds: tuple[float, float, float]
 ) -> float:
     """The duality gap as a sum over cases: those that are settled at the right bounds add nothing to it.
 
@@ -230,7 +230,7 @@ def slackness(
     return total + float(problem.cap_m @ np.maximum(-rho - m, 0.0) - point.mu @ (-rho - m))
 
 
-def certify(problem: CoupledQP, point: DualPoint, F: Vector, m: Vector, diagonal: float) -> Certificate:
+def certify(problem: CoupledQP, point: DualPoint, F: Floats, m: Floats, diagonal: float) -> Certificate:
     """Evaluate a feasible point with its exact F and m; `diagonal` is the kernel's mean diagonal."""
     rho_negative, rho_positive, rho = best_thresholds(problem, F, m)
     Q = 0.5 * float(point.alpha @ F + (point.gamma + point.mu) @ m)

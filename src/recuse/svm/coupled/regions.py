@@ -12,12 +12,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Floats, Indices
 from ...base import Evaluation
 
-Floats = NDArray[np.float64]
-Nearest = Callable[[NDArray[np.intp]], Sequence[str]]
+Nearest = Callable[[Indices], Sequence[str]]
 
 # The three scenarios of the paper's experiments.
 REJECTIONS = ("both", "ambiguity", "none")
@@ -94,7 +93,7 @@ def _reason(f: Sequence[float], kind: int, answer: int, names: Sequence[Any]) ->
     return where if kind else f"{where}; the score of {names[answer]!r} is higher"
 
 
-def closest(similarity: Floats, rows: NDArray[np.intp], labels: Sequence[Any], count: int = 3) -> list[str]:
+def closest(similarity: Floats, rows: Indices, labels: Sequence[Any], count: int = 3) -> list[str]:
     """The most similar training cases of each row of a matrix of similarities, by row number and class."""
     count = min(count, similarity.shape[1])
     best = np.argsort(-similarity, axis=1, kind="stable")[:, :count]

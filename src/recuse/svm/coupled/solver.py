@@ -15,23 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Floats, Indices
 from ...solution import Solution
 from ..kernels import Kernel
 from ..qp.solvers import FINEST_SINGLE_TOL, kernel_source
 from ..rows import MatrixRows, VectorRows
 from . import loops
 from .newton import free_steps
-from .problem import (
-    CoupledModel,
-    CoupledQP,
-    DualPoint,
-    Settled,
-    Vector,
-    best_thresholds,
-    certify,
-    slackness,
-    start_point,
-)
+from .problem import CoupledModel, CoupledQP, DualPoint, Settled, best_thresholds, certify, slackness, start_point
 
 _FINEST_SINGLE = 1e-6  # down to this tolerance rows are in single precision to begin with
 _BLOCK = 512
@@ -114,24 +105,24 @@ def _without_band(
     return replace(again, model=model, n_iter=n_iter + again.n_iter)
 
 
-def exact_sums(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Vector, Vector]:
+def exact_sums(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Floats, Floats]:
     """``K alpha`` and ``K difference`` in double precision."""
     sums = rows.scores(_columns(problem, point))
     return np.ascontiguousarray(sums[:, 0]), np.ascontiguousarray(sums[:, 1])
 
 
-def _columns(problem: CoupledQP, point: DualPoint) -> NDArray[np.float64]:
+def _columns(problem: CoupledQP, point: DualPoint) -> Floats:
     """Coefficients of ``w+ + w-`` and ``w+ - w-``, a column each."""
     return np.column_stack([point.alpha, point.difference(problem.y)])
 
 
-def scores(y: Vector, total: Vector, difference: Vector) -> tuple[Vector, Vector]:
+def scores(y: Floats, total: Floats, difference: Floats) -> tuple[Floats, Floats]:
     """F, each case's score in the machine of its class, and its margin m."""
     m = y * difference
     return (total + m) / 2.0, m
 
 
-def exact_scores(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Vector, Vector]:
+def exact_scores(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Floats, Floats]:
     """F and m from the variables, in double precision."""
     return scores(problem.y, *exact_sums(problem, rows, point))
 
@@ -162,7 +153,7 @@ def _whole(problem: CoupledQP, rows: MatrixRows, point: DualPoint, tol: float, l
 
 
 def _solve_square(
-    problem: CoupledQP, K: NDArray[Any], point: DualPoint, F: Vector, m: Vector, bar: float, limit: int
+    problem: CoupledQP, K: NDArray[Any], point: DualPoint, F: Floats, m: Floats, bar: float, limit: int
 ) -> int:
     """Pairs on a square kernel matrix, with steps in all free variables where they take long; the number of steps."""
     n_iter = 0
@@ -217,7 +208,7 @@ class _Run:
                 self.refine()  # no pair can move: values that overflow in single precision
                 self.refresh()
 
-    def scores(self) -> tuple[Vector, Vector]:
+    def scores(self) -> tuple[Floats, Floats]:
         """F and m of the active cases."""
         return scores(self._part.y, self._T, self._D)
 
@@ -257,7 +248,7 @@ class _Run:
         self._add(block, after.alpha - before.alpha, after.difference(part.y) - before.difference(part.y))
         return steps
 
-    def _add(self, cases: NDArray[np.intp], total: Vector, difference: Vector) -> None:
+    def _add(self, cases: Indices, total: Floats, difference: Floats) -> None:
         """Carry changes of the coefficients of some active cases over to the sums."""
         for change, sums in ((total, self._T), (difference, self._D)):
             moved = np.flatnonzero(change)
@@ -309,7 +300,7 @@ class _Run:
             self._setbacks += 1
             self.stuck = self._setbacks >= _MOST_SETBACKS
 
-    def _select(self) -> NDArray[np.intp]:
+    def _select(self) -> Indices:
         """A block of cases, in ascending order: the most violating of each group and direction, and some others."""
         up_a, down_a, up_m, down_m = self._moves
         positive, every = self._part.y > 0, np.ones(len(self._part), dtype=bool)
@@ -329,7 +320,7 @@ class _Run:
         pairs = zip(self._mine.values(), self._part.caps(), strict=True)
         return int(np.count_nonzero(np.any([(value > 0) & (value < cap) for value, cap in pairs], axis=0)))
 
-    def _some(self, cases: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    def _some(self, cases: Indices, count: int) -> Indices:
         """Cases chosen at random: the most violating alone are too much alike, and blocks of them overshoot."""
         return cases if len(cases) <= count else self._random.choice(cases, count, replace=False)
 
@@ -338,7 +329,7 @@ class _Run:
         self._play(np.arange(len(self.problem)))
         self._unit = certify(self.problem, self._mine, *self.scores(), self._diagonal).unit
 
-    def _play(self, active: NDArray[np.intp]) -> None:
+    def _play(self, active: Indices) -> None:
         """Work with these cases from here on."""
         self._part, self._mine = self.problem.take(active), self.point.take(active)
         first, out = self.problem.n_pos, np.ones(len(self.problem), dtype=bool)
@@ -352,7 +343,7 @@ class _Run:
         self.point.put(self.rows.active, self._mine)
 
 
-def _largest(values: Vector, among: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+def _largest(values: Floats, among: Indices, count: int) -> Indices:
     """Those of some positions with the largest values, at most `count`."""
     if len(among) <= count:
         return among

@@ -13,12 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Floats
 from ...solution import Solution
 from .ramps import RampLoss, Turned
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +34,8 @@ class RampPoint:
         Penalty term of the objective, lam included.
     """
 
-    beta: Vector
-    f: Vector
+    beta: Floats
+    f: Floats
     intercept: float
     rho: float
     penalty: float

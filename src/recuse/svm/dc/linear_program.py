@@ -20,12 +20,11 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Floats
 from .descent import RampPoint
 from .ramps import RampLoss, Turned
 
-Vector = NDArray[np.float64]
 _AT_ONCE = 20  # violated rows added before the program is solved again
 _ROW_TOLERANCE = 1e-9
 _ZERO = 1e-9  # coefficients below this share of the largest are rounding
@@ -106,7 +105,7 @@ class SparseProgram:
         on = np.concatenate([turned.outer, turned.inner])
         self._highs.changeColsBounds(len(size), self._columns, -size * on, size * (1 - on))
 
-    def _run(self) -> tuple[Vector, Vector]:
+    def _run(self) -> tuple[Floats, Floats]:
         """Solve; the columns and the multipliers of the rows."""
         import highspy
 
@@ -123,14 +122,14 @@ class SparseProgram:
         solution = highs.getSolution()
         return np.array(solution.col_value), np.array(solution.row_dual)
 
-    def _slopes(self, s: Vector) -> Vector:
+    def _slopes(self, s: Floats) -> Floats:
         """Left sides of all rows: what each alpha_j would gain."""
         n, y = len(self.loss.y), self.loss.y
         both = y * (s[:n] + s[n:])
         used = np.flatnonzero(both)
         return y * self._rows.product(np.arange(n), used, both[used])
 
-    def _add_violated(self, slopes: Vector) -> bool:
+    def _add_violated(self, slopes: Floats) -> bool:
         """Add the rows violated most; say whether there were any."""
         limit = self._bound + 10 * _ROW_TOLERANCE * max(1.0, self._bound)
         violated = np.flatnonzero(slopes > limit)
@@ -151,7 +150,7 @@ class SparseProgram:
         self._stack = np.vstack([self._stack, new])
         return True
 
-    def _point(self, multipliers: Vector) -> RampPoint:
+    def _point(self, multipliers: Floats) -> RampPoint:
         n, y = len(self.loss.y), self.loss.y
         alpha = np.maximum(-multipliers[_FIXED_ROWS:], 0.0)
         alpha[alpha <= _ZERO * alpha.max(initial=0.0)] = 0.0
@@ -162,7 +161,7 @@ class SparseProgram:
         f = b + (y[self._ids][used] * alpha[used]) @ self._stack[used]
         return RampPoint(beta, f, b, rho, self.lam * float(alpha.sum()))
 
-    def _lower_bound(self, turned: Turned, s: Vector, slopes: Vector) -> float:
+    def _lower_bound(self, turned: Turned, s: Floats, slopes: Floats) -> float:
         """Value of the dual at its solution, shrunk until it meets every row: the boxes hold 0, so it stays in them."""
         n, mu, rho_min = len(self.loss.y), self.loss.mu, self.loss.rho_min
         u, v = s[:n], s[n:]

@@ -20,15 +20,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Floats
 from ..qp.problem import KinkedQP
 from ..qp.solvers import solve_smo
 from ..rows import MatrixRows, VectorRows
 from .descent import RampPoint
 from .ramps import RampLoss, Turned
 
-Vector = NDArray[np.float64]
 _FIRST_TOL = 1e-3  # in units of the score; then finer, until the gap is small enough
 _FINEST_TOL = 1e-11
 _GAP_SHARE = 0.1  # of tol: what a program may leave of its own duality gap
@@ -110,7 +109,7 @@ class NormProgram:
         value = point.penalty + self.loss.majoriser(point.f, rho, turned)
         return point, _Line(rho, value - gap, self._slope(self._beta, turned)), value
 
-    def _boxes(self, turned: Turned) -> tuple[tuple[Vector, Vector], tuple[Vector, Vector]]:
+    def _boxes(self, turned: Turned) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
         """Lower and upper ends, each of x' and x''."""
         lower, upper, y = [], [], self.loss.y
         for height, on in ((self.loss.outer, turned.outer), (self.loss.inner, turned.inner)):
@@ -131,7 +130,7 @@ class NormProgram:
             above=np.where(positive, mu - rho, -mu - rho),
         )
 
-    def _slope(self, beta: Vector, turned: Turned) -> float:
+    def _slope(self, beta: Floats, turned: Turned) -> float:
         """The slope lam z of a sum x' + x''."""
         lower, upper = self._boxes(turned)
         positive = self.loss.y > 0
@@ -141,7 +140,7 @@ class NormProgram:
         steepest = float((self.loss.outer + self.loss.inner).sum()) / self.loss.mu
         return slope if abs(slope) > _ROUNDING * steepest else 0.0
 
-    def _point(self, beta: Vector, g: Vector, b: float, rho: float) -> RampPoint:
+    def _point(self, beta: Floats, g: Floats, b: float, rho: float) -> RampPoint:
         square = float(beta @ g)
         if square < -1e-10 * float(np.abs(beta).sum()) ** 2 * float(np.abs(self._rows.diagonal).max()):
             raise ValueError(

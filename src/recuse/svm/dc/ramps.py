@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Floats
 from ...costs import Costs
 
-Vector = NDArray[np.float64]
 _TIE = 1e-7  # margins so close to a kink count as on it
 
 
@@ -30,8 +29,8 @@ _TIE = 1e-7  # margins so close to a kink count as on it
 class Turned:
     """Which cases have the second hinge of their outer (``m - rho``) and inner (``m + rho``) ramp turned on."""
 
-    outer: Vector
-    inner: Vector
+    outer: Floats
+    inner: Floats
 
     def same(self, other: Turned) -> bool:
         """Whether both name the same majoriser."""
@@ -54,9 +53,9 @@ class RampLoss:
         The largest price of an error, the unit of tolerances.
     """
 
-    y: Vector
-    outer: Vector
-    inner: Vector
+    y: Floats
+    outer: Floats
+    inner: Floats
     mu: float
     price: float
 
@@ -65,14 +64,14 @@ class RampLoss:
         """Smallest half-width at which the loss has a plateau: ``mu (1 + mu) / 2``."""
         return self.mu * (1 + self.mu) / 2
 
-    def value(self, f: Vector, rho: float) -> float:
+    def value(self, f: Floats, rho: float) -> float:
         """Mean loss at scores f."""
         m, width = self.y * f, self.mu + self.mu**2
         outer = self.outer @ np.clip(self.mu + rho - m, 0.0, width)
         inner = self.inner @ np.clip(self.mu - rho - m, 0.0, width)
         return float(outer + inner) / self.mu
 
-    def majoriser(self, f: Vector, rho: float, turned: Turned) -> float:
+    def majoriser(self, f: Floats, rho: float, turned: Turned) -> float:
         """Value of the majoriser for `turned` at scores f."""
         m, total = self.y * f, 0.0
         for height, t, on in ((self.outer, m - rho, turned.outer), (self.inner, m + rho, turned.inner)):
@@ -83,7 +82,7 @@ class RampLoss:
         """What the dual of the majoriser adds to its terms in the dual variables."""
         return float(self.outer @ turned.outer + self.inner @ turned.inner) * (1 + self.mu)
 
-    def turned(self, f: Vector, rho: float, side: int) -> Turned:
+    def turned(self, f: Floats, rho: float, side: int) -> Turned:
         """Slopes at scores f; at a kink the steeper one for ``side = 1``, the other for ``side = -1``.
 
         Solutions of linear programs have many margins exactly on a kink. Without a tolerance rounding would choose.
@@ -110,7 +109,7 @@ class RampLoss:
         return [(0.0, 2 * rho), (far, rho), (-far, rho)]
 
 
-def ramp_loss(costs: Costs, y: Vector, weights: Vector, mu: float) -> RampLoss:
+def ramp_loss(costs: Costs, y: Floats, weights: Floats, mu: float) -> RampLoss:
     """The loss for prices (of errors and rejections, by class), labels and weights of cases."""
     costs.require_rejecting_pays()
     share = weights / weights.sum()

@@ -13,10 +13,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Floats
 from .. import loops
-from .problem import KinkedQP, Vector
+from .problem import KinkedQP
 
 _SINGULAR = 1e-9  # a pivot below this share of the diagonal counts as 0
 _MOST_REFINEMENTS = 5
@@ -29,7 +29,7 @@ class NoEndError(ArithmeticError):
 class ActiveSet:
     """State of the algorithm: the point, the free variables in the order of the factor, and the factor."""
 
-    def __init__(self, problem: KinkedQP, rows: Any, beta: Vector, g: Vector) -> None:
+    def __init__(self, problem: KinkedQP, rows: Any, beta: Floats, g: Floats) -> None:
         self.problem, self.rows = problem, rows
         self.beta, self.g = beta.copy(), g.copy()
         self.intercept = 0.0
@@ -63,7 +63,7 @@ class ActiveSet:
             return False
         return self._repair(tol)
 
-    def _direction(self) -> tuple[Vector, float]:
+    def _direction(self) -> tuple[Floats, float]:
         """The way to the solution of (13), and the intercept there."""
         at = np.array(self.free)
         m = len(at)
@@ -73,7 +73,7 @@ class ActiveSet:
         direction = to_slope - level * to_one
         return direction - direction.mean(), level  # a near singular factor leaves a sum that is not quite 0
 
-    def _longest(self, direction: Vector, limit: float) -> tuple[float, int]:
+    def _longest(self, direction: Floats, limit: float) -> tuple[float, int]:
         """The largest step up to a limit that keeps all free variables on their pieces, and which stops it (or -1)."""
         if not np.isfinite(direction).all():
             raise NoEndError
@@ -90,7 +90,7 @@ class ActiveSet:
         self._blocking_end = float(end[first])
         return float(room[first]), first
 
-    def _move(self, direction: Vector, length: float) -> None:
+    def _move(self, direction: Floats, length: float) -> None:
         if length > 0:
             self._fresh = False
             self.beta[self.free] += length * direction
@@ -188,7 +188,7 @@ class ActiveSet:
             self._columns = _grown(self._columns, 2 * size)
 
 
-def _grown(A: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+def _grown(A: Floats, size: int) -> Floats:
     """The matrix with rows of zeros added."""
     out = np.zeros((size, A.shape[1]))
     out[: len(A)] = A

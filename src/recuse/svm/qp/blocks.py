@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ...arrays import Flags, Floats, Indices
 from .. import loops
-from .problem import KinkedQP, Vector
+from .problem import KinkedQP
 
 _SMALLEST_BLOCK = 1024
 _MOST_SETBACKS = 3  # recomputed scores that show no progress, with rows in double precision
@@ -27,8 +27,8 @@ _MOST_ROUNDS = (1000, 0.1)  # so many, and so many a case: ten times what hard p
 class BlockResult:
     """End point: beta, its g in double precision, the number of pair steps, and the violation."""
 
-    beta: Vector
-    g: Vector
+    beta: Floats
+    g: Floats
     n_iter: int
     violation: float
 
@@ -36,8 +36,8 @@ class BlockResult:
 def solve_blocks(
     problem: KinkedQP,
     rows: Any,
-    beta: Vector,
-    g: Vector,
+    beta: Floats,
+    g: Floats,
     *,
     tol: float,
     max_iter: int,
@@ -78,7 +78,7 @@ def solve_blocks(
 class _Run:
     """State of a decomposition: the active part of beta and g, and where the rest was left."""
 
-    def __init__(self, problem: KinkedQP, rows: Any, beta: Vector, g: Vector, largest_block: int) -> None:
+    def __init__(self, problem: KinkedQP, rows: Any, beta: Floats, g: Floats, largest_block: int) -> None:
         self.problem, self.rows = problem, rows
         self.beta, self.g = beta.copy(), g.copy()
         self.largest_block = largest_block
@@ -89,10 +89,10 @@ class _Run:
         self._last_violation = np.inf
         self._random = np.random.default_rng(0)
         self._part: KinkedQP
-        self._b: Vector
-        self._g: Vector
-        self._up: Vector
-        self._down: Vector
+        self._b: Floats
+        self._g: Floats
+        self._up: Floats
+        self._down: Floats
         self._patience = self._first_patience = 2 + 3 * len(problem) // _SMALLEST_BLOCK
         self._play_all()
 
@@ -190,7 +190,7 @@ class _Run:
         """The point reached, with every variable in play."""
         return BlockResult(self._b, self._g, self.n_iter, violation)
 
-    def _select(self, low: float, high: float) -> NDArray[np.intp]:
+    def _select(self, low: float, high: float) -> Indices:
         """Positions of a block: half of it the most violating variables, half of it any that violate."""
         free = int(np.count_nonzero(self._up == self._down))
         size = min(max(_SMALLEST_BLOCK, 3 * free // 2), self.largest_block)
@@ -202,7 +202,7 @@ class _Run:
         ]
         return np.unique(np.concatenate(chosen))
 
-    def _some(self, allowed: NDArray[np.bool_], count: int) -> NDArray[np.intp]:
+    def _some(self, allowed: Flags, count: int) -> Indices:
         """Positions chosen at random: the most violating alone are too much alike, and blocks of them overshoot."""
         positions = np.flatnonzero(allowed)
         return positions if len(positions) <= count else self._random.choice(positions, count, replace=False)
@@ -219,7 +219,7 @@ class _Run:
         self.g[self.rows.active] = self._g
 
 
-def _largest(values: Vector, count: int) -> NDArray[np.intp]:
+def _largest(values: Floats, count: int) -> Indices:
     """Positions of the largest finite values, at most `count`."""
     if len(values) > count:
         chosen = np.argpartition(values, len(values) - count)[len(values) - count :]

@@ -12,13 +12,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import linalg, sparse
 
+from ...arrays import Floats
 from ...solution import Solution
 from .. import loops
 from ..kernels import centred, middle, squared_norms, stretches
-from .problem import DualPoint, KinkedQP, Vector, feasible, finish
+from .problem import DualPoint, KinkedQP, feasible, finish
 
 _MOST_STEPS = 100
 _OVERFLOW = "The linear kernel overflows on these cases: standardise the features, or lower C."
@@ -77,7 +77,7 @@ class _Piece:
     `weight` is the inverse curvature of the barrier; `change` holds the last changes of x and of both multipliers.
     """
 
-    def __init__(self, width: Vector, slope: Vector) -> None:
+    def __init__(self, width: Floats, slope: Floats) -> None:
         # The middle of the piece, with multipliers for the score 0.
         offset = max(1.0, float(np.abs(slope).max()))
         self.width, self.slope = width, slope
@@ -86,7 +86,7 @@ class _Piece:
         self.weight = np.empty_like(width)
 
     @property
-    def x(self) -> Vector:
+    def x(self) -> Floats:
         """The value."""
         return self.state[0]
 
@@ -96,11 +96,11 @@ class _Piece:
         for part in self.change:
             part[:] = 0.0
 
-    def draw(self, f: Vector, target: float, drawn: Vector) -> None:
+    def draw(self, f: Floats, target: float, drawn: Floats) -> None:
         """Add to `drawn` where x is drawn to at scores f, with Mehrotra's correction for the last change."""
         loops.barrier_draw(self.slope, f, *self.state, self.weight, target, *self.change, drawn)
 
-    def set_change(self, f: Vector, df: Vector, target: float) -> tuple[float, float]:
+    def set_change(self, f: Floats, df: Floats, target: float) -> tuple[float, float]:
         """Set the change for a change df of the scores; return the largest steps for values and for multipliers."""
         primal, dual = loops.barrier_change(self.slope, f, df, *self.state, self.weight, target, *self.change)
         return (1 / primal if primal > 0 else np.inf), (1 / dual if dual > 0 else np.inf)
@@ -113,7 +113,7 @@ class _Piece:
         """Go along the change."""
         loops.barrier_move(*self.state, *self.change, primal, dual)
 
-    def settled(self) -> Vector:
+    def settled(self) -> Floats:
         """The value, on an end where it tends to one, as its multiplier tells."""
         x, room, low, high = self.state
         inner = np.where(x < low * self.width, 0.0, x)
@@ -159,7 +159,7 @@ class _Interior:
         losses = loops.total_loss(*self.problem.arrays(), self.f)
         return 0.5 * float(self.w @ self.w) + float(losses)
 
-    def _system(self, weight: Vector) -> NDArray[np.float64]:
+    def _system(self, weight: Floats) -> Floats:
         """The matrix of ``(w, b)``: the identity for w, plus the weighted products of [X, 1]."""
         d = self.X.shape[1]
         H = np.zeros((d + 1, d + 1))
@@ -169,7 +169,7 @@ class _Interior:
         H[np.arange(d), np.arange(d)] += 1.0
         return H
 
-    def _solve(self, factor: Any, target: float, share: float) -> tuple[float, float, Vector, Vector]:
+    def _solve(self, factor: Any, target: float, share: float) -> tuple[float, float, Floats, Floats]:
         """Newton's direction for products equal to `target`, and how far to go along it."""
         np.add(self.problem.lower, self.first.x, out=self._drawn)
         self._drawn += self.second.x
@@ -183,7 +183,7 @@ class _Interior:
         return primal, dual, dz, df
 
 
-def weighted_gram(X: Any, weight: Vector) -> tuple[NDArray[np.float64], Vector]:
+def weighted_gram(X: Any, weight: Floats) -> tuple[Floats, Floats]:
     """``X' diag(weight) X`` and ``X' weight``, a stretch of rows at a time."""
     if sparse.issparse(X):
         return np.asarray((X.T @ sparse.diags_array(weight) @ X).toarray()), _transposed(X, weight)
@@ -194,7 +194,7 @@ def weighted_gram(X: Any, weight: Vector) -> tuple[NDArray[np.float64], Vector]:
     return H, _transposed(X, weight)
 
 
-def _transposed(X: Any, v: Vector) -> Vector:
+def _transposed(X: Any, v: Floats) -> Floats:
     """``X' v``."""
     return np.asarray(X.T @ v).ravel()
 
@@ -218,7 +218,7 @@ def _on_ends(problem: KinkedQP, X: Any, state: _Interior, n_iter: int, tol: floa
     return finish(problem, beta, g, n_iter, tol)
 
 
-def _balanced(problem: KinkedQP, beta: Vector) -> Vector:
+def _balanced(problem: KinkedQP, beta: Floats) -> Floats:
     """Spread what is missing to a sum of 0 over the free variables, by the room each has."""
     excess = float(beta.sum())
     free = (beta != problem.lower) & (beta != problem.kink) & (beta != problem.upper)

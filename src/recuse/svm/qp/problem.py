@@ -19,21 +19,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ...arrays import Floats
 from ...solution import Solution
 from ..losses import Hinges
-
-Vector = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class KinkedQP:
     """Data of the quadratic program, all of shape (n,)."""
 
-    lower: Vector
-    kink: Vector
-    upper: Vector
-    below: Vector
-    above: Vector
+    lower: Floats
+    kink: Floats
+    upper: Floats
+    below: Floats
+    above: Floats
 
     def __len__(self) -> int:
         return len(self.kink)
@@ -46,27 +45,27 @@ class KinkedQP:
         """The program with all weights, hence all boxes, multiplied by a factor."""
         return replace(self, lower=self.lower * factor, kink=self.kink * factor, upper=self.upper * factor)
 
-    def arrays(self) -> tuple[Vector, Vector, Vector, Vector, Vector]:
+    def arrays(self) -> tuple[Floats, Floats, Floats, Floats, Floats]:
         """The five arrays, in the order the compiled loops take them."""
         return self.lower, self.kink, self.upper, self.below, self.above
 
-    def loss(self, f: Vector) -> Vector:
+    def loss(self, f: Floats) -> Floats:
         """Primal loss L_i of each case at scores f."""
         u = np.where(f < self.above, self.upper, np.where(f < self.below, self.kink, self.lower))
         return self.gain(u) - u * f
 
-    def gain(self, beta: Vector) -> Vector:
+    def gain(self, beta: Floats) -> Floats:
         """phi_i of each case."""
         at_kink = np.where(self.kink >= 0, self.below, self.above) * self.kink  # so that phi(0) = 0
         return at_kink + np.where(beta < self.kink, self.below, self.above) * (beta - self.kink)
 
-    def moves(self, beta: Vector) -> tuple[Vector, Vector]:
+    def moves(self, beta: Floats) -> tuple[Floats, Floats]:
         """Slope of phi when beta grows (-inf where it may not) and when it shrinks (+inf where it may not)."""
         up = np.where(beta < self.kink, self.below, self.above)
         down = np.where(beta > self.kink, self.above, self.below)
         return np.where(beta < self.upper, up, -np.inf), np.where(beta > self.lower, down, np.inf)
 
-    def intercept_interval(self, beta: Vector, g: Vector) -> tuple[float, float]:
+    def intercept_interval(self, beta: Floats, g: Floats) -> tuple[float, float]:
         """``(B_lo, B_hi)``: beta is optimal when ``B_lo <= B_hi``, and these are then the optimal intercepts."""
         up, down = self.moves(beta)
         return float((up - g).max()), float((down - g).min())
@@ -87,7 +86,7 @@ class Certificate:
         return self.primal - self.dual
 
 
-def from_hinges(loss: Hinges, y: Vector, weight: Vector) -> KinkedQP:
+def from_hinges(loss: Hinges, y: Floats, weight: Floats) -> KinkedQP:
     """The dual of ``1/2 |f|^2 + sum_i weight_i loss(y_i f(x_i))``, section 4.1, with one variable a case.
 
     Since the outer offset exceeds the inner one, the paper's alpha is ``min(gamma, A)`` and beta = y gamma is all
@@ -107,7 +106,7 @@ def from_hinges(loss: Hinges, y: Vector, weight: Vector) -> KinkedQP:
     )
 
 
-def feasible(problem: KinkedQP, beta: Vector) -> Vector:
+def feasible(problem: KinkedQP, beta: Floats) -> Floats:
     """The nearest handy feasible point: within the boxes, exactly on ends it all but touches, and summing to 0.
 
     For warm starts: a solution scaled by ``C_new / C_old`` comes back unchanged but for rounding.
@@ -127,7 +126,7 @@ def feasible(problem: KinkedQP, beta: Vector) -> Vector:
     return beta
 
 
-def best_intercept(problem: KinkedQP, g: Vector) -> float:
+def best_intercept(problem: KinkedQP, g: Floats) -> float:
     """Intercept that minimises the primal at scores g: exact, and the middle where it is not unique."""
     return best_shift(
         np.concatenate([problem.above - g, problem.below - g]),
@@ -136,7 +135,7 @@ def best_intercept(problem: KinkedQP, g: Vector) -> float:
     )
 
 
-def best_shift(bends: Vector, jumps: Vector, slope: float) -> float:
+def best_shift(bends: Floats, jumps: Floats, slope: float) -> float:
     """Minimiser of a convex piecewise linear function of one variable.
 
     Parameters
@@ -166,7 +165,7 @@ def best_shift(bends: Vector, jumps: Vector, slope: float) -> float:
     return float(at[left] + at[right]) / 2
 
 
-def certify(problem: KinkedQP, beta: Vector, g: Vector) -> Certificate:
+def certify(problem: KinkedQP, beta: Floats, g: Floats) -> Certificate:
     """Evaluate a feasible beta with its exact ``g = K beta``."""
     b = best_intercept(problem, g)
     half_norm = 0.5 * float(beta @ g)
@@ -194,13 +193,13 @@ class DualPoint:
         Primal minus dual objective.
     """
 
-    beta: Vector
-    g: Vector
+    beta: Floats
+    g: Floats
     intercept: float
     gap: float
 
 
-def finish(problem: KinkedQP, beta: Vector, g: Vector, n_iter: int, tol: float) -> Solution:
+def finish(problem: KinkedQP, beta: Floats, g: Floats, n_iter: int, tol: float) -> Solution:
     """Choose the intercept, evaluate both objectives at the exact scores g, and pack the facts.
 
     Converged means two things: the violation is at most tol, in units of the score, and so is the gap, as a share of

@@ -12,9 +12,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import lapack
 
+from ...arrays import Floats
 from ...solution import Solution
 from .. import loops
 from ..kernels import Kernel, centred, dense, finite, stretches
@@ -22,10 +22,10 @@ from ..rows import MatrixRows, VectorRows
 from .active_set import ActiveSet, NoEndError
 from .blocks import solve_blocks
 from .interior_point import solve_linear
-from .problem import KinkedQP, Vector, feasible, finish
+from .problem import KinkedQP, feasible, finish
 
 # From a point (beta, g) with a tolerance and a limit on the steps to another point, and the steps done.
-Method = Callable[[KinkedQP, Any, Vector, Vector, float, int], tuple[Vector, Vector, int]]
+Method = Callable[[KinkedQP, Any, Floats, Floats, float, int], tuple[Floats, Floats, int]]
 
 _WHOLE = 2048  # up to this size the whole problem is one block
 _POLISHED = 1000
@@ -65,7 +65,7 @@ def solve_smo(
     tol: float,
     max_iter: int,
     cache_bytes: int,
-    start: Vector | None = None,
+    start: Floats | None = None,
     polish: bool = False,
 ) -> Solution:
     """Pairs chosen by second-order information; by blocks where the problem is large.
@@ -93,7 +93,7 @@ def solve_active_set(
     tol: float,
     max_iter: int,
     cache_bytes: int = 0,
-    start: Vector | None = None,
+    start: Floats | None = None,
 ) -> Solution:
     """Algorithm 1 of the paper; holds one kernel column for each free case, so it is for moderate sizes."""
     limit = max_iter if max_iter >= 0 else _most_steps(problem)
@@ -106,7 +106,7 @@ def solve_active_set(
         ) from None
 
 
-def _solve(method: Method, problem: KinkedQP, rows: Any, beta: Vector, g: Vector, tol: float, limit: int) -> Solution:
+def _solve(method: Method, problem: KinkedQP, rows: Any, beta: Floats, g: Floats, tol: float, limit: int) -> Solution:
     """One method from a point, with finer tolerances where the gap is not small yet though the violation is."""
     aim, finest, n_iter = tol, _finest(problem), 0
     while True:
@@ -140,8 +140,8 @@ def _finished(
 
 
 def _by_pairs(
-    problem: KinkedQP, rows: MatrixRows, beta: Vector, g: Vector, tol: float, limit: int
-) -> tuple[Vector, Vector, int]:
+    problem: KinkedQP, rows: MatrixRows, beta: Floats, g: Floats, tol: float, limit: int
+) -> tuple[Floats, Floats, int]:
     """All variables as one block, again where the recomputed scores show a violation that rounding had hidden."""
     beta, g, n_iter = beta.copy(), g.copy(), 0
     for _ in range(_MOST_PASSES):
@@ -155,8 +155,8 @@ def _by_pairs(
 
 
 def _by_blocks(
-    problem: KinkedQP, rows: Any, beta: Vector, g: Vector, tol: float, limit: int, *, cache_bytes: int
-) -> tuple[Vector, Vector, int]:
+    problem: KinkedQP, rows: Any, beta: Floats, g: Floats, tol: float, limit: int, *, cache_bytes: int
+) -> tuple[Floats, Floats, int]:
     # A quarter of the cache is for the kernel values inside a block.
     largest = min(max(int(np.sqrt(cache_bytes / 16)), 64), 4096)
     done = solve_blocks(problem, rows, beta, g, tol=tol, max_iter=limit, largest_block=largest)
@@ -164,16 +164,16 @@ def _by_blocks(
 
 
 def _by_active_set(
-    problem: KinkedQP, rows: Any, beta: Vector, g: Vector, tol: float, limit: int
-) -> tuple[Vector, Vector, int]:
+    problem: KinkedQP, rows: Any, beta: Floats, g: Floats, tol: float, limit: int
+) -> tuple[Floats, Floats, int]:
     # Half of tol here, so that the violation over pairs is below tol.
     state, n_iter = _steps(problem, rows, beta, g, 0.5 * tol, limit)
     return state.beta, rows.scores(state.beta), n_iter
 
 
 def _by_interior_point(
-    problem: KinkedQP, rows: Any, beta: Vector, g: Vector, tol: float, limit: int, *, cache_bytes: int
-) -> tuple[Vector, Vector, int]:
+    problem: KinkedQP, rows: Any, beta: Floats, g: Floats, tol: float, limit: int, *, cache_bytes: int
+) -> tuple[Floats, Floats, int]:
     """The kernel matrix is that of a linear kernel on the rows of its Cholesky factor: no starting point is needed."""
     fitting = cache_bytes // (_FACTORS_HELD * 8 * len(problem)) if len(problem) > _WHOLE else _WIDEST
     factor = pivoted_factor(rows, most=min(fitting, _WIDEST))
@@ -184,7 +184,7 @@ def _by_interior_point(
     return inside.model.beta, rows.scores(inside.model.beta), inside.n_iter
 
 
-def pivoted_factor(rows: Any, most: int) -> NDArray[np.float64] | None:
+def pivoted_factor(rows: Any, most: int) -> Floats | None:
     """Matrix F with ``K = F F'`` but for rounding, with as many columns as K has rank; None if that is above `most`."""
     n, rest = rows.n, rows.diagonal.copy()
     negligible = 1e-13 * rest.max()
@@ -211,7 +211,7 @@ def _most_steps(problem: KinkedQP) -> int:
     return 1000 + 100 * len(problem)
 
 
-def _steps(problem: KinkedQP, rows: Any, beta: Vector, g: Vector, tol: float, limit: int) -> tuple[ActiveSet, int]:
+def _steps(problem: KinkedQP, rows: Any, beta: Floats, g: Floats, tol: float, limit: int) -> tuple[ActiveSet, int]:
     """Active set steps until the point is optimal; the state reached, and their number."""
     n_iter = 0
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite raises NoEndError
@@ -238,7 +238,7 @@ def _finest(problem: KinkedQP) -> float:
     return 1e-13 * float(np.abs(problem.below).max())
 
 
-def _starting_point(problem: KinkedQP, rows: Any, start: Vector | None) -> tuple[Vector, Vector]:
+def _starting_point(problem: KinkedQP, rows: Any, start: Floats | None) -> tuple[Floats, Floats]:
     if start is None or not start.any():
         return np.zeros(len(problem)), np.zeros(len(problem))
     beta = feasible(problem, start)
