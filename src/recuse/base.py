@@ -10,7 +10,7 @@ import warnings
 from abc import ABC, abstractmethod
 from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from .arrays import Flags, Floats, Indices
-from .costs import Costs, as_costs
+from .costs import Costs, answer_columns, as_costs
 from .decisions import KINDS, Decisions
-from .labels import as_labels, distinct_labels, encode, label_space, preview, require_known, to_python
+from .labels import LabelSpace, as_labels, distinct_labels, encode, label_space, preview, require_known, to_python
 from .parameters import check_weights
 from .solution import Solution
 
@@ -95,8 +95,7 @@ class Evaluation:
     def answers(self) -> Indices:
         """Column of the price matrix of each case: its class, or one of the two kinds of rejection after them."""
         n_classes = 2 if self.h.ndim == 1 else self.h.shape[1]
-        kinds = self.kinds()
-        return np.where(kinds == 0, self.forced(), n_classes - 1 + kinds)
+        return answer_columns(self.forced(), self.kinds(), n_classes)
 
     def kinds(self) -> Indices:
         """Position in `KINDS` of each case."""
@@ -104,6 +103,18 @@ class Evaluation:
         if self.novel is not None:
             kinds[self.novel & ~self.accepted] = 2
         return kinds
+
+
+class SettledCosts(NamedTuple):
+    """Prices as given, the positive class, and the prices with ``classes_[1]`` as the positive class."""
+
+    costs: Costs
+    pos_label: Any
+    oriented: Costs
+
+
+def _orient(costs: Costs, pos_label: Any, classes: NDArray[Any]) -> Costs:
+    return costs.swapped() if pos_label == classes[0] else costs
 
 
 class RejectOptionMixin(ClassifierMixin, ABC):
@@ -130,18 +141,27 @@ class RejectOptionMixin(ClassifierMixin, ABC):
 
     def _fit_labels(self, y: Any) -> Indices:
         """Settle classes, reject label and answer type; return the class numbers of `y`."""
+        labels, codes = self._settle_labels(y)
+        self._store_labels(labels)
+        return codes
+
+    def _settle_labels(self, y: Any) -> tuple[LabelSpace, Indices]:
+        """Classes, reject label and answer type, and the class numbers of `y`; nothing is stored."""
         self._check_on_reject()
         y = column_or_1d(as_labels(y), warn=True)
         require_known(y)
         check_classification_targets(y)
-        self.classes_ = distinct_labels(y)
-        if len(self.classes_) < 2:
+        classes = distinct_labels(y)
+        if len(classes) < 2:
             raise ValueError(
-                f"y holds one class only, {to_python(self.classes_[0])!r}: a classifier needs cases of two classes."
+                f"y holds one class only, {to_python(classes[0])!r}: a classifier needs cases of two classes."
             )
-        self._labels = label_space(self.classes_, self.reject_label)
-        self.reject_label_ = self._labels.reject_label
-        return encode(y, self.classes_)
+        return label_space(classes, self.reject_label), encode(y, classes)
+
+    def _store_labels(self, labels: LabelSpace) -> None:
+        self.classes_ = labels.classes
+        self._labels = labels
+        self.reject_label_ = labels.reject_label
 
     def _check_on_reject(self) -> None:
         if self.on_reject not in ON_REJECT:
@@ -153,24 +173,32 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         `default` stands for ``costs=None`` where a classifier allows it; `inner_pos_label` is the positive class that a
         wrapped classifier names.
         """
-        self.costs_ = as_costs(default if self.costs is None and default is not None else self.costs)
+        settled = self._settle_costs(self.classes_, must_pay=must_pay, default=default, inner_pos_label=inner_pos_label)
+        return self._store_costs(settled)
+
+    def _settle_costs(
+        self, classes: NDArray[Any], *, must_pay: bool = True, default: float | None = None, inner_pos_label: Any = None
+    ) -> SettledCosts:
+        """As `_fit_costs`, with nothing stored."""
+        costs = as_costs(default if self.costs is None and default is not None else self.costs)
         if must_pay:
-            self.costs_.require_rejecting_pays(len(self.classes_))
+            costs.require_rejecting_pays(len(classes))
         named = self._named_pos_label(inner_pos_label)
-        self.pos_label_ = self.classes_[-1] if named is None else named
-        known = encode(np.array([self.pos_label_]), self.classes_)[0] >= 0
-        if len(self.classes_) > 2 and named is not None:
-            raise ValueError(
-                f"pos_label={to_python(named)!r} names one of two classes; y has {preview(self.classes_)}."
-            )
+        pos_label = classes[-1] if named is None else named
+        known = encode(np.array([pos_label]), classes)[0] >= 0
+        if len(classes) > 2 and named is not None:
+            raise ValueError(f"pos_label={to_python(named)!r} names one of two classes; y has {preview(classes)}.")
         if not known:
             # Some of scikit-learn's ensembles number the classes before their estimators see them.
-            numbered = self.classes_.tolist() == [0, 1] and isinstance(to_python(named), str)
+            numbered = classes.tolist() == [0, 1] and isinstance(to_python(named), str)
             hint = "; inside StackingClassifier or BaggingClassifier classes are numbers" if numbered else ""
-            raise ValueError(
-                f"pos_label={to_python(named)!r} must be one of the classes {preview(self.classes_)}{hint}."
-            )
-        return self._oriented_costs()
+            raise ValueError(f"pos_label={to_python(named)!r} must be one of the classes {preview(classes)}{hint}.")
+        return SettledCosts(costs, pos_label, _orient(costs, pos_label, classes))
+
+    def _store_costs(self, settled: SettledCosts) -> Costs:
+        self.costs_ = settled.costs
+        self.pos_label_ = settled.pos_label
+        return settled.oriented
 
     def _named_pos_label(self, inner: Any) -> Any:
         """The positive class that this classifier or the one it wraps names, None where neither does."""
@@ -189,7 +217,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
 
     def _oriented_costs(self) -> Costs:
         """Return the prices with ``classes_[1]`` as the positive class, as h is oriented."""
-        return self.costs_.swapped() if self.pos_label_ == self.classes_[0] else self.costs_
+        return _orient(self.costs_, self.pos_label_, self.classes_)
 
     def _require_two_classes(self, remedy: str = "Compare two of them, or one with the rest.") -> None:
         if len(self.classes_) > 2:
@@ -260,7 +288,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
             raise ValueError(f"y holds labels that are not among the classes {self.classes_.tolist()}.")
         evaluation = self._evaluate(X)
         answers = evaluation.forced() if self.on_reject == "never" else evaluation.answers()
-        prices = self._oriented_costs().matrix(len(self.classes_))[truth, answers]
+        prices = self._oriented_costs().prices(truth, answers, len(self.classes_))
         weights = check_weights(sample_weight, len(truth))
         return float(1 - np.average(prices, weights=weights) / self.costs_.largest_error)
 

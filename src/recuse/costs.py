@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Floats
+from .arrays import Floats, Indices
 from .parameters import is_number
 
 _DEFAULT_REJECT = 0.2
@@ -163,13 +163,18 @@ class Costs:
             matrix[-1, :-2] = self.novelty_error
         return matrix
 
+    def prices(self, truth: Indices, columns: Indices, n_classes: int = 2) -> Floats:
+        """Price of each answer: rows of `matrix` by the true class, columns from `answer_columns`."""
+        prices: Floats = self.matrix(n_classes)[truth, columns]
+        return prices
+
     def require_rejecting_pays(self, n_classes: int = 2) -> None:
         """Raise ValueError when no case would ever be rejected at these prices."""
         if n_classes > 2:
             self._require_rejecting_pays_multiclass(n_classes)
         elif not self.rejecting_pays:
             raise ValueError(
-                f"Rejecting never pays at {self!r}: answering is never dearer. "
+                f"Rejecting never pays at {self!r}: answering never costs more. "
                 f"The largest reject price that pays is just below {self._largest_paying_reject()}."
             )
 
@@ -179,7 +184,7 @@ class Costs:
         limit = self.fp * (1 - 1 / n_classes)
         if self.reject_negative >= limit:
             raise ValueError(
-                f"Rejecting never pays at {self!r} with {n_classes} classes: answering is never dearer. "
+                f"Rejecting never pays at {self!r} with {n_classes} classes: answering never costs more. "
                 f"The largest reject price that pays is just below {limit:.6g}."
             )
 
@@ -223,6 +228,22 @@ class Costs:
         rows = [(name, price) for name, price in rows if price is not None]
         width = max(len(name) for name, _ in rows)
         return "\n".join(f"{name:<{width}}  {price:.4g}" for name, price in rows)
+
+
+def answer_columns(forced: Any, kind: Any, n_classes: int = 2) -> Indices:
+    """Column of `Costs.matrix` that prices each answer.
+
+    Parameters
+    ----------
+    forced : array-like of int
+        Class number the case is given if it is not rejected.
+    kind : array-like of int
+        Position in `KINDS`: 0 accepted, 1 rejected as ambiguous, 2 rejected as a novelty.
+    n_classes : int, default=2
+        Number of classes: the columns of the two kinds of rejection come after theirs.
+    """
+    kind = np.asarray(kind)
+    return np.where(kind == 0, forced, n_classes - 1 + kind)
 
 
 def as_costs(costs: Costs | float | None) -> Costs:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats, Indices
+from ..costs import answer_columns
 from ..decisions import KINDS, Decisions
 from ..labels import as_labels, distinct_labels, encode, preview, require_known, to_python
 from ..parameters import check_weights
@@ -79,7 +80,9 @@ def place_answers(
     truth = _place("y_true", y_true, labels, novelty_label, "novelty_label")
     answer = _place("y_pred", y_pred, labels, reject_label, "reject_label")
     if kind is not None:
-        answer = answer + _rejected_as_novelty(kind, answer == len(labels))
+        rejected = answer == len(labels)
+        kinds = np.where(rejected, 1 + _rejected_as_novelty(kind, rejected), 0)
+        answer = answer_columns(answer, kinds, len(labels))
     return Placed(labels, truth, answer, check_weights(sample_weight, len(truth)))
 
 
@@ -96,7 +99,8 @@ def place_ranked(
         raise ValueError("score is missing: pass the acceptance score of each case, or a Decisions table as y_pred.")
     placed = place_answers(y_true, y_pred, labels=labels, sample_weight=sample_weight)
     score = check_score(score, len(placed.truth))
-    rejection = np.where(novel, len(placed.labels) + 1, np.full(len(score), len(placed.labels)))
+    kinds = np.where(novel, 2, np.ones(len(score), dtype=np.intp))
+    rejection = answer_columns(placed.answer, kinds, len(placed.labels))
     return Ranked(placed.labels, placed.truth, placed.answer, placed.weights, score, rejection)
 
 
