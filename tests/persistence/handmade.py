@@ -4,6 +4,7 @@ import json
 import zipfile
 
 from recuse.persistence import models
+from recuse.persistence.archive import FORMAT
 
 
 def text(value):
@@ -18,8 +19,8 @@ def listed(*items):
     return {**named("builtins", "list", "ListNode"), "content": list(items)}
 
 
-def write_model(path, schema, versions=None):
+def write_model(path, schema, versions=None, **header):
     versions = models._present_versions() if versions is None else versions
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("schema.json", json.dumps({**schema, "protocol": 2, "_skops_version": "0.13"}))
-        archive.writestr("recuse.json", json.dumps({"versions": versions}))
+        archive.writestr("recuse.json", json.dumps({"format": FORMAT, "versions": versions, **header}))

@@ -33,7 +33,7 @@ def zip_of(**members):
     return buffer.getvalue()
 
 
-VERSIONS = json.dumps({"versions": {}})
+VERSIONS = json.dumps({"format": 1, "versions": {}})
 
 
 @pytest.mark.parametrize(
@@ -51,6 +51,8 @@ VERSIONS = json.dumps({"versions": {}})
         zip_of(schema=json.dumps({**named("a", "b", "NoSuchNode"), "protocol": 2}), recuse=VERSIONS),
         zip_of(schema=json.dumps({**text(1), "protocol": 2}), recuse="[]"),
         zip_of(schema=json.dumps({**text(1), "protocol": 2}), recuse='{"versions": 3}'),
+        zip_of(schema=json.dumps({**text(1), "protocol": 2}), recuse='{"format": "x", "versions": {}}'),
+        zip_of(schema="[1]", recuse=VERSIONS),
     ],
 )
 def test_other_files_are_refused(path, content):

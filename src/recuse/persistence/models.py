@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 import os
 import platform
 import warnings
@@ -17,11 +15,12 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
 from .. import __version__
+from .archive import FORMAT, OLDEST_FORMAT, Header, pack, read_header, read_schema, unpack
 from .files import as_damaged, read_whole, write_whole
 from .indices import check_indices
+from .names import nodes
 from .trust import can_be_found, full_names, names_in, refused_names
 
-_VERSIONS_MEMBER = "recuse.json"
 _COMPARED = ("recuse", "scikit-learn")
 
 
@@ -69,7 +68,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[str | ty
             f"model={type(model).__name__} holds {', '.join(lost)}, which load could not find again: define it at the "
             "top of a module, not inside a function."
         )
-    write_whole(path, data)
+    write_whole(path, pack(data, _present_versions()))
 
 
 def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) -> Any:
@@ -93,16 +92,21 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) ->
     FileNotFoundError
         There is no such file.
     ValueError
-        The file is not a model, is damaged, or names types that are not trusted. Nothing of it was run.
+        The file is not a model, is damaged, has a format this version cannot read, or names types that are not
+        trusted. Nothing of it was run.
 
     Warns
     -----
     UserWarning
         The file was made with another version of this library or of scikit-learn.
     """
-    data = read_whole(path)
+    content = read_whole(path)
     with as_damaged(path):
-        versions, names = _versions_in(data), names_in(data)
+        header = read_header(content)
+    _require_known_format(path, header)
+    with as_damaged(path):
+        data = unpack(content)
+        names = names_in(data)
     allowed = full_names(trusted)
     refused = refused_names(names, allowed)
     if refused:
@@ -113,7 +117,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) ->
     lost = [name for name in names if name in allowed and not can_be_found(name)]
     if lost:
         raise ValueError(f"{os.fspath(path)} needs {', '.join(lost)}: define or import it before the model is loaded.")
-    changed = _changed_versions(versions)
+    changed = _changed_versions(header.versions)
     for package, (saved, present) in changed.items():
         warnings.warn(
             f"{os.fspath(path)} was saved with {package} {saved} and is loaded with {present}: its answers may differ, "
@@ -137,44 +141,48 @@ def saved_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     dict
         Version by name: recuse, scikit-learn, numpy, scipy, skops, Python.
     """
-    data = read_whole(path)
+    content = read_whole(path)
     with as_damaged(path):
-        return _versions_in(data)
+        return read_header(content).versions
+
+
+def _require_known_format(path: str | os.PathLike[str], header: Header) -> None:
+    """Refuse a file whose format is too new or too old for this version."""
+    if header.format > FORMAT:
+        raise ValueError(
+            f"{os.fspath(path)} was saved by a newer recuse (format {header.format}; this version reads up to "
+            f"{FORMAT}): install recuse {header.versions.get('recuse', '')} or later."
+        )
+    if header.format < OLDEST_FORMAT:
+        raise ValueError(
+            f"{os.fspath(path)} was saved by an older recuse in a format that is no longer read: fit the model again "
+            "and save it."
+        )
 
 
 def _dump(model: Any) -> bytes:
-    """The bytes of a model file."""
+    """What skops writes of a model; compressed only when the file is made of it."""
     import skops.io
 
     try:
-        data = skops.io.dumps(model, compression=zipfile.ZIP_DEFLATED)
+        data: bytes = skops.io.dumps(model, compression=zipfile.ZIP_STORED)
     except Exception as error:
         raise ValueError(f"model={type(model).__name__} cannot be saved: {str(error).rstrip('.')}.") from error
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        _refuse_boolean_keys(json.loads(archive.read("schema.json")))
-    buffer = io.BytesIO(data)
-    with zipfile.ZipFile(buffer, "a", compression=zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(_VERSIONS_MEMBER, json.dumps({"versions": _present_versions()}))
-    return buffer.getvalue()
+    _refuse_boolean_keys(read_schema(data))
+    return data
 
 
 def _refuse_boolean_keys(schema: dict[str, Any]) -> None:
     """Refuse a dict with True or False among its keys: skops reads both back as True."""
-    pending: list[Any] = [schema]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, dict):
-            key_types = part.get("key_types")
-            if isinstance(key_types, dict) and any(
-                key.get("__class__") in ("bool", "bool_") for key in key_types.get("content", [])
-            ):
-                raise ValueError(
-                    "model holds a dict with True or False as a key (class_weight?), which the file cannot keep: use "
-                    "labels and keys 1 and 0."
-                )
-            pending.extend(part.values())
-        elif isinstance(part, list):
-            pending.extend(part)
+    for node in nodes(schema):
+        key_types = node.get("key_types")
+        if isinstance(key_types, dict) and any(
+            key.get("__class__") in ("bool", "bool_") for key in key_types.get("content", [])
+        ):
+            raise ValueError(
+                "model holds a dict with True or False as a key (class_weight?), which the file cannot keep: use "
+                "labels and keys 1 and 0."
+            )
 
 
 def _rebuild(data: bytes, path: str | os.PathLike[str], names: list[str], quiet: bool) -> Any:
@@ -206,12 +214,6 @@ def _present_versions() -> dict[str, str]:
         "skops": skops.__version__,
         "Python": platform.python_version(),
     }
-
-
-def _versions_in(data: bytes) -> dict[str, str]:
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        versions = json.loads(archive.read(_VERSIONS_MEMBER))["versions"]
-    return {str(package): str(version) for package, version in versions.items()}
 
 
 def _changed_versions(saved: dict[str, str]) -> dict[str, tuple[str, str]]:

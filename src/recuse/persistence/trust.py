@@ -13,6 +13,8 @@ from types import FunctionType
 
 import scipy.sparse
 
+from .names import stored_name
+
 _HOME_PACKAGES = ("recuse", "sklearn")
 # Not parts of models; some open files, connections or processes when their classes are merely built.
 _NEVER_TRUSTED = {"_testing", "callback", "conftest", "datasets", "estimator_checks", "externals", "tests"}
@@ -78,7 +80,7 @@ def can_be_found(name: str) -> bool:
 def refused_names(names: list[str], allowed: list[str]) -> list[str]:
     """The names that are neither ours, nor a basic type, nor allowed by the caller."""
     known = _basic_types() | _TABLE_PARTS
-    open_names = [name for name in names if name not in allowed and name not in known]
+    open_names = [name for name in names if name not in allowed and name not in known and stored_name(name) is None]
     # By the name alone first: for a file that is refused anyway, nothing is imported.
     foreign = [name for name in open_names if not _named_like_ours(name)]
     return foreign or [name for name in open_names if not _is_ours(name)]

@@ -1,0 +1,100 @@
+"""Small models of every kind that users save: each public estimator and baseline, in several configurations."""
+
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.ensemble import IsolationForest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from recuse import (
+    AbstentionBoostingClassifier,
+    Costs,
+    CoupledOneClassSVC,
+    DoubleHingeSVC,
+    DoubleRampSVC,
+    ExactBoostClassifier,
+    ThresholdRejectClassifier,
+)
+from recuse.baselines import (
+    EmbeddedRejectSVC,
+    IndependentOneClassSVC,
+    KSLinearClassifier,
+    RankBoostClassifier,
+    TwoStepBoostingClassifier,
+)
+from recuse.metrics import get_scorer
+
+X, y = make_classification(
+    n_samples=80, n_features=3, n_informative=3, n_redundant=0, class_sep=0.7, flip_y=0.1, random_state=3
+)
+X = X.round(2)
+LABELS = np.where(y == 1, "yes", "no")
+UNEQUAL = Costs(fp=1, fn=3, reject=0.3)
+
+_ROUNDS = {"n_rounds": 4, "random_state": 0}
+_FIXED = {"beta": 0.01, "threshold": "calibrated", **_ROUNDS}
+_RUNS = {"n_estimators": 2, "n_rounds": 3, "random_state": 0}
+
+# One line for each kind of model; those without a dot are also kept as files, one for each public estimator.
+EXAMPLES = {
+    "abstention_boosting": AbstentionBoostingClassifier(family="decoupled", costs=UNEQUAL, **_FIXED),
+    "abstention_boosting.auto": AbstentionBoostingClassifier(**_ROUNDS),
+    "abstention_boosting.chow": AbstentionBoostingClassifier(family="chow", **_ROUNDS),
+    "abstention_boosting.coupled": AbstentionBoostingClassifier(family="coupled", surrogate="max", **_FIXED),
+    "abstention_boosting.exponential": AbstentionBoostingClassifier(
+        family="coupled", loss="exponential", step="paper", **_FIXED
+    ),
+    "abstention_boosting.corrective": AbstentionBoostingClassifier(family="coupled", corrective=True, **_FIXED),
+    "abstention_boosting.stack_oof": AbstentionBoostingClassifier(family="decoupled", stack="oof", **_FIXED),
+    "abstention_boosting.stack_start": AbstentionBoostingClassifier(family="decoupled", stack="start", **_FIXED),
+    "abstention_boosting.trees": AbstentionBoostingClassifier(family="decoupled", max_depth=2, **_FIXED),
+    "abstention_boosting.trees_auto": AbstentionBoostingClassifier(max_depth=2, **_ROUNDS),
+    "abstention_boosting.trees_chow": AbstentionBoostingClassifier(family="chow", max_depth=2, **_ROUNDS),
+    "coupled_one_class": CoupledOneClassSVC(costs=UNEQUAL),
+    "coupled_one_class.linear": CoupledOneClassSVC(kernel="linear", rejection="none"),
+    "double_hinge": DoubleHingeSVC(costs=0.2),
+    "double_hinge.active_set": DoubleHingeSVC(solver="active_set", kernel="linear", rule="bartlett_wegkamp"),
+    "double_hinge.poly": DoubleHingeSVC(kernel="poly", degree=2),
+    "double_ramp": DoubleRampSVC(costs=0.2),
+    "double_ramp.l2": DoubleRampSVC(penalty="l2"),
+    "embedded_reject": EmbeddedRejectSVC(),
+    "exactboost": ExactBoostClassifier(metric="reject_cost", costs=UNEQUAL, **_RUNS),
+    "exactboost.auc": ExactBoostClassifier(metric="auc", warm_start=True, **_RUNS),
+    "exactboost.bisection": ExactBoostClassifier(metric="ks", search="bisection", costs=0.3, **_RUNS),
+    "independent_one_class": IndependentOneClassSVC(),
+    "ks_linear": KSLinearClassifier(),
+    "rank_boost": RankBoostClassifier(n_rounds=4),
+    "threshold_reject": ThresholdRejectClassifier(make_pipeline(StandardScaler(), LogisticRegression()), costs=0.3),
+    "threshold_reject.guarantee": ThresholdRejectClassifier(
+        LogisticRegression(), guarantee=0.45, confidence=0.6, calibration_size=0.5, random_state=0
+    ),
+    "threshold_reject.novelty": ThresholdRejectClassifier(
+        LogisticRegression(), novelty=IsolationForest(n_estimators=3, random_state=0)
+    ),
+    "threshold_reject.symmetric": ThresholdRejectClassifier(LogisticRegression(), rule="symmetric"),
+    "threshold_reject.tuned": ThresholdRejectClassifier(
+        ExactBoostClassifier(metric="auc", **_RUNS), rule="tuned", cv=3
+    ),
+    "two_step_boosting": TwoStepBoostingClassifier(**_ROUNDS),
+    "in_a_pipeline.": make_pipeline(StandardScaler(), DoubleHingeSVC()),
+    "in_a_search.": GridSearchCV(DoubleRampSVC(), {"mu": [0.5, 1.0]}, cv=2),
+    **{
+        f"in_a_search.{name}": GridSearchCV(
+            make_pipeline(StandardScaler(), ThresholdRejectClassifier(LogisticRegression())),
+            {"thresholdrejectclassifier__costs": [0.1]},
+            scoring=get_scorer(name, **options),
+            cv=2,
+        )
+        for name, options in {
+            "neg_expected_cost": {"costs": UNEQUAL},
+            "coverage": {},
+            "selective_accuracy": {},
+            "neg_aurc": {},
+            "neg_risk_at_coverage": {"coverage": 0.8},
+            "precision_at_k": {"k": 10},
+        }.items()
+    },
+}
+KEPT = [name for name in EXAMPLES if "." not in name]
