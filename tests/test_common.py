@@ -1,6 +1,10 @@
-"""scikit-learn's own checks on every estimator of the library."""
+"""What holds for every estimator of the library: scikit-learn's own checks, and a fit that fails changes nothing."""
 
+import warnings
+
+import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -85,3 +89,58 @@ def expected_failures(estimator):
 @parametrize_with_checks([*NEVER_REJECT, *DRAW[:-1], *REJECT], expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+# A fit that fails
+
+PENDING = (AbstentionBoostingClassifier, CoupledOneClassSVC, DoubleHingeSVC, DoubleRampSVC)
+
+
+def fitted(model, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whether it converged is not the point here
+        return clone(model).fit(X, y)
+
+
+def assert_same(before, after):
+    assert before.keys() == after.keys()
+    for name, value in before.items():
+        assert after[name] is value, name
+
+
+def one_class(model, X, y):
+    return model, X[:, :2], np.zeros_like(y)
+
+
+def bad_price(model, X, y):
+    return model.set_params(costs=-1.0), X[:, :2], 1 - y
+
+
+def bad_parameter(model, X, y):
+    limit = next(name for name in ("n_rounds", "max_iter", "tol", "C", "on_reject") if name in model.get_params())
+    return model.set_params(**{limit: "nonsense"}), X[:, :2], 1 - y
+
+
+def infinite_cases(model, X, y):
+    return model, np.full((len(y), 2), np.inf), y
+
+
+@pytest.mark.parametrize("spoil", [one_class, bad_price, bad_parameter, infinite_cases])
+@pytest.mark.parametrize(
+    "model",
+    [m for m in [*NEVER_REJECT, *DRAW, *REJECT] if not isinstance(m, PENDING)],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_that_fails_leaves_the_model_as_it_was(model, spoil, overlapping):
+    X, y = overlapping
+    X, y = X[:100], y[:100]
+    if spoil is bad_price and "costs" not in model.get_params():
+        spoil = one_class
+    model = fitted(model, X, y)
+    answers, parameters = model.predict(X), model.get_params()
+    spoiled, other_X, other_y = spoil(model, X, y)
+    before = dict(vars(spoiled))
+    with pytest.raises((TypeError, ValueError)):
+        spoiled.fit(other_X, other_y)
+    assert_same(before, vars(model))
+    np.testing.assert_array_equal(model.set_params(**parameters).predict(X), answers)

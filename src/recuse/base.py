@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import wraps
+from inspect import currentframe
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +30,8 @@ from .parameters import check_weights
 from .solution import Solution
 
 ON_REJECT = ("label", "raise", "never")
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 class RejectedSamplesError(ValueError):
@@ -48,13 +53,36 @@ class RejectedSamplesError(ValueError):
         return type(self), (self.rows,)
 
 
-def warn_not_converged(stopped: str, remedy: str, *, stacklevel: int = 3) -> None:
+def unchanged_on_failure(fit: Fit) -> Fit:
+    """Decorate a `fit` so that, where it fails, the estimator keeps the attributes it had: a model fitted before stays.
+
+    `fit` itself must not change in place what an attribute holds (a list of runs, say), but store a new one.
+    """
+
+    @wraps(fit)
+    def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            return fit(self, *args, **kwargs)
+        except BaseException:  # an interrupted fit has failed, too
+            for name in vars(self).keys() - before.keys():
+                delattr(self, name)
+            for name, value in before.items():
+                setattr(self, name, value)
+            raise
+
+    return cast("Fit", fit_or_restore)
+
+
+def warn_not_converged(stopped: str, remedy: str) -> None:
     """Warn that a fit ended before it reached its tolerance: what it reached, and what to do about it.
 
-    `stacklevel` counts from the caller of this function, as in `warnings.warn`, so that the line of the user's `fit`
-    is shown.
+    The warning shows the line outside this library that called it, however deep the caller is.
     """
-    warnings.warn(f"{stopped}. {remedy}", ConvergenceWarning, stacklevel=stacklevel + 1)
+    frame, level = currentframe(), 1
+    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(f"{stopped}. {remedy}", ConvergenceWarning, stacklevel=level)
 
 
 def stopped_early(name: str, solution: Solution, tol: float, steps: str = "steps") -> str:

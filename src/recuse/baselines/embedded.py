@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats, Indices
-from ..base import Evaluation
+from ..base import Evaluation, unchanged_on_failure
 from ..costs import Costs
 from ..parameters import check_count, check_positive, is_number
 from ..solution import Solution
@@ -132,6 +132,7 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
         self.reject_label = reject_label
         self.on_reject = on_reject
 
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> EmbeddedRejectSVC:
         """Fit the machine.
 

@@ -11,7 +11,7 @@ from sklearn.svm import OneClassSVM
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats, Indices
-from ..base import Evaluation, RejectOptionMixin
+from ..base import Evaluation, RejectOptionMixin, unchanged_on_failure
 from ..costs import Costs
 from ..labels import to_python
 from ..parameters import check_choice, check_positive, check_share, check_weights
@@ -124,6 +124,7 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         self.reject_label = reject_label
         self.on_reject = on_reject
 
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> IndependentOneClassSVC:
         """Fit a machine on the cases of each class.
 

@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Flags, Floats
+from ..base import unchanged_on_failure
 from ..boosting.binning import bin_features, resolve_bins
 from ..boosting.shapes import AdditiveForm, additive_form
 from ..labels import preview
@@ -113,6 +114,7 @@ class RankBoostClassifier(_Ranker):
         self.n_rounds = n_rounds
         self.max_bins = max_bins
 
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any) -> RankBoostClassifier:
         """Boost.
 
@@ -238,6 +240,7 @@ class KSLinearClassifier(_Ranker):
         self.n_steps = n_steps
         self.tol = tol
 
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any) -> KSLinearClassifier:
         """Search.
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ..base import Evaluation, RejectOptionMixin
+from ..base import Evaluation, RejectOptionMixin, unchanged_on_failure
 from ..boosting.abstention.data import prepare
 from ..boosting.abstention.losses import LOSSES, Surrogate
 from ..boosting.abstention.pairs import Recipe, Twin
@@ -102,6 +102,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TwoStepBoostingClassifier:
         """Boost, then set the threshold.
 
@@ -232,6 +233,7 @@ class ChowBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> ChowBoostingClassifier:
         """Boost a score.
 

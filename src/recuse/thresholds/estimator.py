@@ -28,7 +28,7 @@ from sklearn.utils.validation import (
 )
 
 from ..arrays import Flags, Floats, Indices
-from ..base import Evaluation, RejectOptionMixin
+from ..base import Evaluation, RejectOptionMixin, unchanged_on_failure
 from ..costs import Costs
 from ..labels import as_labels, require_known
 from ..locating import stated_pos_label
@@ -199,6 +199,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> ThresholdRejectClassifier:
         """Fit the classifier and set the thresholds.
 

@@ -15,7 +15,7 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ...arrays import Floats, Indices
-from ...base import Evaluation, RejectOptionMixin
+from ...base import Evaluation, RejectOptionMixin, unchanged_on_failure
 from ...costs import Costs
 from ...decisions import Decisions
 from ...labels import as_labels, encode, to_python
@@ -218,6 +218,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
+    @unchanged_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> ExactBoostClassifier:
         """Boost the runs and choose the thresholds.
 
@@ -238,14 +239,9 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        kept = dict(vars(self))
-        try:
-            X, order, problem = self._prepare(X, y, sample_weight, init_score)
-            settings, beginning = self._settings(), self._beginning(problem)
-            before = self._earlier_runs(beginning)
-        except ValueError:
-            self.__dict__ = kept  # a model that was fitted before is still the same
-            raise
+        X, order, problem = self._prepare(X, y, sample_weight, init_score)
+        settings, beginning = self._settings(), self._beginning(problem)
+        before = self._earlier_runs(beginning)
         held_out = np.zeros((2, len(order))) if before is None else self._held_out
         if before is None:
             self._runs, self._began_with = [], {}
