@@ -61,7 +61,7 @@ def test_the_committed_results_are_those_of_the_code():
     folder = Path(__file__).parents[2] / "benchmarks" / "results"
     data = json.loads((folder / "reproduce_double_hinge.json").read_text())
     plan = double_hinge.parts(quick=False)
-    assert data["settings"] == {double_hinge.label(part): results.settings(part) for part in plan}
+    assert data["settings"] == {part.label: results.settings(part) for part in plan}
     page = (folder / "reproduce_double_hinge.md").read_text()
     outcomes = [double_hinge.Outcome(**outcome) for outcome in data["outcomes"]]
     for part in plan:
@@ -70,7 +70,7 @@ def test_the_committed_results_are_those_of_the_code():
 
 def test_no_time_no_parts(tmp_path):
     assert double_hinge.run(minutes=-1, out=tmp_path) == []
-    assert "Not run, for want of time: wdbc" in (tmp_path / "reproduce_double_hinge.md").read_text()
+    assert "Not run for lack of time: wdbc" in (tmp_path / "reproduce_double_hinge.md").read_text()
 
 
 def test_differences_from_the_paper_are_named():

@@ -6,21 +6,20 @@ and C (and the naive method's threshold) chosen by cross-validation on the train
 double hinge; "double hinge" is rule (9). The paper does not give its grids or its number of folds: here 5 folds, seven
 widths and nine values of C.
 
-The second part has other prices, two of them different for the two classes (there the naive rule gets two free
-thresholds), and two larger data sets, with logistic regression and Chow's rule beside.
+The second part has other prices, two of them different for the two classes (there the naive rule may choose two
+thresholds), and two larger data sets. Logistic regression with Chow's rule is added for comparison.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, train_test_split
@@ -33,8 +32,11 @@ from ..datasets import load
 from ..svm import DoubleHingeSVC, double_hinge_path
 from ..svm.losses import bartlett_wegkamp_threshold, score_thresholds
 from ..thresholds.rules import Sample, symmetric_band, tuned_band
-from .results import read_outcomes, settings, write_results
+from .pages import heading, not_run, numbers, run_again
+from .results import Results, resume, write_results
+from .runner import TimeBudget, call_in_threads, run_parts
 
+Labels = NDArray[Any]
 Band = tuple[float, float]
 
 # Loss (mean and standard deviation), rejection and error rate, in per cent, as printed in Table 1.
@@ -57,7 +59,7 @@ SYMMETRIC = Costs(fp=1, fn=1, reject=0.45)
 OTHER_PRICES = (Costs(fp=1, fn=5, reject=0.3), Costs(fp=1, fn=1, reject=0.1), Costs(fp=5, fn=1, reject=0.3))
 WIDTHS = tuple(2.0**k for k in range(-4, 3))  # gamma, in units of 1 / (number of features)
 STRENGTHS = tuple(10.0 ** (k / 2) for k in range(-3, 6))
-FILE = "reproduce_double_hinge"
+NAME = "double-hinge"
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,12 @@ class Part:
     strengths: tuple[float, ...] = STRENGTHS
     searched: int = 5000  # at most this many training cases take part in the search
 
+    @property
+    def label(self) -> str:
+        """Data and prices, as shown."""
+        costs = self.costs
+        return f"{self.data}, fp {costs.fp:g}, fn {costs.fn:g}, reject {costs.reject_negative:g}"
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -87,6 +95,23 @@ class Outcome:
     rejected: float
     wrong: float
     seconds: float
+    setting: str
+
+
+class Split(NamedTuple):
+    """Training cases and labels, the features of the test cases, and the seed of all that is drawn from them."""
+
+    X: Floats
+    y: Labels
+    X_test: Floats
+    seed: int
+
+
+class Fitted(NamedTuple):
+    """Scores of the test cases, the band of scores that is rejected, and the setting that was chosen."""
+
+    scores: Floats
+    band: Band
     setting: str
 
 
@@ -109,55 +134,47 @@ def parts(quick: bool) -> list[Part]:
 
 
 def run(*, quick: bool = False, minutes: float = 60.0, out: Path | None = None) -> list[Outcome]:
-    """Run every part that begins in time; print each as it ends, and write what there is.
+    """Run the experiments as long as there is time; print and write the results after each of them.
 
-    Parts that the folder `out` holds already, with the same settings, are not run again: a run that was stopped goes on
-    where it was. Quick runs have files of their own.
+    Parts that the folder `out` already holds with the same settings are not run again, so a run that was stopped
+    continues where it was. Quick runs have files of their own.
     """
-    started, skipped = time.perf_counter(), []
-    outcomes = [] if quick or out is None else _read(out, parts(quick))
-    done = {outcome.part for outcome in outcomes}
-    for part in parts(quick):
-        if label(part) in done:
-            continue
-        if time.perf_counter() - started > 60 * minutes:
-            skipped.append(label(part))
-            continue
-        found = run_part(part)
-        outcomes += found
-        print("\n".join(lines(part, found)), flush=True)
-        if out is not None:
-            write(out, outcomes, parts(quick), skipped, quick)
-    if out is not None:
-        write(out, outcomes, parts(quick), skipped, quick)
-    return outcomes
+    results = resume(NAME, parts(quick), Outcome, quick, out)
+
+    def report(part: Part) -> None:
+        print("\n".join(lines(part, results.outcomes)), flush=True)
+        write(out, results)
+
+    run_parts(results, TimeBudget(minutes), run_part, report)
+    write(out, results)
+    return results.outcomes
 
 
 def run_part(part: Part) -> list[Outcome]:
-    """All methods on all splits, two splits at a time."""
+    """All methods on all splits."""
     X, y = load(part.data, return_X_y=True)
-    done = Parallel(n_jobs=2, prefer="threads")(delayed(run_split)(part, X, y, split) for split in range(part.splits))
-    return [outcome for split in done for outcome in split]
+    found = call_in_threads(run_split, ((part, X, y, seed) for seed in range(part.splits)))
+    return [outcome for split in found for outcome in split]
 
 
-def run_split(part: Part, X: Floats, y: NDArray[Any], split: int) -> list[Outcome]:
+def run_split(part: Part, X: Floats, y: Labels, seed: int) -> list[Outcome]:
     """All methods on one random split."""
     X, X_test, y, y_test = train_test_split(
-        X, y, train_size=part.train, test_size=part.test, stratify=y, random_state=split
+        X, y, train_size=part.train, test_size=part.test, stratify=y, random_state=seed
     )
     scaler = StandardScaler().fit(X)
-    X, X_test = scaler.transform(X), scaler.transform(X_test)
+    split = Split(scaler.transform(X), y, scaler.transform(X_test), seed)
     outcomes = []
     for method in part.methods:
         start = time.perf_counter()
-        f, (low, high), setting = METHODS[method](part, X, y, X_test, split)
+        fitted = METHODS[method](part, split)
         seconds = time.perf_counter() - start
-        loss, rejected, wrong = judge(f, y_test, low, high, part.costs)
-        outcomes.append(Outcome(label(part), method, split, loss, rejected, wrong, seconds, setting))
+        rates = judge(fitted.scores, y_test, *fitted.band, part.costs)
+        outcomes.append(Outcome(part.label, method, seed, *rates, seconds, fitted.setting))
     return outcomes
 
 
-def judge(f: Floats, y: NDArray[Any], low: float, high: float, costs: Costs) -> tuple[float, float, float]:
+def judge(f: Floats, y: Labels, low: float, high: float, costs: Costs) -> tuple[float, float, float]:
     """Mean cost, rejection rate and error rate (errors over all cases, as in the paper)."""
     yes, no, positive = f > high, f < low, y == 1
     rejected = ~yes & ~no
@@ -166,40 +183,41 @@ def judge(f: Floats, y: NDArray[Any], low: float, high: float, costs: Costs) -> 
     return float(prices.mean()), float(rejected.mean()), float(((yes & ~positive) | (no & positive)).mean())
 
 
-def double_hinge(part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int) -> tuple[Floats, Band, str]:
+def double_hinge(part: Part, split: Split) -> Fitted:
     """Rule (9) on the scores of the double hinge."""
-    return _with_double_hinge(part, X, y, X_test, split, score_thresholds(part.costs))
+    return _with_double_hinge(part, split, score_thresholds(part.costs))
 
 
-def bartlett_wegkamp(part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int) -> tuple[Floats, Band, str]:
+def bartlett_wegkamp(part: Part, split: Split) -> Fitted:
     """Bartlett and Wegkamp's threshold on the scores of the double hinge."""
     threshold = bartlett_wegkamp_threshold(part.costs)
-    return _with_double_hinge(part, X, y, X_test, split, (-threshold, threshold))
+    return _with_double_hinge(part, split, (-threshold, threshold))
 
 
-def _with_double_hinge(
-    part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int, band: Band
-) -> tuple[Floats, Band, str]:
-    def scores(X: Floats, y: NDArray[Any], X_test: Floats, gamma: float) -> Floats:
+def _with_double_hinge(part: Part, split: Split, band: Band) -> Fitted:
+    """The double hinge with its width and C chosen by cross-validation, and a given band."""
+
+    def scores(X: Floats, y: Labels, X_test: Floats, gamma: float) -> Floats:
         path = double_hinge_path(X, y, part.strengths, part.costs, gamma=gamma)
         return path.scores(X_test)[0]
 
-    def price(f: Floats, y: NDArray[Any]) -> tuple[float, Band]:
+    def price(f: Floats, y: Labels) -> tuple[float, Band]:
         return judge(f, y, *band, part.costs)[0], band
 
-    gamma, C, _ = _search(part, X, y, split, scores, price)
-    model = DoubleHingeSVC(part.costs, C=C, gamma=gamma).fit(X, y)
-    return model.decision_function(X_test) + model.break_even_, band, f"gamma={gamma:.4g}, C={C:.4g}"
+    gamma, C, _ = _search(part, split, scores, price)
+    model = DoubleHingeSVC(part.costs, C=C, gamma=gamma).fit(split.X, split.y)
+    f = model.decision_function(split.X_test) + model.break_even_
+    return Fitted(f, band, f"gamma={gamma:.4g}, C={C:.4g}")
 
 
-def naive(part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int) -> tuple[Floats, Band, str]:
-    """The ordinary SVM; its threshold (two, where the prices differ by class) by cross-validation too."""
+def naive(part: Part, split: Split) -> Fitted:
+    """The ordinary SVM; its threshold (two, where the prices differ by class) is chosen by cross-validation too."""
 
-    def scores(X: Floats, y: NDArray[Any], X_test: Floats, gamma: float) -> Floats:
+    def scores(X: Floats, y: Labels, X_test: Floats, gamma: float) -> Floats:
         fits = (SVC(C=C, gamma=gamma).fit(X, y) for C in part.strengths)
         return np.array([fit.decision_function(X_test) for fit in fits])
 
-    def price(f: Floats, y: NDArray[Any]) -> tuple[float, Band]:
+    def price(f: Floats, y: Labels) -> tuple[float, Band]:
         sample = Sample.of(f, y == 1, np.ones(len(f)))
         if part.costs.symmetric:
             found, cost = symmetric_band(sample, part.costs, 0.0)
@@ -207,18 +225,18 @@ def naive(part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int) ->
             found, cost = tuned_band(sample, part.costs)
         return cost, (found.lower, found.upper)
 
-    gamma, C, band = _search(part, X, y, split, scores, price)
-    f = SVC(C=C, gamma=gamma).fit(X, y).decision_function(X_test)
-    return f, band, f"gamma={gamma:.4g}, C={C:.4g}, thresholds {band[0]:.3g}, {band[1]:.3g}"
+    gamma, C, band = _search(part, split, scores, price)
+    f = SVC(C=C, gamma=gamma).fit(split.X, split.y).decision_function(split.X_test)
+    return Fitted(f, band, f"gamma={gamma:.4g}, C={C:.4g}, thresholds {band[0]:.3g}, {band[1]:.3g}")
 
 
-def logistic(part: Part, X: Floats, y: NDArray[Any], X_test: Floats, split: int) -> tuple[Floats, Band, str]:
-    """Logistic regression on the features as they are, and Chow's thresholds."""
-    model = LogisticRegression(max_iter=1000).fit(X, y)
-    return model.predict_proba(X_test)[:, 1], part.costs.thresholds, "C=1"
+def logistic(part: Part, split: Split) -> Fitted:
+    """Logistic regression on the standardised features, and Chow's thresholds."""
+    model = LogisticRegression(max_iter=1000).fit(split.X, split.y)
+    return Fitted(model.predict_proba(split.X_test)[:, 1], part.costs.thresholds, "C=1")
 
 
-METHODS: dict[str, Callable[..., tuple[Floats, Band, str]]] = {
+METHODS: dict[str, Callable[[Part, Split], Fitted]] = {
     "naive": naive,
     "B&W": bartlett_wegkamp,
     "double hinge": double_hinge,
@@ -227,17 +245,13 @@ METHODS: dict[str, Callable[..., tuple[Floats, Band, str]]] = {
 
 
 def _search(
-    part: Part,
-    X: Floats,
-    y: NDArray[Any],
-    split: int,
-    scores: Callable[..., Floats],
-    price: Callable[..., tuple[float, Band]],
+    part: Part, split: Split, scores: Callable[..., Floats], price: Callable[..., tuple[float, Band]]
 ) -> tuple[float, float, Band]:
-    """Width, C and thresholds of least cross-validated price; ties go to the smoother model."""
+    """Width, C and thresholds of lowest cross-validated price; ties go to the smoother model."""
+    X, y, _, seed = split
     if len(y) > part.searched:
-        X, _, y, _ = train_test_split(X, y, train_size=part.searched, stratify=y, random_state=split)
-    folds = list(StratifiedKFold(part.folds, shuffle=True, random_state=split).split(X, y))
+        X, _, y, _ = train_test_split(X, y, train_size=part.searched, stratify=y, random_state=seed)
+    folds = list(StratifiedKFold(part.folds, shuffle=True, random_state=seed).split(X, y))
     best: tuple[float, float, float, Band] | None = None
     for width in part.widths:
         gamma = width / X.shape[1]
@@ -252,17 +266,11 @@ def _search(
     return best[1:]
 
 
-def label(part: Part) -> str:
-    """Data and prices of a part, as shown."""
-    costs = part.costs
-    return f"{part.data}, fp {costs.fp:g}, fn {costs.fn:g}, reject {costs.reject_negative:g}"
-
-
 def lines(part: Part, outcomes: list[Outcome]) -> Iterator[str]:
     """A table of one part, beside the paper's where it has one."""
-    yield f"\n{label(part)} ({part.splits} splits)"
+    yield f"\n{part.label} ({part.splits} splits)"
     for method in part.methods:
-        mine = [o for o in outcomes if o.method == method and o.part == label(part)]
+        mine = [o for o in outcomes if o.method == method and o.part == part.label]
         loss = 100 * np.array([o.loss for o in mine])
         rejected, wrong = (100 * float(np.mean([getattr(o, name) for o in mine])) for name in ("rejected", "wrong"))
         text = f"  {method:<15} loss {loss.mean():5.1f} ± {loss.std(ddof=1):4.1f}"
@@ -271,6 +279,7 @@ def lines(part: Part, outcomes: list[Outcome]) -> Iterator[str]:
 
 
 def _beside_paper(part: Part, method: str, loss: float) -> str:
+    """The paper's figures, where it has them, and whether ours are far from them."""
     if part.costs != SYMMETRIC or (part.data, method) not in PAPER:
         return ""
     mean, spread, rejected, wrong = PAPER[part.data, method]
@@ -278,43 +287,31 @@ def _beside_paper(part: Part, method: str, loss: float) -> str:
     return f"   paper {mean:.1f} ± {spread:.1f}, {rejected:.1f} %, {wrong:.1f} %{apart}"
 
 
-def write(out: Path, outcomes: list[Outcome], planned: list[Part], skipped: list[str], quick: bool) -> None:
-    """Write every outcome as JSON and the tables as Markdown, whole or not at all."""
-    done = {outcome.part for outcome in outcomes}
-    page = ["# reproduce double-hinge", "", (__doc__ or "").strip(), "", "```"]
-    for part in planned:
-        if label(part) in done:
-            page += lines(part, outcomes)
-    page += ["```", "", "Loss in per cent: mean and standard deviation over the splits. " + _settings(planned, quick)]
-    if skipped:
-        page += ["", f"Not run, for want of time: {'; '.join(skipped)}."]
-    option = " --quick" if quick else ""
-    page += ["", f"Again: `python -m recuse.reproduce double-hinge{option} --out benchmarks/results`.", ""]
-    data = {
-        "experiment": "double-hinge",
-        "quick": quick,
-        "skipped": skipped,
-        "settings": {label(part): settings(part) for part in planned if label(part) in done},
-        "outcomes": [asdict(o) for o in outcomes],
-    }
-    write_results(out, FILE + "_quick" * quick, data, page)
+def write(out: Path | None, results: Results[Part, Outcome]) -> None:
+    """Write every outcome as JSON and the tables as Markdown."""
+    if out is not None:
+        write_results(out, results.stem, results.data(), page(results))
 
 
-def _read(out: Path, planned: list[Part]) -> list[Outcome]:
-    earlier = read_outcomes(out / f"{FILE}.json", {label(part): part for part in planned})
-    return [Outcome(**outcome) for outcome in earlier]
+def page(results: Results[Part, Outcome]) -> list[str]:
+    """The tables of the parts that were run."""
+    text = [*heading(NAME, __doc__), "```"]
+    for part in results.finished():
+        text += lines(part, results.outcomes)
+    text += ["```", "", "Loss in per cent: mean and standard deviation over the splits. " + _settings_text(results), ""]
+    return text + not_run(results.skipped) + run_again(NAME, results.quick)
 
 
-def _settings(planned: list[Part], quick: bool) -> str:
+def _settings_text(results: Results[Part, Outcome]) -> str:
     """How each data set was split and searched."""
-    seen: dict[str, Part] = {}
-    for part in planned:
-        seen.setdefault(part.data, part)
+    first: dict[str, Part] = {}
+    for part in results.planned:
+        first.setdefault(part.data, part)
     text = [
         f"{part.data}: {part.splits} splits (seeds from 0; training {part.train:g}, test {part.test:g}), "
-        f"{part.folds} folds, gamma times the number of features in {', '.join(f'{w:g}' for w in part.widths)}, "
-        f"C in {', '.join(f'{c:.3g}' for c in part.strengths)}"
+        f"{part.folds} folds, gamma times the number of features in {numbers(part.widths)}, "
+        f"C in {numbers(part.strengths, '.3g')}"
         + (f", searched on at most {part.searched} training cases" if part.data == "credit_default" else "")
-        for part in seen.values()
+        for part in first.values()
     ]
-    return f"Stratified splits and folds, tol 1e-3{' (quick run)' if quick else ''}. " + "; ".join(text) + "."
+    return f"Stratified splits and folds, tol 1e-3{' (quick run)' * results.quick}. " + "; ".join(text) + "."

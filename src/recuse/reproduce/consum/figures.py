@@ -1,8 +1,8 @@
 """Figures 2 to 4 of the CONSUM paper, on an artificial problem with two variables.
 
 Figure 2: the four regions of each method. Figure 3: rates of errors, ambiguities and novelties as the thresholds rho+
-and rho- of a CONSUM move. Figure 4: A, error against rejection rate, the Pareto front over two thresholds of each
-method, and, dotted, the curve of its one acceptance score; B, cost against C.
+and rho- of CONSUM move. Figure 4: A, error against rejection rate: the Pareto front over the two thresholds of each
+method and, dotted, the curve of its single acceptance score; B, cost against C.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Floats
-from ..datasets import make_gaussian_classes
-from ..metrics import accuracy_rejection_curve, pareto_front
-from .consum_prices import Labels, answers_of, cost_of, scores_of, with_novelties
+from ...arrays import Floats
+from ...datasets import make_gaussian_classes
+from ...metrics import accuracy_rejection_curve, pareto_front
+from .scenarios import Labels, answers_of, cost_of, scores_of, with_novelties
 
 SEPARATION = 2.0
 N_TRAIN, N_TEST = 300, 2000
@@ -32,13 +32,13 @@ def training_cases(seed: int = 0) -> tuple[Floats, Labels]:
 
 
 def unseen_cases(seed: int = 0) -> tuple[Floats, Labels]:
-    """More of the same, with novelties."""
+    """Test cases from the same classes, with novelties."""
     X, y = make_gaussian_classes(N_TEST, 2, separation=SEPARATION, random_state=1000 + seed)
     return with_novelties(X, y, seed)
 
 
 def draw(fit: Fits, methods: tuple[str, ...], out: Path, stem: str, *, draws: int) -> list[tuple[str, str]]:
-    """Draw the figures; returns titles and file names. Without matplotlib there are none.
+    """Draw the figures and return titles and file names; without matplotlib there are none.
 
     Parameters
     ----------
@@ -68,9 +68,9 @@ def draw(fit: Fits, methods: tuple[str, ...], out: Path, stem: str, *, draws: in
         ),
     )
     found = []
-    for title, number, size, paint in drawings:
+    for title, number, size, fill in drawings:
         figure = Figure(figsize=size, layout="constrained")
-        paint(figure)
+        fill(figure)
         file = f"{stem}_figure_{number}.png"
         figure.savefig(out / file, dpi=80)
         found.append((title, file))
@@ -78,7 +78,8 @@ def draw(fit: Fits, methods: tuple[str, ...], out: Path, stem: str, *, draws: in
 
 
 def _regions(figure: Any, models: Mapping[str, Any], X: Floats, y: Labels) -> None:
-    from ..plot import RejectRegionDisplay
+    """Figure 2."""
+    from ...plot import RejectRegionDisplay
 
     for axis, (method, model) in zip(figure.subplots(1, len(models)), models.items(), strict=True):
         RejectRegionDisplay.from_estimator(model, X, y, ax=axis, margin=0.3)
@@ -86,10 +87,11 @@ def _regions(figure: Any, models: Mapping[str, Any], X: Floats, y: Labels) -> No
 
 
 def _rates(figure: Any, models: Mapping[str, Any]) -> None:
+    """Figure 3."""
     model = list(models.values())[-1]
     X, y = unseen_cases()
     F = scores_of(model, X)
-    cuts = np.linspace(float(F.min()), float(F.max()), 101)  # below, every case is inside both regions
+    cuts = np.linspace(float(F.min()), float(F.max()), 101)
     rates = threshold_rates(F, y, cuts)
     extent = (cuts[0], cuts[-1], cuts[0], cuts[-1])
     for axis, name in zip(figure.subplots(1, len(RATES), sharey=True), RATES, strict=True):
@@ -114,15 +116,16 @@ def threshold_rates(F: Floats, y: Labels, cuts: Floats) -> dict[str, Floats]:
 
 
 def front(wrong: Floats, rejected: Floats) -> tuple[Floats, Floats]:
-    """Rejection rates and errors among the accepted of the operating points that no other beats."""
-    some = rejected < 1
-    rejection = rejected[some]
-    error = wrong[some] / (1 - rejection)
+    """Rejection rates and errors among accepted cases, at the operating points that no other beats."""
+    accepts = rejected < 1  # where everything is rejected there is no error rate
+    rejection = rejected[accepts]
+    error = wrong[accepts] / (1 - rejection)
     best = pareto_front(rejection, 1 - error)
     return rejection[best], error[best]
 
 
 def _pair_points(model: Any, X: Floats, y: Labels) -> tuple[Floats, Floats]:
+    """Shares wrong and rejected of a pair of one-class machines, at every pair of thresholds."""
     F = scores_of(model, X)
     rates = threshold_rates(F, y, np.quantile(F, np.linspace(0, 1, 101)))
     return rates["wrong"].ravel(), (rates["ambiguous"] + rates["novel"]).ravel()
@@ -131,19 +134,20 @@ def _pair_points(model: Any, X: Floats, y: Labels) -> tuple[Floats, Floats]:
 def _chow_points(model: Any, X: Floats, y: Labels) -> tuple[Floats, Floats]:
     """Shares wrong and rejected of an SVM with Chow's rule, at every pair of thresholds of the two rejections."""
     p = model.estimator_.predict_proba(X)[:, 1]
-    inlying = model.novelty_.score_samples(X)
-    sure = np.maximum(p, 1 - p)
+    typicality = model.novelty_.score_samples(X)
+    confidence = np.maximum(p, 1 - p)
     wrong = (p > 0.5).astype(int) != y
     points = []
-    for least in np.append(-np.inf, np.quantile(inlying, np.linspace(0, 0.99, 100))):
-        for bar in np.linspace(0.5, 1.0, 101):
-            accepted = (inlying >= least) & (sure >= bar)
+    for least in np.append(-np.inf, np.quantile(typicality, np.linspace(0, 0.99, 100))):
+        for lowest in np.linspace(0.5, 1.0, 101):
+            accepted = (typicality >= least) & (confidence >= lowest)
             points.append((np.mean(accepted & wrong), 1 - accepted.mean()))
     shares = np.array(points)
     return shares[:, 0], shares[:, 1]
 
 
 def _curves(figure: Any, models: Mapping[str, Any], fit: Fits, draws: int) -> None:
+    """Figure 4."""
     left, right = figure.subplots(1, 2)
     X, y = unseen_cases()
     for method, model in models.items():
@@ -163,7 +167,7 @@ def _curves(figure: Any, models: Mapping[str, Any], fit: Fits, draws: int) -> No
 
 
 def costs_by_strength(fit: Fits, methods: tuple[str, ...], draws: int) -> dict[str, Floats]:
-    """Cost of each method, training sets by values of C; 2OSVM has no C, so that its rows are constant."""
+    """Cost of each method: rows are training sets, columns values of C; 2OSVM has no C, its rows are constant."""
     found: dict[str, Floats] = {}
     for method in methods:
         costs = np.empty((draws, len(STRENGTHS)))

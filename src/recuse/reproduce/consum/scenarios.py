@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.svm import SVC
 
-from ..arrays import Floats, Indices
-from ..costs import Costs
-from ..datasets import add_novelties
+from ...arrays import Floats, Indices
+from ...costs import Costs
+from ...datasets import add_novelties
 
 Labels = NDArray[Any]
 
@@ -22,17 +22,17 @@ SCENARIOS = ("none", "ambiguity", "both")
 
 
 def with_novelties(X: Floats, y: Labels, seed: int) -> tuple[Floats, Labels]:
-    """A quarter as many novelties as cases, after them."""
+    """The cases, followed by a quarter as many novelties."""
     return add_novelties(X, y, n_novelties=len(y) // 4, novelty_label=NOVELTY, random_state=seed)
 
 
 def cost_of(answers: Indices, y: Labels) -> float:
-    """Mean price: answers are classes, 2 for ambiguous and 3 for a novelty; y may hold novelties."""
+    """Mean price of answers (a class, 2 for ambiguous, 3 for a novelty); `y` may hold novelties."""
     return float(PRICES[y, answers].mean())
 
 
 def answers_of(model: Any, X: Floats) -> Indices:
-    """Columns of the price matrix: a class, 2 for ambiguous, 3 for a novelty."""
+    """Answers of a model, as columns of the price matrix: a class, 2 for ambiguous, 3 for a novelty."""
     if isinstance(model, SVC):
         return model.predict(X).astype(np.intp)
     decisions = model.decide(X, reasons=False)
@@ -41,6 +41,6 @@ def answers_of(model: Any, X: Floats) -> Indices:
 
 
 def scores_of(model: Any, X: Floats) -> Floats:
-    """Scores F of a pair of one-class machines before their thresholds, one column a class."""
+    """Scores F of a pair of one-class machines before their thresholds are subtracted, one column per class."""
     f, _ = model._evaluate(X).detail
     return np.asarray(f + np.array([model.rho_negative_, model.rho_positive_]))

@@ -1,0 +1,5 @@
+"""The ExactBoost paper: `experiment` says what its protocol is, and runs it."""
+
+from .experiment import run
+
+__all__ = ["run"]
