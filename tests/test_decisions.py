@@ -85,7 +85,7 @@ def test_a_buried_classifier_is_refused(bury, overlapping):
         decide(model.fit(X, y), X)
 
 
-def test_what_has_no_reject_option_is_told_the_remedy(overlapping):
+def test_an_estimator_without_reject_option_is_refused_with_the_remedy(overlapping):
     X, y = overlapping
     with pytest.raises(
         TypeError, match=r"Pipeline has no reject option: wrap it, ThresholdRejectClassifier\(LogisticReg"
@@ -143,7 +143,7 @@ def test_is_rejected_never_guesses():
         is_rejected(["yes", "[abstain]"], -1)
     with pytest.raises(ValueError, match="reject_label='-1' cannot occur among answers"):
         is_rejected([0, 1, -1], "-1")
-    with pytest.raises(ValueError, match=r"answers must be one-dimensional, one a case; got shape \(\)"):
+    with pytest.raises(ValueError, match=r"answers must be one-dimensional, one per case; got shape \(\)"):
         is_rejected("[abstain]", "[abstain]")
     with pytest.raises(ValueError, match="Pass either"):
         is_rejected([0, 1], -1, estimator=LogisticRegression())

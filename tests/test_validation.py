@@ -1,4 +1,4 @@
-"""What is said of tables that cannot be fitted: the column, and what to do."""
+"""Messages for tables that cannot be fitted: they name the column and say what to do."""
 
 import datetime
 
@@ -82,7 +82,7 @@ def test_a_column_with_missing_values_is_named_where_none_are_taken(model, cases
         model.fit(frame, y)
 
 
-def test_new_cases_and_polars_frames_are_told_alike(cases):
+def test_new_cases_and_polars_frames_give_the_same_messages(cases):
     frame, y = cases
     model = AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=3).fit(frame, y)
     with pytest.raises(ValueError, match="column 'age' holds 'old', and AbstentionBoostingClassifier needs numbers"):
@@ -92,16 +92,16 @@ def test_new_cases_and_polars_frames_are_told_alike(cases):
         AbstentionBoostingClassifier(n_rounds=3).fit(polars, y)
 
 
-def test_what_has_no_column_names_is_told_as_scikit_learn_does(cases):
+def test_without_column_names_the_message_is_scikit_learns(cases):
     frame, y = cases
     X = frame.to_numpy(copy=True)
     X[0, 0] = np.inf
     model = DoubleHingeSVC()
     with pytest.raises(ValueError) as expected:  # noqa: PT011
         sklearn_validate_data(model, X, y)
-    with pytest.raises(ValueError) as told:  # noqa: PT011
+    with pytest.raises(ValueError) as raised:  # noqa: PT011
         model.fit(X, y)
-    assert str(told.value) == str(expected.value)
+    assert str(raised.value) == str(expected.value)
     with pytest.raises(ValueError, match="minimum of 2 is required"):  # nothing is wrong with a column
         AbstentionBoostingClassifier().fit(frame[:1], y[:1])
 

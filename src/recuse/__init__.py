@@ -1,4 +1,4 @@
-"""Classifiers that know when to step aside: yes, no, or "a person should look"."""
+"""Classifiers that know when to step aside: yes, no, or "this needs manual review"."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

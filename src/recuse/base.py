@@ -1,7 +1,7 @@
-"""What every reject-option classifier shares: labels, prices, rejecting predictions, the score.
+"""What every reject-option classifier shares: labels, prices, predictions that may reject, and the score.
 
-A classifier supplies `_evaluate`, which turns cases into an `Evaluation`; the one rule from scores to answers is
-here: accepted when r > 0, the class by the sign of h.
+A classifier defines `_evaluate`, which scores cases. The rule from scores to answers is here and only here: a case is
+accepted when r > 0, and its class is the sign of h.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .arrays import Flags, Floats, Indices
 from .costs import Costs, answer_columns, as_costs
 from .decisions import KINDS, Decisions
 from .labels import LabelSpace, as_labels, distinct_labels, encode, label_space, preview, require_known, to_python
-from .parameters import check_weights
+from .parameters import check_choice, check_weights
 from .solution import Solution
 
 ON_REJECT = ("label", "raise", "never")
@@ -47,7 +47,7 @@ class RejectedSamplesError(ValueError):
         self.rows = rows
         shown = ", ".join(str(row) for row in rows[:10]) + (", ..." if len(rows) > 10 else "")
         cases = "case was" if len(rows) == 1 else "cases were"
-        super().__init__(f"{len(rows)} {cases} rejected (rows {shown}): a person should look at them.")
+        super().__init__(f"{len(rows)} {cases} rejected (rows {shown}): send them to manual review.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.rows,)
@@ -97,13 +97,13 @@ class Evaluation:
     Attributes
     ----------
     h : ndarray of shape (n,) or (n, n_classes)
-        Class score: positive towards the second class, or one column a class.
+        Class score: positive towards the second class; with more than two classes, one column per class.
     r : ndarray of shape (n,)
         Acceptance score.
     novel : ndarray of bool of shape (n,), optional
         Which of the rejected cases are novelties rather than ambiguous.
     detail : object
-        Whatever the classifier's own `_reasons` wants to say more.
+        What the classifier's own `_reasons` needs besides the scores.
     """
 
     h: Floats
@@ -165,10 +165,10 @@ class RejectOptionMixin(ClassifierMixin, ABC):
 
     @abstractmethod
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        """One sentence a case."""
+        """One sentence per case."""
 
     def _fit_labels(self, y: Any) -> Indices:
-        """Settle classes, reject label and answer type; return the class numbers of `y`."""
+        """Store classes, reject label and answer type; return the class numbers of `y`."""
         labels, codes = self._settle_labels(y)
         self._store_labels(labels)
         return codes
@@ -192,11 +192,10 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         self.reject_label_ = labels.reject_label
 
     def _check_on_reject(self) -> None:
-        if self.on_reject not in ON_REJECT:
-            raise ValueError(f"on_reject must be one of {', '.join(map(repr, ON_REJECT))}; got {self.on_reject!r}.")
+        check_choice("on_reject", self.on_reject, ON_REJECT)
 
     def _fit_costs(self, *, must_pay: bool = True, default: float | None = None, inner_pos_label: Any = None) -> Costs:
-        """Settle the prices and the positive class; return the prices seen from ``classes_[1]``.
+        """Store the prices and the positive class; return the prices with ``classes_[1]`` as the positive class.
 
         `default` stands for ``costs=None`` where a classifier allows it; `inner_pos_label` is the positive class that a
         wrapped classifier names.
@@ -238,7 +237,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         return inner if self.pos_label is None else self.pos_label
 
     def _publish(self, solution: Solution) -> None:
-        """Store what every solver hands back."""
+        """Store what every solver returns."""
         self.objective_ = solution.objective
         self.residual_ = solution.residual
         self.n_iter_ = solution.n_iter
@@ -284,7 +283,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         return self._table(self._evaluate(X), X, reasons)
 
     def _decide_named(self, X: Any, names: NDArray[Any]) -> Decisions:
-        """`decide` with reasons, for cases whose columns lost these names on their way here."""
+        """`decide` with reasons, for cases whose columns had these names before a transformer dropped them."""
         named = copy(self)  # the names are for the sentences only: X has none, and must pass the check as it is
         named.feature_names_in_ = names
         return named._table(self._evaluate(X), X, reasons=True)

@@ -29,10 +29,9 @@ class Costs:
     fn : float, default=1.0
         Price of calling a positive case negative (a miss).
     reject : float, optional
-        Price of rejecting a case whatever its class; when no reject price is given at all, a fifth of the cheaper
-        error.
+        Price of rejecting a case of either class. If no reject price is given at all: a fifth of the cheaper error.
     reject_negative, reject_positive : float, optional
-        Price of rejecting a negative or a positive case, where they differ.
+        Price of rejecting a negative or a positive case, if they differ.
     novelty_error : float, optional
         Price of classifying a novelty. By default ``fp`` when it is called positive and ``fn`` when negative.
     reject_novelty : float, optional
@@ -84,7 +83,7 @@ class Costs:
         for name, price in prices.items():
             if price is None:
                 raise ValueError(f"{name} is missing: give it too, or reject= for both classes.")
-            # The shorthand `reject` is named as the user gave it.
+            # A message names the parameter that the user gave: `reject`, if that stands for both.
             given = "reject" if price is reject and name.startswith("reject_") else name
             object.__setattr__(self, name, _check_price(given, price))
         for name, price in {"novelty_error": novelty_error, "reject_novelty": reject_novelty}.items():
@@ -92,9 +91,9 @@ class Costs:
 
     @property
     def thresholds(self) -> tuple[float, float]:
-        """Chow's pair ``(p_minus, p_plus)``: answer no below the first, yes above the second, else reject.
+        """Chow's pair ``(p_minus, p_plus)``: answer no below the first, yes above the second, reject in between.
 
-        When rejecting never pays both equal `break_even`.
+        Both equal `break_even` if rejecting never pays.
         """
         if not self.rejecting_pays:
             return self.break_even, self.break_even
@@ -111,7 +110,7 @@ class Costs:
 
     @property
     def rejecting_pays(self) -> bool:
-        """Whether some probability exists at which rejecting is the cheapest answer."""
+        """Whether rejecting is the cheapest answer at some probability."""
         return self.fp * self.reject_positive + self.fn * self.reject_negative < self.fp * self.fn
 
     @property

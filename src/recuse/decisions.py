@@ -33,7 +33,7 @@ class Decision(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
-    """Answers to a batch of cases, one row each.
+    """Answers to a batch of cases, one row per case.
 
     Attributes
     ----------
@@ -51,7 +51,7 @@ class Decisions:
     r : ndarray of float
         Acceptance score: the case is accepted when it is greater than 0.
     reason : ndarray of str
-        One sentence a case.
+        One sentence per case.
     classes : ndarray
         The classes of the model, without the reject label.
     reject_label : object
@@ -99,7 +99,7 @@ class Decisions:
 
     @property
     def rejected(self) -> Flags:
-        """Which cases the model leaves to a person."""
+        """Which cases the model leaves for manual review."""
         return ~self.accepted
 
     def __len__(self) -> int:
@@ -144,10 +144,9 @@ class Decisions:
         return {kind: int(np.count_nonzero(self.kind == kind)) for kind in KINDS}
 
     def to_pandas(self, index: Any = None) -> Any:
-        """Return the table as a pandas DataFrame, one column each.
+        """Return the table as a pandas DataFrame.
 
-        Rows are named as in the frame the cases came in, so that the table can be joined to it; `index` names them
-        otherwise.
+        The rows have the index of the frame the cases came in, so that the two can be joined; `index` overrides it.
         """
         import pandas as pd
 

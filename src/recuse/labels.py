@@ -1,7 +1,7 @@
 """Class labels, the label of a rejected case, and the type of the array that holds both.
 
-All three are settled once, from the classes seen in ``fit``, so that a batch without a rejection has the same
-type as one with many.
+All three are fixed in ``fit``, from the classes seen there, so that predictions have the same type whether or not a
+batch contains rejected cases.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ class LabelSpace:
     Attributes
     ----------
     classes : ndarray of shape (n_classes,)
-        Sorted distinct labels, as they came.
+        Sorted distinct labels, in the type they were given in.
     reject_label : object
-        What a rejected case holds; never one of the classes.
+        The label of a rejected case; never one of the classes.
     outputs : ndarray of shape (n_classes + 1,)
         The classes and, last, the reject label, in the type of every answer: indexed by class number, with -1
         for a rejection.
@@ -39,11 +39,11 @@ class LabelSpace:
     outputs: NDArray[Any]
 
     def decode(self, codes: Indices) -> NDArray[Any]:
-        """Labels of class numbers; -1 is the reject label."""
+        """Labels for class numbers; -1 gives the reject label."""
         return self.outputs[codes]
 
     def encode(self, y: Any, name: str = "y") -> Indices:
-        """Class numbers of labels; the reject label becomes -1, anything else is refused."""
+        """Class numbers of labels; the reject label gives -1, and anything else is refused."""
         codes = encode(y, self.outputs)
         if (codes < 0).any():
             raise ValueError(
@@ -54,14 +54,14 @@ class LabelSpace:
 
 
 def label_space(classes: NDArray[Any], reject_label: Any = AUTO) -> LabelSpace:
-    """Settle the reject label and the type of the answers for these classes.
+    """Choose the reject label and the type of the answers for these classes.
 
     Parameters
     ----------
     classes : ndarray
         Sorted distinct labels.
     reject_label : object, default="auto"
-        The label wanted, or "auto" for -1, 0 or ``"[abstain]"``, whichever fits the classes.
+        The label to use, or "auto" for -1, 0 or ``"[abstain]"``, whichever fits the classes.
     """
     answers = _as_answers(classes)
     if isinstance(reject_label, str) and reject_label == AUTO:
@@ -79,8 +79,8 @@ def to_python(label: Any) -> Any:
 def as_labels(y: Any) -> NDArray[Any]:
     """Return labels of any kind of column as a NumPy array of numbers, booleans or text.
 
-    Nullable and Arrow-backed columns of pandas arrive as objects or floats when converted naively; here they become
-    what they hold.
+    A plain conversion turns nullable and Arrow-backed pandas columns into objects or floats; here they get the type
+    of the values they hold.
     """
     if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
         y = y.to_numpy()
@@ -117,8 +117,8 @@ def require_known(y: NDArray[Any], name: str = "y") -> None:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value stands for one that is not known: None, NaN, NA or NaT."""
-    # pandas' NA has no truth value, so `value != value` cannot be asked of it.
+    """Whether a value is missing: None, NaN, NA or NaT."""
+    # pandas' NA has no truth value, so `value != value` would fail for it.
     missing_type = type(value).__name__ in ("NAType", "NaTType", "NoneType")
     return missing_type or (isinstance(value, float) and value != value)
 
@@ -134,7 +134,7 @@ def distinct_labels(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def _as_answers(classes: NDArray[Any]) -> NDArray[Any]:
-    """The classes in the type answers will have, before the reject label is added."""
+    """The classes in the type of the answers, before the reject label is added."""
     if classes.dtype.kind == "b":
         warnings.warn(
             "The labels are booleans, which have no third value: predictions are 1, 0 and the reject label.",
@@ -167,7 +167,7 @@ def _check_label(label: Any, classes: NDArray[Any], answers: NDArray[Any]) -> No
 
 
 def _join(answers: NDArray[Any], label: Any) -> NDArray[Any]:
-    """The answers and the label in one array whose type keeps every one of them whole."""
+    """The answers and the label in one array, of a type that represents all of them exactly."""
     wanted = [*answers.tolist(), label]
     if answers.dtype.kind == "U" and isinstance(label, str):
         return np.array(wanted)  # NumPy takes the width of the longest

@@ -1,7 +1,7 @@
-"""Finding the reject-option classifier inside a Pipeline or a search, and answering cases with it.
+"""Finding the reject-option classifier inside a Pipeline or a search, and deciding cases with it.
 
-`decide` and `cross_val_decide` work on any estimator that ends in a reject-option classifier; `locate` finds that
-classifier and refuses, with a reason, what would lose its rejections.
+`decide` and `cross_val_decide` work on any estimator that ends in a reject-option classifier. `locate` finds that
+classifier; it refuses, and says why, an estimator that would lose the rejections.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .labels import as_labels, encode, require_known, to_python
 
 
 def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
-    """Answer every case of `X`, with the reject option of the classifier inside `estimator`.
+    """Answer or reject every case of `X`, as the classifier inside `estimator` does.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
     X : array-like of shape (n_samples, n_features)
         The cases.
     reasons : bool, default=True
-        Whether to write a sentence for each case; without them large tables are faster.
+        Whether to write a sentence for each case; large tables are faster without.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def cross_val_decide(
     cv : int, splitter or iterable, optional
         As in scikit-learn; every case must be in exactly one test fold.
     n_jobs : int, optional
-        Number of folds worked on at once.
+        Number of folds fitted in parallel.
     params : mapping, optional
         Passed to `fit`; arrays as long as `X` (``sample_weight``) are split with it.
     reasons : bool, default=True
@@ -123,7 +123,7 @@ def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None
     Parameters
     ----------
     answers : Decisions or array-like
-        A decisions table, which knows its own rejections, or the array from `predict`.
+        A decisions table, which records its rejections, or the array from `predict`.
     reject_label : object, optional
         The label that marks a rejected case in an array.
     estimator : fitted estimator, optional
@@ -153,7 +153,7 @@ def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None
             f"reject_label={to_python(reject_label)!r} cannot occur among answers such as {answers[:1].tolist()}."
         )
     if answers.ndim != 1:
-        raise ValueError(f"answers must be one-dimensional, one a case; got shape {answers.shape}.")
+        raise ValueError(f"answers must be one-dimensional, one per case; got shape {answers.shape}.")
     return encode(answers, np.array([reject_label])) == 0
 
 
@@ -167,9 +167,9 @@ def locate(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 
 
 def column_names(estimator: Any) -> NDArray[Any] | None:
-    """Names of the columns that the fitted reject-option classifier inside `estimator` is given, where they are known.
+    """Names of the columns that the fitted reject-option classifier inside `estimator` sees, if they are known.
 
-    They are its own or, where it was fitted to an array, those that the earlier steps of its Pipeline give.
+    These are its own names or, if it was fitted to an array, those from the earlier steps of its Pipeline.
     """
     classifier, _, names = _trace(estimator)
     return getattr(classifier, "feature_names_in_", names)
@@ -203,7 +203,7 @@ def _trace(estimator: Any, X: Any = None) -> tuple[Any, Any, NDArray[Any] | None
 
 
 def _names_out(steps: Pipeline, names: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Names of the columns that come out of fitted steps; None where a step cannot tell."""
+    """Names of the columns that fitted steps return; None if a step does not know them."""
     try:
         found = steps.get_feature_names_out(names)
     except (AttributeError, ValueError):

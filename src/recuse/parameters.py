@@ -1,4 +1,4 @@
-"""Every check of a parameter: its name, the value, what is expected and the remedy in one sentence."""
+"""Every check of a parameter. A message gives the name, the value, what is expected and what to do, in one sentence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .arrays import Floats
 
 
 def check_weights(sample_weight: Any, n: int) -> Floats:
-    """Return the weights of `n` cases as floats, ones by default; refuse what is not a weight."""
+    """Return the weights of `n` cases as floats, ones by default; refuse values that are not weights."""
     if sample_weight is None:
         return np.ones(n)
     try:
@@ -49,7 +49,7 @@ def check_share(name: str, value: Any, *, or_one: bool = False) -> None:
 
 
 def check_count(name: str, value: Any, *, least: int = 1) -> None:
-    """Refuse what is not an integer, or is less than `least`."""
+    """Refuse a value that is not an integer, or is less than `least`."""
     if not is_integer(value):
         raise TypeError(f"{name} must be an integer; got {value!r}.")
     if value < least:
@@ -59,7 +59,7 @@ def check_count(name: str, value: Any, *, least: int = 1) -> None:
 def check_number(
     name: str, value: Any, low: float = -np.inf, *, strict: bool = False, high: float = np.inf, remedy: str = ""
 ) -> None:
-    """Refuse a value that is no finite number, or outside [low, high]; outside (low, high] if `strict`."""
+    """Refuse a value that is not a finite number in [low, high], or in (low, high] if `strict`."""
     if not is_number(value) or not np.isfinite(value) or not (low < value <= high or (not strict and value == low)):
         lower = "" if np.isinf(low) else f" greater than {low:g}" if strict else f" at least {low:g}"
         upper = "" if np.isinf(high) else f" and at most {high:g}"
@@ -73,7 +73,7 @@ def check_positive(estimator: Any, *names: str) -> None:
 
 
 def check_choice(name: str, value: Any, choices: Iterable[Any], *, or_else: str = "") -> None:
-    """Refuse a value that is none of the choices; `or_else` names what else the caller takes."""
+    """Refuse a value that is not one of the choices; `or_else` says what else the caller accepts."""
     choices = tuple(choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}{or_else}; got {value!r}.")
@@ -92,7 +92,7 @@ def check_max_iter(value: Any) -> None:
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Number of threads that `n_jobs` asks for; refuse what is no such number."""
+    """Number of threads that `n_jobs` asks for; refuse a value that is not valid for it."""
     if n_jobs is None:
         return 1
     if not is_integer(n_jobs) or n_jobs == 0:

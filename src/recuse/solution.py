@@ -1,4 +1,4 @@
-"""What every solver hands back."""
+"""Solution: what every solver returns."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """The end point of a solver, as facts; the estimator warns and publishes.
+    """Where a solver ended. Solvers report; the estimator publishes these values and warns.
 
     Attributes
     ----------
     model : object
-        The coefficients, in the form the solver's documentation says.
+        The coefficients, in the form that the solver documents.
     objective : float
         Value of the objective that was minimised.
     residual : float
@@ -23,7 +23,7 @@ class Solution:
     converged : bool
         Whether the residual fell below ``tol`` before the iteration limit.
     history : sequence or dict of sequences, optional
-        Residual, objective or the like along the way.
+        Residual, objective or similar values per iteration.
     """
 
     model: Any

@@ -1,4 +1,4 @@
-"""scikit-learn's check of cases and outcomes, with the column and the remedy named where it fails."""
+"""scikit-learn's check of X and y, with messages that name the column at fault and say what to do."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _ENCODE = "skrub's TableVectorizer or a ColumnTransformer before the classifier 
 
 
 def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
-    """Check cases, and outcomes where they are given, as `sklearn.utils.validation.validate_data` does.
+    """Check X, and y if it is given, as `sklearn.utils.validation.validate_data` does.
 
-    Outcomes must all be known. Where the cases are a frame and are refused, the sentence names the column.
+    No outcome may be missing. If X is a frame and is refused, the message names the column.
     """
     if y is not None and not (isinstance(y, str) and y == "no_validation"):
         require_known(as_labels(y))
@@ -27,7 +27,7 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
         return sklearn_validate_data(estimator, X, y, **options)
     except (TypeError, ValueError) as error:
         if not options.get("reset", True) and not _has_known_columns(estimator, X):
-            raise  # another table than was asked for: what its columns hold is not the point
+            raise  # a table with other columns than in fit: what they hold does not matter
         fault = _fault(X, type(estimator).__name__, allow_nan=options.get("ensure_all_finite", True) == "allow-nan")
         if fault is None:
             raise
@@ -42,17 +42,17 @@ def _has_known_columns(estimator: Any, X: Any) -> bool:
 
 
 def _fault(X: Any, needs: str, *, allow_nan: bool) -> str | None:
-    """What is wrong with the first column that is not made of finite numbers; None for what has no named columns."""
+    """What is wrong with the first column that holds anything but finite numbers; None if X has no named columns."""
     for name, values in _named_columns(X):
         where = f"The column {name!r}"
         if values.dtype.kind in "mM" or any(isinstance(value, datetime.date) for value in _objects(values)):
-            return f"{where} holds dates, and {needs} needs numbers: make numbers of them with {_ENCODE}."
+            return f"{where} holds dates, and {needs} needs numbers: turn them into numbers with {_ENCODE}."
         text = next((value for value in _objects(values) if not _is_number(value)), None)
         if text is not None:
             return f"{where} holds {to_python(text)!r}, and {needs} needs numbers: encode it with {_ENCODE}."
         numbers = _as_floats(values)
         if np.isinf(numbers).any():
-            return f"{where} holds an infinite number: put a missing value (NaN) where nothing is known."
+            return f"{where} holds an infinite number: put a missing value (NaN) where the value is unknown."
         if not allow_nan and np.isnan(numbers).any():
             return f"{where} has missing values, and {needs} takes none: fill them, with SimpleImputer before it."
     return None
@@ -67,7 +67,7 @@ def _named_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
 
 
 def _objects(values: NDArray[Any]) -> list[Any]:
-    """What a column holds that NumPy knows no number for."""
+    """The values of a column that is not numeric for NumPy, without the missing ones."""
     return [value for value in values.tolist() if not is_missing(value)] if values.dtype.kind in "OSTU" else []
 
 
@@ -86,7 +86,7 @@ def _as_floats(values: NDArray[Any]) -> Floats:
 
 
 def require_known_columns(estimator: Any, X: NDArray[Any], weights: Floats) -> None:
-    """Refuse a feature of which nothing is known."""
+    """Refuse a column in which every value is missing."""
     empty = np.flatnonzero(np.isnan(X[weights > 0]).all(axis=0)) if np.isnan(X.sum()) else np.zeros(0, dtype=int)
     if len(empty):
         names = getattr(estimator, "feature_names_in_", np.arange(X.shape[1]))[empty]

@@ -1,10 +1,12 @@
-"""Models on disk: written whole or not at all, read back without running what a stranger put in the file.
+"""Models on disk: written whole or not at all, and read back without running code from the file.
 
-A model is a skops file (a zip of a schema and arrays) with one more member that holds the versions it was made
-with. On load every type and function the file names must be trusted. By default these are what skops trusts, the
-classes that scikit-learn and this library define, and the functions that score or select variables; anything else
-only when the caller names it. Then the indices that compiled code would follow blindly are checked. This is far
-safer than pickle, but no proof that a hostile file cannot crash a process, nor that a stranger's model decides well.
+A model is a skops file (a zip of a schema and arrays) with one more member: the number of the format and the versions
+it was made with. Classes of this library are stored under names that do not change when a module moves (`names`).
+
+On load every type and function the file names must be trusted: those that skops trusts, this library's stored names,
+the classes of scikit-learn and its functions that score or select variables, and what the caller names. Then the
+indices that compiled code would follow without a check are checked. This is far safer than pickle, but no proof that a
+hostile file cannot crash a process, nor that a stranger's model decides well.
 """
 
 from .files import open_whole, write_whole

@@ -1,4 +1,4 @@
-"""Files written whole or not at all, and read with a word on what is wrong with them."""
+"""Files that are written whole or not at all, and errors that say what is wrong with a file."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
 
 @contextmanager
 def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for writing piece by piece; it takes its place, as with `write_whole`, when the block ends well."""
-    # Through a link to the file it names, as an ordinary write would go.
+    """Open a file to write in pieces; as with `write_whole`, it replaces the old one only if the block succeeds."""
+    # Follow a link to the file it points to, as an ordinary write does.
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path={os.fspath(path)!r} cannot be written: create the folder {target.parent} first.")
@@ -36,7 +36,7 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         raise IsADirectoryError(f"path={os.fspath(path)!r} is a folder or a device: give the name of a file.")
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
-        with open(temporary, "xb") as file:  # unlike tempfile's, a file with the permissions the umask gives
+        with open(temporary, "xb") as file:  # unlike a file of tempfile, it gets the usual permissions (umask)
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -50,7 +50,7 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _make_rename_durable(folder: Path) -> None:
-    # The new file is in place and whole: a system that cannot sync a folder is no reason to report a failure.
+    # The new file is complete and in place: it is no failure if a system cannot sync a folder.
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:
@@ -69,7 +69,7 @@ def read_whole(path: str | os.PathLike[str]) -> bytes:
 
 @contextmanager
 def as_damaged(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Whatever fails while a file is taken apart means that it is not a model, or no longer."""
+    """Report any failure while a file is taken apart as: not a model, or a damaged one."""
     try:
         yield
     except Exception as error:

@@ -1,6 +1,6 @@
-"""Checks of the indices that compiled code follows without looking: trees, neighbour trees, sparse matrices.
+"""Checks of the indices that compiled code follows unchecked: trees, neighbour trees, sparse matrices.
 
-A file can hold any numbers, and an index out of range would make `predict` read foreign memory.
+A file can hold any numbers, and an index out of range would make `predict` read memory outside the array.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def check_indices(model: Any) -> None:
 
 
 def _parts(model: Any) -> Iterator[Any]:
-    """A model and every object in it, each once."""
+    """Yield a model and every object in it, each once."""
     pending, seen = [model], set()
     while pending:
         part = pending.pop()
@@ -90,7 +90,7 @@ def _check_neighbour_tree(tree: Any) -> None:
 
 
 def _check_branches(parents: Any, left: Any, right: Any, n_nodes: int) -> None:
-    """Children come after their parent and exist: no walk leaves the tree or goes round in it."""
+    """Children exist and come after their parent, so no path leaves the tree or runs in a circle."""
     for children in (left, right):
         _check_range(children, n_nodes)
         _require((children > parents).all())

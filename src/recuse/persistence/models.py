@@ -32,8 +32,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[str | ty
     model : object
         An estimator of this library or of scikit-learn, a Pipeline or a search that holds one.
     path : str or path-like
-        Where to write; the folder must exist. An existing file is replaced, at once and only when the new one is
-        complete.
+        Where to write; the folder must exist. An existing file is replaced only when the new one is complete.
     trusted : iterable of str or type, default=()
         Types of other libraries in the model, as they will be given to `load`.
 
@@ -129,7 +128,7 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) ->
 
 
 def saved_versions(path: str | os.PathLike[str]) -> dict[str, str]:
-    """Versions of Python and of the libraries that the model in a file was saved with.
+    """Versions of Python and of the libraries with which a model was saved.
 
     Parameters
     ----------
@@ -190,7 +189,7 @@ def _rebuild(data: bytes, path: str | os.PathLike[str], names: list[str], quiet:
     import skops.io
 
     with warnings.catch_warnings():
-        if quiet:  # the caller has been told already
+        if quiet:  # `load` has warned already
             warnings.simplefilter("ignore", InconsistentVersionWarning)
         try:
             model = skops.io.loads(data, trusted=names)
@@ -217,7 +216,7 @@ def _present_versions() -> dict[str, str]:
 
 
 def _changed_versions(saved: dict[str, str]) -> dict[str, tuple[str, str]]:
-    """Saved and present version of the packages on which a model's meaning depends, where they differ."""
+    """Saved and present versions of the packages that a model's answers depend on, if they differ."""
     present = _present_versions()
     pairs = {package: (saved.get(package, "of unknown version"), present[package]) for package in _COMPARED}
     return {package: pair for package, pair in pairs.items() if pair[0] != pair[1]}
