@@ -210,7 +210,7 @@ def test_decisions_bring_score_and_forced_answers(overlapping):
     [
         (lambda: risk_coverage_curve([0, 1], [0, 1]), "score is missing"),
         (lambda: aurc_score([0, 1], [0, 1], [0.1, float("nan")]), "score holds NaN or infinite values"),
-        (lambda: aurc_score([0, 1], [0, 1], [0.1]), r"score must have one value a case: expected shape \(2,\)"),
+        (lambda: aurc_score([0, 1], [0, 1], [0.1]), r"score must have one value per case: expected shape \(2,\)"),
         (lambda: aurc_score([0, 1], [0, -1], [0.1, 0.2]), r"y_pred holds \[-1\]"),
         (lambda: risk_at_coverage([0, 1], [0, 1], [0, 1], coverage=0), r"coverage must be a number in \(0, 1\]; got 0"),
         (lambda: coverage_at_risk([0, 1], [0, 1], [0, 1], risk=-1), "risk must be 0 or more; got -1"),

@@ -75,7 +75,7 @@ def test_ks_weight_two_is_a_repeated_case(case):
     ("call", "message"),
     [
         (lambda: ks_score([1, 1], [0, 1]), "y_true must hold two classes"),
-        (lambda: ks_score([0, 1, 2], [0, 1, 2]), "y_true must hold two classes, or pos_label be given"),
+        (lambda: ks_score([0, 1, 2], [0, 1, 2]), "y_true must hold two classes, else pass pos_label="),
         (lambda: ks_score([0, 1], [0, 1], pos_label=3), r"must hold positive \(pos_label=3\)"),
         (lambda: ks_score([0, 1], [0, 1], sample_weight=[1, 0]), "sample_weight is zero for a whole class"),
         (lambda: ks_score([0, 1], [0, np.inf]), "y_score holds NaN or infinite"),

@@ -1,7 +1,7 @@
 """Curves over the operating points of an acceptance score, and their summaries.
 
-The cases are accepted in order of falling score, cases with equal scores together, so a curve has one point for
-each distinct score and does not depend on the order of the rows.
+The cases are accepted in order of falling score, cases with equal scores together, so a curve has one point per
+distinct score and does not depend on the order of the rows.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .rejection import price_matrix, prices_of
 
 @dataclass(frozen=True)
 class OperatingPoints:
-    """Cumulative sums over the accepted cases, one entry for each distinct score from high to low.
+    """Cumulative sums over the accepted cases, one entry per distinct score from high to low.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class OperatingPoints:
     loss : ndarray
         Weighted loss of the accepted cases.
     reject_price : ndarray
-        Weighted price of rejecting the accepted cases.
+        What rejecting the accepted cases would cost, weighted.
     """
 
     thresholds: Floats
@@ -49,12 +49,37 @@ class OperatingPoints:
         """Mean loss of the accepted cases."""
         return self.loss / self.weight
 
+    def cost(self) -> Floats:
+        """Mean cost of all cases, from everything rejected to everything accepted."""
+        loss, accepted_price = np.append(0.0, self.loss), np.append(0.0, self.reject_price)
+        return (loss + accepted_price[-1] - accepted_price) / self.weight[-1]
+
+    def area(self) -> float:
+        """Area under the risk-coverage curve, a step function."""
+        added = np.diff(self.weight, prepend=0.0)
+        return float(np.sum(added * self.risk) / self.weight[-1])
+
+    def generalised_area(self) -> float:
+        """Area under the loss of the accepted cases over all cases, by the trapezoidal rule."""
+        generalised_risk = np.append(0.0, self.loss) / self.weight[-1]
+        return float(np.trapezoid(generalised_risk, np.append(0.0, self.coverage)))
+
+    def risk_at(self, coverage: float) -> float:
+        """Risk at the first point with at least this coverage."""
+        # Sums of weights round: a share that is reached up to rounding is reached.
+        reached = int(np.searchsorted(self.coverage, coverage - 1e-12))
+        return float(self.risk[min(reached, len(self.risk) - 1)])
+
+    def coverage_at(self, risk: float) -> float:
+        """Largest coverage with at most this risk; 0 if there is none."""
+        allowed = self.coverage[self.risk <= risk + 1e-12]
+        return float(allowed[-1]) if len(allowed) else 0.0
+
 
 def operating_points(
     y_true: Any,
     y_pred: Any,
     score: Any = None,
-    *,
     costs: Costs | float | None = None,
     labels: Any = None,
     pos_label: Any = None,
@@ -97,18 +122,18 @@ def risk_coverage_curve(
     y_true : array-like
         The outcomes.
     y_pred : Decisions or array-like
-        The forced answers, without rejections; a `Decisions` table brings them and the score along.
+        The forced answers, without rejections, or a `Decisions` table, which holds them and the score.
     score : array-like of float, optional
         Acceptance score: the cases with the highest are accepted first.
     costs : Costs or float, optional
-        With prices the risk is the mean price of the errors, without them the error rate.
+        With prices, the risk is the mean price of the errors; without them, the error rate.
     labels, pos_label, sample_weight
         As in `expected_cost`.
 
     Returns
     -------
     coverage, risk, thresholds : ndarray
-        From low coverage to 1. At each threshold the cases with at least this score are accepted.
+        From low coverage to 1. At each threshold, the cases with at least this score are accepted.
 
     Examples
     --------
@@ -117,9 +142,7 @@ def risk_coverage_curve(
     >>> coverage, risk, thresholds
     (array([0.25, 0.5 , 1.  ]), array([0.  , 0.  , 0.25]), array([0.9, 0.7, 0.5]))
     """
-    points = operating_points(
-        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
-    )
+    points = operating_points(y_true, y_pred, score, costs, labels, pos_label, sample_weight)
     return points.coverage, points.risk, points.thresholds
 
 
@@ -133,7 +156,7 @@ def accuracy_rejection_curve(
     Returns
     -------
     rejection, accuracy, thresholds : ndarray
-        Both rise from the point with the fewest rejections on; a point that rejects more cases without a better
+        Both increase, from the point with the fewest rejections. A point that rejects more cases without a better
         accuracy is left out.
 
     Examples
@@ -150,9 +173,9 @@ def accuracy_rejection_curve(
 
 
 def pareto_front(rejection: Any, accuracy: Any) -> Indices:
-    """Positions of the points that no other beats: fewer rejections first, accuracy strictly rising.
+    """Positions of the points that no other beats: fewer rejections first, accuracy strictly increasing.
 
-    Any set of operating points will do, such as those of two thresholds moved independently.
+    The points may come from anywhere, such as from two thresholds moved independently.
 
     Examples
     --------
@@ -179,13 +202,13 @@ def cost_curve(
 ) -> tuple[Floats, Floats, Floats]:
     """Expected cost against the share accepted: the lowest point is the operating point to choose.
 
-    Parameters are those of `risk_coverage_curve`. Without `costs`, those of the `Decisions` table count, else
+    Parameters are those of `risk_coverage_curve`. Without `costs`, those of the `Decisions` table are used, else
     ``Costs()``.
 
     Returns
     -------
     coverage, cost, thresholds : ndarray
-        From coverage 0, everything rejected at threshold infinity, to 1.
+        From coverage 0 (threshold infinity, everything rejected) to 1.
 
     Examples
     --------
@@ -195,12 +218,8 @@ def cost_curve(
     (array([0.  , 0.25, 0.5 , 1.  ]), array([0.2 , 0.15, 0.1 , 0.25]))
     """
     costs, pos_label = prices_of(y_pred, costs, pos_label)
-    points = operating_points(
-        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
-    )
-    loss, accepted_price = np.append(0.0, points.loss), np.append(0.0, points.reject_price)
-    cost = (loss + accepted_price[-1] - accepted_price) / points.weight[-1]
-    return np.append(0.0, points.coverage), cost, np.append(np.inf, points.thresholds)
+    points = operating_points(y_true, y_pred, score, costs, labels, pos_label, sample_weight)
+    return np.append(0.0, points.coverage), points.cost(), np.append(np.inf, points.thresholds)
 
 
 def aurc_score(
@@ -223,11 +242,7 @@ def aurc_score(
     >>> aurc_score([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.4])  # (0 + 0 + 0 + 1/4) / 4
     0.0625
     """
-    points = operating_points(
-        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
-    )
-    added = np.diff(points.weight, prepend=0.0)
-    return float(np.sum(added * points.risk) / points.weight[-1])
+    return operating_points(y_true, y_pred, score, costs, labels, pos_label, sample_weight).area()
 
 
 def eaurc_score(y_true: Any, y_pred: Any, score: Any = None, *, labels: Any = None, sample_weight: Any = None) -> float:
@@ -244,7 +259,7 @@ def eaurc_score(y_true: Any, y_pred: Any, score: Any = None, *, labels: Any = No
     """
     cases = place_ranked(y_true, y_pred, score, labels=labels, sample_weight=sample_weight)
     weights, is_wrong = cases.weights, (cases.truth != cases.answer) & (cases.weights > 0)
-    wrong = np.sort(weights[is_wrong])  # light ones first: the risk then rises latest
+    wrong = np.sort(weights[is_wrong])  # light ones first: the risk then rises as late as possible
     errors = np.cumsum(wrong)
     best = float(np.sum(wrong * errors / (weights[~is_wrong].sum() + errors)) / weights.sum())
     return aurc_score(y_true, y_pred, score, labels=labels, sample_weight=sample_weight) - best
@@ -260,7 +275,7 @@ def augrc_score(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Area under the generalised risk-coverage curve, whose risk is the loss of accepted cases over all cases.
+    """Area under the generalised risk-coverage curve, whose risk is the loss of accepted cases divided by all cases.
 
     It is the average risk of undetected errors, between 0 and 1/2 for the error rate; lower is better. Cases with
     equal scores are accepted gradually (the trapezoidal rule). Parameters are those of `risk_coverage_curve`.
@@ -275,12 +290,7 @@ def augrc_score(
     >>> augrc_score([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.4])  # a triangle, 1/4 wide and 1/4 high
     0.03125
     """
-    points = operating_points(
-        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
-    )
-    coverage = np.append(0.0, points.coverage)
-    generalised_risk = np.append(0.0, points.loss) / points.weight[-1]
-    return float(np.trapezoid(generalised_risk, coverage))
+    return operating_points(y_true, y_pred, score, costs, labels, pos_label, sample_weight).generalised_area()
 
 
 def risk_at_coverage(
@@ -294,7 +304,7 @@ def risk_at_coverage(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Risk on the accepted cases when at least a share `coverage` is accepted, and no more than that takes.
+    """Risk on the accepted cases at the highest threshold that accepts at least a share `coverage`.
 
     Parameters are those of `risk_coverage_curve`.
 
@@ -305,12 +315,8 @@ def risk_at_coverage(
     0.0
     """
     check_share("coverage", coverage, or_one=True)
-    points = operating_points(
-        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
-    )
-    # Sums of weights round: a share that is reached up to rounding is reached.
-    reached = int(np.searchsorted(points.coverage, coverage - 1e-12))
-    return float(points.risk[min(reached, len(points.risk) - 1)])
+    points = operating_points(y_true, y_pred, score, costs, labels, pos_label, sample_weight)
+    return points.risk_at(coverage)
 
 
 def coverage_at_risk(
@@ -324,7 +330,7 @@ def coverage_at_risk(
     pos_label: Any = None,
     sample_weight: Any = None,
 ) -> float:
-    """Largest share that can be accepted with a risk of at most `risk`; 0 when there is none.
+    """Largest share of cases that can be accepted with a risk of at most `risk`; 0 if there is none.
 
     Parameters are those of `risk_coverage_curve`.
 
@@ -336,8 +342,5 @@ def coverage_at_risk(
     """
     if not is_number(risk) or not risk >= 0:
         raise ValueError(f"risk must be 0 or more; got {risk!r}.")
-    points = operating_points(
-        y_true, y_pred, score, costs=costs, labels=labels, pos_label=pos_label, sample_weight=sample_weight
-    )
-    allowed = points.coverage[points.risk <= risk + 1e-12]
-    return float(allowed[-1]) if len(allowed) else 0.0
+    points = operating_points(y_true, y_pred, score, costs, labels, pos_label, sample_weight)
+    return points.coverage_at(risk)

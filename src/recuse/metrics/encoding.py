@@ -19,8 +19,8 @@ from ..parameters import check_weights
 
 
 @dataclass(frozen=True)
-class Placed:
-    """Cases as rows and columns of the price matrix.
+class PlacedAnswers:
+    """Outcomes and answers as rows and columns of the price matrix.
 
     Attributes
     ----------
@@ -46,8 +46,8 @@ class Placed:
 
 
 @dataclass(frozen=True)
-class Ranked(Placed):
-    """Cases with forced answers, the score by which they are accepted, and the column of each case if rejected."""
+class RankedAnswers(PlacedAnswers):
+    """Forced answers, the score by which the cases are accepted, and the column each case would have if rejected."""
 
     score: Floats
     rejection: Indices
@@ -62,7 +62,7 @@ def place_answers(
     kind: Any = None,
     novelty_label: Any = None,
     sample_weight: Any = None,
-) -> Placed:
+) -> PlacedAnswers:
     """Place outcomes and answers, which may be a `Decisions` table or an array with a reject label."""
     if isinstance(y_true, Decisions):
         raise TypeError("y_true is a Decisions table: the outcomes come first, then the answers.")
@@ -83,12 +83,12 @@ def place_answers(
         rejected = answer == len(labels)
         kinds = np.where(rejected, 1 + _rejected_as_novelty(kind, rejected), 0)
         answer = answer_columns(answer, kinds, len(labels))
-    return Placed(labels, truth, answer, check_weights(sample_weight, len(truth)))
+    return PlacedAnswers(labels, truth, answer, check_weights(sample_weight, len(truth)))
 
 
 def place_ranked(
     y_true: Any, y_pred: Any, score: Any = None, *, labels: Any = None, sample_weight: Any = None
-) -> Ranked:
+) -> RankedAnswers:
     """Place outcomes and forced answers, and check the acceptance score that ranks them."""
     novel: Any = False
     if isinstance(y_pred, Decisions):
@@ -101,24 +101,24 @@ def place_ranked(
     score = check_score(score, len(placed.truth))
     kinds = np.where(novel, 2, np.ones(len(score), dtype=np.intp))
     rejection = answer_columns(placed.answer, kinds, len(placed.labels))
-    return Ranked(placed.labels, placed.truth, placed.answer, placed.weights, score, rejection)
+    return RankedAnswers(placed.labels, placed.truth, placed.answer, placed.weights, score, rejection)
 
 
 def check_score(score: Any, n: int, name: str = "score") -> Floats:
-    """Return a score as floats, one a case, finite."""
+    """Return a score as finite floats, one per case."""
     try:
         score = np.asarray(score, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"{name} must hold numbers, one a case; got {preview(np.asarray(score))}.") from None
+        raise ValueError(f"{name} must hold numbers, one per case; got {preview(np.asarray(score))}.") from None
     if score.shape != (n,):
-        raise ValueError(f"{name} must have one value a case: expected shape ({n},), got {score.shape}.")
+        raise ValueError(f"{name} must have one value per case: expected shape ({n},), got {score.shape}.")
     if not np.isfinite(score).all():
         raise ValueError(f"{name} holds NaN or infinite values: every case needs a finite score.")
     return score
 
 
 def by_falling_score(score: Floats) -> tuple[Indices, Indices]:
-    """Order of the cases from the highest score on, and the last position of each group of equal scores."""
+    """Order of the cases from the highest score to the lowest, and the last position of each group of equal scores."""
     order = np.argsort(score)[::-1]
     return order, np.append(np.flatnonzero(np.diff(score[order])), len(order) - 1)
 
@@ -129,7 +129,7 @@ def place_positive(y_true: Any, pos_label: Any = None) -> Flags:
     labels = _check_labels(y_true, None, None)
     if pos_label is None:
         if len(labels) != 2:
-            raise ValueError(f"y_true must hold two classes, or pos_label be given; got {labels.tolist()}.")
+            raise ValueError(f"y_true must hold two classes, else pass pos_label=; got {labels.tolist()}.")
         pos_label = labels[1]
     positive = encode(y_true, np.asarray([pos_label])) == 0
     if positive.all() or not positive.any():
@@ -138,6 +138,7 @@ def place_positive(y_true: Any, pos_label: Any = None) -> Flags:
 
 
 def _columns(**columns: Any) -> tuple[NDArray[Any], ...]:
+    """The named columns as arrays of labels, all of the same length."""
     arrays = {name: as_labels(column) for name, column in columns.items()}
     for name, array in arrays.items():
         if array.ndim != 1:
@@ -151,6 +152,7 @@ def _columns(**columns: Any) -> tuple[NDArray[Any], ...]:
 
 
 def _check_labels(y_true: NDArray[Any], labels: Any, novelty_label: Any) -> NDArray[Any]:
+    """The classes: those given, else all that `y_true` holds."""
     require_known(y_true, "y_true")
     if labels is None:
         labels = distinct_labels(y_true)
@@ -160,6 +162,7 @@ def _check_labels(y_true: NDArray[Any], labels: Any, novelty_label: Any) -> NDAr
 
 
 def _check_marker(name: str, marker: Any, labels: NDArray[Any]) -> None:
+    """Refuse a reject label that is a class."""
     if marker is not None and encode(np.asarray([marker]), labels)[0] >= 0:
         raise ValueError(f"{name}={to_python(marker)!r} is one of the classes {labels.tolist()}.")
 
@@ -180,6 +183,7 @@ def _place(name: str, y: NDArray[Any], labels: NDArray[Any], marker: Any, marker
 
 
 def _rejected_as_novelty(kind: Any, rejected: Flags) -> Flags:
+    """Which cases are rejected as novelties; the kinds must agree with the rejections."""
     kind = np.asarray(kind)
     if kind.shape != rejected.shape or not np.isin(kind, KINDS).all():
         raise ValueError(f"kind must hold one of {', '.join(map(repr, KINDS))} for each of the {len(rejected)} cases.")

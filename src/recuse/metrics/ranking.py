@@ -46,9 +46,9 @@ def ks_score(y_true: Any, y_score: Any, *, pos_label: Any = None, sample_weight:
 def precision_at_k_score(
     y_true: Any, y_score: Any, *, k: float, pos_label: Any = None, sample_weight: Any = None
 ) -> float:
-    """Share of positives among the k cases with the highest score.
+    """Share of positives among the k cases with the highest scores.
 
-    Where the k-th score is shared by several cases, each of them counts in part: the mean over all ways of
+    Where several cases share the k-th score, each of them counts in part: the result is the mean over all ways of
     breaking the tie.
 
     Parameters
@@ -56,7 +56,7 @@ def precision_at_k_score(
     y_true, y_score, pos_label
         As in `ks_score`.
     k : int or float
-        Number of cases; with weights, the weight of the cases.
+        Number of cases; with `sample_weight`, their total weight.
     sample_weight : array-like, optional
         Weight of each case.
 

@@ -13,7 +13,7 @@ from ..arrays import Flags, Floats
 from ..costs import Costs, as_costs
 from ..decisions import Decisions
 from ..labels import encode
-from .encoding import Placed, place_answers
+from .encoding import PlacedAnswers, place_answers
 
 
 def expected_cost(
@@ -35,7 +35,7 @@ def expected_cost(
     y_true : array-like
         The outcomes.
     y_pred : Decisions or array-like
-        The answers. A `Decisions` table brings its classes, reject label, kinds, prices and positive class along.
+        The answers. A `Decisions` table also provides classes, reject label, kinds, prices and positive class.
     costs : Costs or float, optional
         The prices; by default those of the `Decisions` table, else ``Costs()``.
     labels : array-like, optional
@@ -45,7 +45,7 @@ def expected_cost(
     reject_label : label, optional
         What `y_pred` holds for a rejected case.
     kind : array-like of str, optional
-        Kind of each answer as in `Decisions.kind`, where the two kinds of rejection have different prices.
+        Kind of each answer, as in `Decisions.kind`: needed where the two kinds of rejection have different prices.
     novelty_label : label, optional
         What `y_true` holds for a case that belongs to no class. Rejecting it is free, classifying it is an error.
     sample_weight : array-like, optional
@@ -78,7 +78,7 @@ def expected_cost(
 
 
 def prices_of(y_pred: Any, costs: Costs | float | None, pos_label: Any) -> tuple[Costs, Any]:
-    """Prices and positive class as given, else those of a `Decisions` table, else the defaults."""
+    """Prices and positive class: those given, else those of a `Decisions` table, else the defaults."""
     if isinstance(y_pred, Decisions):
         costs = y_pred.costs if costs is None else costs
         if pos_label is None and len(y_pred.classes) == 2:
@@ -89,7 +89,7 @@ def prices_of(y_pred: Any, costs: Costs | float | None, pos_label: Any) -> tuple
 def price_matrix(labels: NDArray[Any], costs: Costs, pos_label: Any = None) -> Floats:
     """Price matrix in the order of `labels`."""
     if len(labels) < 2:
-        raise ValueError(f"y_true holds the class {labels.tolist()} only: pass labels= with both classes.")
+        raise ValueError(f"y_true holds only the class {labels.tolist()}: pass labels= with both classes.")
     if pos_label is None:
         return costs.matrix(len(labels))
     position = encode(np.asarray([pos_label]), labels)[0]
@@ -103,7 +103,7 @@ def coverage_score(
 ) -> float:
     """Share of the cases that were not rejected.
 
-    Parameters are those of `expected_cost`; `y_true` tells which labels are classes.
+    Parameters are those of `expected_cost`; the classes are the labels in `y_true`.
 
     Examples
     --------
@@ -200,5 +200,6 @@ def reject_confusion_matrix(
     return matrix
 
 
-def _share(placed: Placed, chosen: Flags) -> float:
+def _share(placed: PlacedAnswers, chosen: Flags) -> float:
+    """Weighted share of the chosen cases."""
     return float(placed.weights[chosen].sum() / placed.weights.sum())

@@ -1,8 +1,8 @@
 """Scorers for grid searches and cross-validation.
 
-A scorer asks the fitted estimator itself for its decisions, through a Pipeline or a search, so it knows which
-answers are rejections. Ranking metrics need no reject option and score any classifier. Larger is better: costs and
-risks have their sign changed and ``neg_`` in their name.
+A scorer asks the fitted estimator itself for its decisions, through a Pipeline or a search, so it knows which answers
+are rejections. Ranking metrics need no reject option: they score any classifier. Larger is always better, so costs and
+risks are negated and have ``neg_`` in their names.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class RejectScorer:
     Attributes
     ----------
     name : str
-        Name in `get_scorer_names`, or of your own.
+        One of `get_scorer_names`, or a name of your own.
     measure : callable
-        ``measure(y_true, decisions, sample_weight=None, **options)``. The decisions bring the prices and the positive
-        class of the classifier along.
+        ``measure(y_true, decisions, sample_weight=None, **options)``. The decisions include the prices and the positive
+        class of the classifier.
     sign : int
-        1 when larger is better, -1 when smaller is.
+        1 if larger is better, -1 if smaller is.
     options : dict
         Further arguments of the metric.
     weight_request : bool, str or None
-        Whether `sample_weight` is wanted, under metadata routing; see `set_score_request`.
+        Whether `sample_weight` is requested, under metadata routing; see `set_score_request`.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class RejectScorer:
         return self.sign * self.measure(y, decisions, sample_weight=sample_weight, **self.options)
 
     def set_score_request(self, *, sample_weight: bool | str | None = True) -> RejectScorer:
-        """Return the scorer with weights requested (True, or the name they have) under metadata routing."""
+        """Return the scorer with weights requested under metadata routing (True, or the name they are passed under)."""
         return replace(self, weight_request=sample_weight)
 
     def get_metadata_routing(self) -> Any:
@@ -91,7 +91,7 @@ class RankingScorer(RejectScorer):
     """Score any fitted classifier, with or without a reject option, by how well its score ranks the cases.
 
     Attributes are those of `RejectScorer`; ``measure(y_true, score, pos_label=, sample_weight=None, **options)``. The
-    score is `decision_function`, else `predict_proba`, turned towards the positive class.
+    score is `decision_function`, else `predict_proba`, with its sign such that higher means the positive class.
 
     Examples
     --------
@@ -106,12 +106,12 @@ class RankingScorer(RejectScorer):
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Score the ranking of `X` by `estimator`."""
         options = dict(self.options)
-        score, pos_label = _score_towards(options.pop("pos_label", None), estimator, X)
+        score, pos_label = _positive_score(options.pop("pos_label", None), estimator, X)
         return self.sign * self.measure(y, score, pos_label=pos_label, sample_weight=sample_weight, **options)
 
 
-def _score_towards(pos_label: Any, estimator: Any, X: Any) -> tuple[Any, Any]:
-    """The class score, turned towards the positive class, and that class."""
+def _positive_score(pos_label: Any, estimator: Any, X: Any) -> tuple[Any, Any]:
+    """The score of the positive class, and that class."""
     check_is_fitted(estimator)
     method = next((name for name in ("decision_function", "predict_proba") if hasattr(estimator, name)), None)
     if method is None or not hasattr(estimator, "classes_"):
@@ -128,7 +128,7 @@ def _score_towards(pos_label: Any, estimator: Any, X: Any) -> tuple[Any, Any]:
 
 
 def _selective_accuracy(y_true: Any, decisions: Decisions, *, sample_weight: Any = None) -> float:
-    # A model that rejects everything answers nothing right: it must not win a search.
+    # A model that rejects everything must not win a search: it counts as never right.
     return rejection.selective_accuracy_score(y_true, decisions, sample_weight=sample_weight, all_rejected=0.0)
 
 
@@ -150,8 +150,8 @@ SCORERS = {
 }
 
 
-# Arguments of a metric that a scorer finds itself, not options.
-_FROM_THE_CALL = {"y_true", "y_pred", "y_score", "decisions", "sample_weight"}
+# Arguments of a metric that the scorer fills in itself.
+_FILLED_IN = {"y_true", "y_pred", "y_score", "decisions", "sample_weight"}
 
 
 def get_scorer(name: str, **options: Any) -> RejectScorer:
@@ -163,17 +163,17 @@ def get_scorer(name: str, **options: Any) -> RejectScorer:
         One of `get_scorer_names()`.
     **options
         Arguments of the metric, such as ``costs=``, ``pos_label=``, ``coverage=``, ``risk=`` or ``k=`` (which
-        "precision_at_k" needs). Prices and positive class are those of the classifier unless given.
+        "precision_at_k" needs). Prices and positive class are those of the classifier by default.
 
     Returns
     -------
     RejectScorer
-        To be passed as ``scoring=`` to anything of scikit-learn.
+        For ``scoring=`` of any scikit-learn tool.
     """
     if name not in SCORERS:
         raise ValueError(f"name must be one of {', '.join(map(repr, SCORERS))}; got {name!r}.")
     parameters = signature(SCORERS[name].measure).parameters
-    known = {option: parameters[option] for option in sorted(set(parameters) - _FROM_THE_CALL)}
+    known = {option: parameters[option] for option in sorted(set(parameters) - _FILLED_IN)}
     unknown = set(options) - set(known)
     if unknown:
         raise TypeError(f"{name} takes {', '.join(known) or 'no options'}; got {', '.join(sorted(unknown))}.")
