@@ -1,4 +1,4 @@
-"""Displays of reject-option classifiers: computed once, drawn when asked, on axes of your own if you like."""
+"""Displays of reject-option classifiers: computed once, drawn on new axes or on those given."""
 
 from .curves import AccuracyRejectionDisplay, CostCurveDisplay, RejectConfusionMatrixDisplay, RiskCoverageDisplay
 from .margins import MarginLossDisplay

@@ -1,7 +1,7 @@
 """Displays of curves over the operating points, and of the confusion matrix with its reject column.
 
 Each display is computed once, by `from_estimator` or `from_predictions`, and drawn by `plot` on axes of its own
-or on those given, so that several models share one picture.
+or on those given, so that several models can share one picture.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from ..arrays import Floats
 from ..labels import to_python
 from ..locating import decide, locate
 from ..metrics import accuracy_rejection_curve, aurc_score, cost_curve, reject_confusion_matrix, risk_coverage_curve
+from .axes import BLUE, ORANGE, axes_or_new
 
-_BLUE, _ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind readers too
+_GREY = "#555555"
 
 
 class _CurveDisplay(ABC):
-    """What the displays of one curve share: how they are computed and drawn.
+    """What the displays of a curve share: how they are computed and drawn.
 
     Attributes
     ----------
@@ -82,15 +83,15 @@ class _CurveDisplay(ABC):
         ax : matplotlib axes, optional
             Where to draw; a new figure by default.
         **line_options
-            Of the line: `color`, `linestyle` and what else matplotlib's `plot` takes.
+            Options of the line: `color`, `linestyle` and whatever else matplotlib's `plot` takes.
         """
         given = {"costs": costs, "labels": labels, "pos_label": pos_label, "sample_weight": sample_weight}
         options = {key: value for key, value in given.items() if value is not None}
         x, y, thresholds = cls._curve(y_true, y_pred, score, **options)
-        # A case is accepted when its score is greater than 0: the model's own point is the last such threshold.
+        # A case is accepted if its score is greater than 0: the last such threshold is the model's own point.
         own = int(np.count_nonzero(thresholds > 0)) - 1
         chosen = (float(x[own]), float(y[own])) if cls.marks_own_point and score is None and own >= 0 else None
-        name = cls._shown_name(name, y_true, y_pred, score, **options)
+        name = cls._legend_name(name, y_true, y_pred, score, **options)
         return cls(x, y, thresholds, chosen=chosen, name=name).plot(ax, **line_options)
 
     @classmethod
@@ -99,19 +100,21 @@ class _CurveDisplay(ABC):
     ) -> Self:
         """Compute and draw from a fitted reject-option classifier, or a Pipeline or search that ends in one.
 
-        Options are those of `from_predictions`; prices and positive class are the model's unless given.
+        Options are those of `from_predictions`; prices and positive class are the model's by default.
         """
         decisions = decide(estimator, X, reasons=False)
         name = name or type(locate(estimator)[0]).__name__
         return cls.from_predictions(y, decisions, name=name, ax=ax, **options)
 
     @classmethod
-    def _shown_name(cls, name: str | None, y_true: Any, y_pred: Any, score: Any, **options: Any) -> str | None:
+    def _legend_name(cls, name: str | None, y_true: Any, y_pred: Any, score: Any, **options: Any) -> str | None:
+        """What the legend shows."""
         return name
 
     def plot(self, ax: Any = None, *, name: str | None = None, **line_options: Any) -> Self:
         """Draw the curve and mark the model's own operating point."""
-        self.ax_, self.figure_ = _axes(ax)
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
         label = name or self.name
         options = {"drawstyle": self.drawstyle, "label": label} | line_options
         (self.line_,) = self.ax_.plot(self.x, self.y, **options)
@@ -119,7 +122,7 @@ class _CurveDisplay(ABC):
             self.ax_.plot(*self.chosen, marker="o", markersize=8, color=self.line_.get_color(), linestyle="none")
         self.ax_.set(xlabel=self.xlabel, ylabel=self.ylabel)
         self.ax_.grid(alpha=0.3)
-        self.ax_.autoscale(axis="y")  # a curve drawn earlier must not cut this one off
+        self.ax_.autoscale(axis="y")  # limits set by an earlier curve must not cut this one off
         self.ax_.set_ylim(bottom=min(0.0, self.ax_.get_ylim()[0]))
         if label:
             self.ax_.legend(frameon=False)
@@ -129,8 +132,8 @@ class _CurveDisplay(ABC):
 class RiskCoverageDisplay(_CurveDisplay):
     """Risk on the accepted cases against the share accepted. A dot marks the model's own operating point.
 
-    The legend shows the area under the curve. The height of the picture follows the risk from a coverage of 5 %
-    on: before, a handful of cases makes it jump.
+    The legend shows the area under the curve. The vertical axis fits the risk at a coverage of 5 % or more: below that,
+    a handful of cases makes it jump.
     """
 
     xlabel = "coverage (share of cases accepted)"
@@ -141,7 +144,7 @@ class RiskCoverageDisplay(_CurveDisplay):
         return risk_coverage_curve(y_true, y_pred, score, **options)
 
     @classmethod
-    def _shown_name(cls, name: str | None, y_true: Any, y_pred: Any, score: Any, **options: Any) -> str:
+    def _legend_name(cls, name: str | None, y_true: Any, y_pred: Any, score: Any, **options: Any) -> str:
         area = aurc_score(y_true, y_pred, score, **options)
         return f"{name} (AURC {area:.3g})" if name else f"AURC {area:.3g}"
 
@@ -159,8 +162,8 @@ class RiskCoverageDisplay(_CurveDisplay):
 class AccuracyRejectionDisplay(_CurveDisplay):
     """Best accuracy on accepted cases against the share rejected: the Pareto front of the operating points.
 
-    The front leaves out the operating points that others beat, so it flatters; the model's own point need not be on it
-    and is not marked.
+    The front leaves out the operating points that others beat, so it is an optimistic picture; the model's own point
+    need not be on it and is not marked.
     """
 
     xlabel = "share of cases rejected"
@@ -180,12 +183,12 @@ class AccuracyRejectionDisplay(_CurveDisplay):
 
 
 class CostCurveDisplay(_CurveDisplay):
-    """Expected cost against the share accepted, from sending all cases to a person to sending none.
+    """Expected cost against the share accepted, from manual review of all cases to review of none.
 
-    A dot marks the model's own operating point, a cross the cheapest on these cases.
+    A dot marks the model's own operating point, a cross the cheapest one on these cases.
     """
 
-    xlabel = "coverage (0: all cases to a person, 1: none)"
+    xlabel = "coverage (0: all cases reviewed, 1: none)"
     ylabel = "expected cost per case"
 
     @staticmethod
@@ -237,12 +240,13 @@ class RejectConfusionMatrixDisplay:
         return cls.from_predictions(y, decide(estimator, X, reasons=False), ax=ax, **options)
 
     def plot(self, ax: Any = None) -> RejectConfusionMatrixDisplay:
-        """Draw the matrix: right answers blue, wrong ones orange, rejected ones grey, each by its share of the row."""
-        self.ax_, self.figure_ = _axes(ax)
+        """Draw the matrix: right answers blue, wrong ones orange, rejections grey; the larger the share, the darker."""
+        self.ax_ = axes_or_new(ax)
+        self.figure_ = self.ax_.figure
         n = len(self.labels)
         totals = self.matrix.sum(axis=1, keepdims=True)
         shares = np.divide(self.matrix, totals, out=np.zeros_like(self.matrix), where=totals > 0)
-        colors = [[_BLUE if i == j else "#555555" if j == n else _ORANGE for j in range(n + 1)] for i in range(n)]
+        colors = [[BLUE if i == j else _GREY if j == n else ORANGE for j in range(n + 1)] for i in range(n)]
         self.text_ = np.empty(self.matrix.shape, dtype=object)
         for (i, j), value in np.ndenumerate(self.matrix):
             # A tint, never the full colour: black text stays readable on it.
@@ -262,13 +266,3 @@ class RejectConfusionMatrixDisplay:
             aspect="equal",
         )
         return self
-
-
-def _axes(ax: Any) -> tuple[Any, Any]:
-    if ax is None:
-        try:
-            import matplotlib.pyplot as plt
-        except ImportError:
-            raise ImportError("Drawing needs matplotlib: pip install 'recuse[plot]'.") from None
-        _, ax = plt.subplots()
-    return ax, ax.figure

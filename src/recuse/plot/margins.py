@@ -1,4 +1,4 @@
-"""Display of the loss of a ranking score against the margin at which it is judged."""
+"""Display of the loss of a ranking score against the margin required of the positives."""
 
 from __future__ import annotations
 
@@ -8,14 +8,17 @@ import numpy as np
 
 from ..arrays import Floats
 from ..locating import locate
+from .axes import BLUE, ORANGE, axes_or_new
 
-_BLUE, _ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind readers too
+# What the axis is called, by metric.
+_LOSSES = {"auc": "1 - AUC", "ks": "1 - KS", "precision_at_k": "1 - precision at k", "reject_cost": "mean cost"}
 
 
 class MarginLossDisplay:
-    """Loss of training and test cases against the margin theta: positives are judged at theta below their score.
+    """Loss of training and test cases against the margin theta, which is subtracted from the scores of the positives.
 
-    A wide gap at margin 0 is overfitting; a training curve that rises late is what the margin theorems ask for.
+    A wide gap between the curves at margin 0 is overfitting; the margin theorems ask for a training curve that rises
+    late.
 
     Parameters
     ----------
@@ -28,7 +31,7 @@ class MarginLossDisplay:
     own : float, optional
         The margin of the fit.
     metric : str
-        What the loss is one less, for the axis.
+        Metric of the loss, for the name of the axis.
 
     Attributes
     ----------
@@ -94,21 +97,15 @@ class MarginLossDisplay:
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw the curves."""
-        if ax is None:
-            try:
-                from matplotlib import pyplot as plt
-            except ImportError:
-                raise ImportError("Drawing needs matplotlib: pip install 'recuse[plot]'.") from None
-            _, ax = plt.subplots(layout="constrained")
+        ax = axes_or_new(ax, layout="constrained")
         self.ax_, self.figure_ = ax, ax.figure
-        self.lines_ = ax.plot(self.margins, self.train, color=_BLUE, label="training cases")
+        self.lines_ = ax.plot(self.margins, self.train, color=BLUE, label="training cases")
         if self.test is not None:
-            self.lines_ += ax.plot(self.margins, self.test, color=_ORANGE, linestyle="--", label="test cases")
+            self.lines_ += ax.plot(self.margins, self.test, color=ORANGE, linestyle="--", label="test cases")
         if self.own is not None and self.margins[0] <= self.own <= self.margins[-1]:
             ax.axvline(self.own, color="0.6", linewidth=0.8, label="margin of the fit")
-        loss = {"auc": "1 - AUC", "ks": "1 - KS", "precision_at_k": "1 - precision at k", "reject_cost": "mean cost"}
         ax.set_xlabel("margin, relative to the range of the score")
-        ax.set_ylabel(loss.get(self.metric, "loss"))
+        ax.set_ylabel(_LOSSES.get(self.metric, "loss"))
         ax.set_xlim(self.margins[0], self.margins[-1])
         ax.set_ylim(bottom=0.0)
         ax.legend(frameon=False)

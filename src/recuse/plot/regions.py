@@ -1,4 +1,4 @@
-"""Display of where a reject-option classifier answers what, over two features."""
+"""Display of what a reject-option classifier answers where, over two features."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ from ..arrays import Floats, Indices
 from ..decisions import Decisions
 from ..labels import to_python
 from ..locating import decide, locate
+from .axes import axes_or_new
 
-# Okabe and Ito's colours, told apart by colour-blind readers too; rejections are grey, and hatched.
+# Okabe and Ito's colours, which colour-blind readers can tell apart; rejections are grey, and hatched.
 _CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 _MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 _AMBIGUITY, _NOVELTY = "#555555", "#E5E5E5"
 
 
 class RejectRegionDisplay:
-    """The regions of a classifier over two features: one a class, ambiguity (dark, hatched), novelty (light, dotted).
+    """The regions of a classifier over two features: each class, ambiguity (dark, hatched), novelty (light, dotted).
 
     Parameters
     ----------
@@ -33,8 +34,9 @@ class RejectRegionDisplay:
     names : sequence of two str
         Names of the two features.
     cases : ndarray of shape (n_cases, 2), optional
-        Training cases to show, of known classes `truth` (class numbers; others are shown as crosses).
+        Cases to show.
     truth : ndarray of int of shape (n_cases,), optional
+        Their class numbers; other numbers are shown as crosses.
 
     Attributes
     ----------
@@ -78,41 +80,41 @@ class RejectRegionDisplay:
         ax: Any = None,
         max_cases: int = 500,
     ) -> Self:
-        """Ask a fitted classifier at every point of a grid, and draw its answers.
+        """Let a fitted classifier answer at every point of a grid, and draw its answers.
 
         Parameters
         ----------
         estimator : fitted reject-option classifier, or a Pipeline or search that ends in one
-            Whose regions are shown.
+            The model whose regions are shown.
         X : array-like of shape (n_samples, n_features)
-            Cases that set the range of the grid, as the estimator was given them. Features that are not shown are held
-            at their medians.
+            Cases that set the range of the grid, with all features the estimator needs. Features that are not shown are
+            held at their medians.
         y : array-like of shape (n_samples,), optional
-            Their classes; with them the cases are drawn.
+            Their classes; if given, the cases are drawn.
         features : pair of int or str, default=(0, 1)
             Which two features, by position or name.
         resolution : int, default=200
-            Points of the grid a side.
+            Points of the grid along each axis.
         margin : float, default=0.25
             How far the grid reaches beyond the cases on each side, as a share of their range.
         ax : matplotlib axes, optional
             Where to draw.
         max_cases : int, default=500
-            Most cases drawn, evenly chosen.
+            Largest number of cases drawn, evenly spaced among those given.
         """
         values = np.asarray(X.toarray() if hasattr(X, "toarray") else X, dtype=np.float64)
         chosen, names = _two_features(X, values, features)
-        x, z = (_reach(values[:, column], margin, resolution) for column in chosen)
+        x, z = (_axis(values[:, column], margin, resolution) for column in chosen)
         points = np.tile(np.nanmedian(values, axis=0), (resolution**2, 1))
         points[:, chosen[0]], points[:, chosen[1]] = (axis.ravel() for axis in np.meshgrid(x, z))
-        decisions = decide(estimator, _like(X, points), reasons=False)
+        decisions = decide(estimator, _as_table_like(X, points), reasons=False)
         cases = truth = None
         if y is not None:
             rows = np.unique(np.linspace(0, len(values) - 1, max_cases).astype(np.intp))
             cases = values[rows][:, chosen]
             truth = _class_numbers(locate(estimator)[0].classes_, np.asarray(y)[rows])
-        regions = _answers(decisions).reshape(resolution, resolution)
-        return cls(x, z, regions, _shown(decisions), names, cases, truth).plot(ax)
+        regions = _region_numbers(decisions).reshape(resolution, resolution)
+        return cls(x, z, regions, _class_names(decisions), names, cases, truth).plot(ax)
 
     @classmethod
     def from_predictions(
@@ -125,7 +127,7 @@ class RejectRegionDisplay:
         names: Sequence[str] = ("x0", "x1"),
         ax: Any = None,
     ) -> Self:
-        """Draw answers that are there already, such as those of a model that lives elsewhere.
+        """Draw answers that are already known, such as those of a model that runs elsewhere.
 
         Parameters
         ----------
@@ -147,43 +149,42 @@ class RejectRegionDisplay:
             raise ValueError("X and y go together: give the cases to draw and their classes, or neither.")
         cases = None if X is None else np.asarray(X, dtype=np.float64)
         truth = None if y is None else _class_numbers(y_pred.classes, np.asarray(y))
-        regions = _answers(y_pred)[order].reshape(len(z), len(x))
-        return cls(x, z, regions, _shown(y_pred), names, cases, truth).plot(ax)
+        regions = _region_numbers(y_pred)[order].reshape(len(z), len(x))
+        return cls(x, z, regions, _class_names(y_pred), names, cases, truth).plot(ax)
 
     def plot(self, ax: Any = None, *, legend: bool = True) -> Self:
         """Draw the regions and the cases."""
-        try:
-            from matplotlib import pyplot as plt
-            from matplotlib.colors import ListedColormap
-        except ImportError:
-            raise ImportError("Drawing needs matplotlib: pip install 'recuse[plot]'.") from None
-        self.ax_ = plt.subplots(layout="constrained")[1] if ax is None else ax
+        self.ax_ = axes_or_new(ax, layout="constrained")
         self.figure_ = self.ax_.figure
         n = len(self.classes)
-        colours = [*(_CLASSES[i % len(_CLASSES)] for i in range(n)), _AMBIGUITY, _NOVELTY]
-        levels = np.arange(n + 3) - 0.5
-        extent = (self.x[0], self.x[-1], self.y[0], self.y[-1])
-        tints = [*(_tint(colour) for colour in colours[:n]), *colours[n:]]
-        self.ax_.imshow(
-            self.regions,
-            origin="lower",
-            extent=extent,
-            aspect="auto",
-            interpolation="nearest",
-            cmap=ListedColormap(tints),
-            vmin=levels[0],
-            vmax=levels[-1],
-        )
+        tints = [*(_tint(_CLASSES[i % len(_CLASSES)]) for i in range(n)), _AMBIGUITY, _NOVELTY]
+        self._draw_regions(tints)
         for code, hatch, colour in ((n, "///", "white"), (n + 1, "..", "#999999")):
             self._hatch(code, hatch, colour)
         self._draw_cases()
-        self.ax_.set(xlabel=self.names[0], ylabel=self.names[1], xlim=extent[:2], ylim=extent[2:])
+        self.ax_.set(xlabel=self.names[0], ylabel=self.names[1])
+        self.ax_.set(xlim=(self.x[0], self.x[-1]), ylim=(self.y[0], self.y[-1]))
         if legend:
             self._legend(tints)
         return self
 
+    def _draw_regions(self, tints: list[str]) -> None:
+        """Draw every point of the grid in the colour of its answer."""
+        from matplotlib.colors import ListedColormap
+
+        self.ax_.imshow(
+            self.regions,
+            origin="lower",
+            extent=(self.x[0], self.x[-1], self.y[0], self.y[-1]),
+            aspect="auto",
+            interpolation="nearest",
+            cmap=ListedColormap(tints),
+            vmin=-0.5,
+            vmax=len(tints) - 0.5,
+        )
+
     def _hatch(self, code: int, hatch: str, colour: str) -> None:
-        """Hatch one region, so that it is told apart in print too."""
+        """Hatch one region, so that it can be told apart in black and white too."""
         inside = (self.regions == code).astype(float)
         if not inside.any():
             return
@@ -192,12 +193,13 @@ class RejectRegionDisplay:
         drawn.set_linewidth(0.0)
 
     def _draw_cases(self) -> None:
+        """Draw the cases, a marker per class."""
         if self.cases is None or self.truth is None:
             return
         for code in np.unique(self.truth).tolist():
-            of, known = self.truth == code, code < len(self.classes)
+            rows, known = self.truth == code, code < len(self.classes)
             self.ax_.scatter(
-                *self.cases[of].T,
+                *self.cases[rows].T,
                 s=18,
                 **(_mark(code) if known else {"marker": "x", "color": "black"}),
                 edgecolors="white" if known else None,
@@ -205,6 +207,7 @@ class RejectRegionDisplay:
             )
 
     def _legend(self, tints: list[str]) -> None:
+        """Draw a legend of the regions and classes that occur."""
         from matplotlib.lines import Line2D
         from matplotlib.patches import Patch
 
@@ -222,18 +225,19 @@ class RejectRegionDisplay:
         self.ax_.legend(handles=entries, fontsize="small", loc="best", framealpha=0.9)
 
 
-def _answers(decisions: Decisions) -> Indices:
-    """Class numbers, then ambiguity, then novelty."""
+def _region_numbers(decisions: Decisions) -> Indices:
+    """Region of each answer: the class number, then one number for ambiguity, then one for novelty."""
     codes = np.searchsorted(decisions.classes, decisions.forced)
     return np.where(decisions.accepted, codes, len(decisions.classes) + (decisions.kind == "novelty"))
 
 
-def _shown(decisions: Decisions) -> list[Any]:
+def _class_names(decisions: Decisions) -> list[Any]:
+    """The classes, as shown."""
     return [to_python(label) for label in decisions.classes]
 
 
 def _grid(points: Floats, n_answers: int) -> tuple[Floats, Floats, Indices]:
-    """Both axes of a rectangular grid, and the order in which its points go row by row."""
+    """Both axes of a rectangular grid, and the order that sorts its points row by row."""
     if points.shape != (n_answers, 2):
         raise ValueError(
             f"points must have two columns and a row for each answer: ({n_answers}, 2), got {points.shape}."
@@ -270,21 +274,22 @@ def _two_features(X: Any, values: Floats, features: Sequence[int | str]) -> tupl
     return chosen, [known[column] for column in chosen]
 
 
-def _reach(values: Floats, margin: float, count: int) -> Floats:
+def _axis(values: Floats, margin: float, count: int) -> Floats:
+    """Values of a feature along the grid."""
     low, high = float(np.nanmin(values)), float(np.nanmax(values))
     pad = margin * (high - low) or 1.0
     return np.linspace(low - pad, high + pad, count)
 
 
-def _like(X: Any, points: Floats) -> Any:
-    """The points as a table of the same kind, for estimators that know feature names."""
+def _as_table_like(X: Any, points: Floats) -> Any:
+    """The points as a table of the same kind, for estimators that use feature names."""
     if not hasattr(X, "columns"):
         return points
     return type(X)({name: points[:, column] for column, name in enumerate(X.columns)})
 
 
 def _class_numbers(classes: NDArray[Any], y: NDArray[Any]) -> Indices:
-    """Position of each label among the classes; their number, for labels that are none."""
+    """Position of each label among the classes; for other labels the number of classes."""
     known = {to_python(label): code for code, label in enumerate(classes)}
     return np.array([known.get(to_python(label), len(classes)) for label in y], dtype=np.intp)
 

@@ -10,19 +10,21 @@ from numpy.typing import NDArray
 from ..arrays import Flags, Floats
 from ..labels import to_python
 from ..locating import column_names, locate
+from .axes import BLUE, ORANGE, import_pyplot
 
 _COLUMNS = 3
 _TICKS = 4  # intervals between numbers on the axis of a feature
 _FEW_LEVELS = 6  # values of a column up to which each has its own mark
 _MISSING_SHARE = 0.12  # width of the strip for missing values, in widths of the panel
-_SHARES = np.array([0.005, *np.arange(0.1, 1.0, 0.1), 0.995])  # quantiles: what the panels reach, and deciles between
-_BLUE, _ORANGE = "#0072B2", "#D55E00"  # told apart by colour-blind readers too
+_SHARES = np.array(
+    [0.005, *np.arange(0.1, 1.0, 0.1), 0.995]
+)  # quantiles: the range of a panel, and the deciles between
 
 
 class ShapeFunctionDisplay:
-    """One panel a feature: its contribution to the class score h and to the acceptance score r.
+    """One panel per feature: what it adds to the class score h and to the acceptance score r.
 
-    The darker the ground, the more a value argues for rejection.
+    The darker the background, the more a value argues for rejection.
 
     Parameters
     ----------
@@ -31,22 +33,22 @@ class ShapeFunctionDisplay:
     names : list of str
         Name of each column.
     quantiles : ndarray of shape (n_features, n), optional
-        Increasing values of each column: the panels reach from the first to the last, as far as the cuts require
-        further, and mark the others at the bottom. Without them they reach a little beyond the cuts.
+        Increasing values of each column: a panel spans the first to the last, and further where the cuts require it;
+        the others are marked at the bottom. Without quantiles the panels end a little beyond the cuts.
     missing : ndarray of bool of shape (n_features,), optional
-        Columns with missing values, whose panels show at the right what these add; by default those whose missing
-        values move the class score.
+        Columns with missing values, whose panels show at the right what a missing value adds; by default those where it
+        changes the class score.
     levels : list of ndarray or None, optional
-        For each column its distinct values where they are few, to be marked on the axis, such as 0 and 1; else None.
+        For each column with few distinct values, such as 0 and 1, those values, to be marked on the axis; else None.
     towards : str, optional
         The class that a higher class score speaks for.
 
     Attributes
     ----------
     axes_ : ndarray of matplotlib axes
-        One a feature drawn, the most important first.
+        One per feature drawn, the most important first.
     figure_ : matplotlib figure
-        What they are in.
+        The figure that holds them.
 
     Examples
     --------
@@ -81,11 +83,11 @@ class ShapeFunctionDisplay:
         estimator : fitted classifier with `shape_functions_`, or a Pipeline or search that ends in one
             Boosted stumps; trees have no such form.
         X : array-like, optional
-            Cases whose range of values the panels show, but for one in 200 at either end; marks are their deciles.
+            Cases whose range of values the panels span, except for one in 200 at either end; marks are their deciles.
         max_features : int, default=6
-            Panels at most.
+            Largest number of panels.
         axes : array of matplotlib axes, optional
-            Where to draw, one a panel.
+            Where to draw, one per panel.
         score : bool, default=False
             Draw the stacked score's own functions, `score_functions_`, instead.
         """
@@ -110,7 +112,7 @@ class ShapeFunctionDisplay:
         return display.plot(max_features, axes=axes)
 
     def importance(self) -> Floats:
-        """How far each feature can move the two scores together."""
+        """How much each feature can change the two scores, added up."""
         return np.array([np.ptp(shape.h) + np.ptp(shape.r) for shape in self.shapes])
 
     def plot(self, max_features: int = 6, *, axes: Any = None) -> Self:
@@ -121,7 +123,7 @@ class ShapeFunctionDisplay:
             axes = _grid(len(chosen))
         self.axes_ = np.atleast_1d(axes)
         self.figure_ = self.axes_[0].figure
-        # Shades tell how strongly a value argues for rejection, on one scale for all panels.
+        # Shades show how strongly a value argues for rejection, on one scale for all panels.
         darkest = max([float(-self.shapes[i].r.min()) for i in chosen.tolist()], default=0.0)
         for ax, position in zip(self.axes_, chosen.tolist(), strict=False):
             self._panel(ax, self.shapes[position], darkest)
@@ -138,18 +140,19 @@ class ShapeFunctionDisplay:
         return self
 
     def _panel(self, ax: Any, shape: Any, darkest: float) -> None:
+        """Draw one feature."""
         from matplotlib.ticker import MaxNLocator
 
-        low, high = self._reach(shape)
+        low, high = self._range(shape)
         edges = np.concatenate([[low], np.clip(shape.cuts, low, high), [high]])
         ax.axhline(0.0, color="0.8", linewidth=0.8)
-        rejects = any(s.r.any() or s.missing[1] for s in self.shapes)  # the twin has no rejector to draw
-        curves = [(shape.h, _BLUE, "class score h"), (shape.r, _ORANGE, "acceptance score r")]
+        rejects = any(s.r.any() or s.missing[1] for s in self.shapes)  # models without a rejector have no r to draw
+        curves = [(shape.h, BLUE, "class score h"), (shape.r, ORANGE, "acceptance score r")]
         for values, color, label in curves if rejects else curves[:1]:
             ax.stairs(values, edges, baseline=None, color=color, label=label, linewidth=1.5)
         for start, stop, r in zip(edges[:-1], edges[1:], shape.r, strict=True):
             if r < 0 and stop > start:
-                ax.axvspan(start, stop, color=_ORANGE, alpha=0.25 * float(-r) / darkest, linewidth=0)
+                ax.axvspan(start, stop, color=ORANGE, alpha=0.25 * float(-r) / darkest, linewidth=0)
         levels = self._levels_of(shape)
         if levels is None and self.quantiles is not None and shape.feature < len(self.quantiles):
             marks = self.quantiles[shape.feature, 1:-1]
@@ -166,17 +169,19 @@ class ShapeFunctionDisplay:
         ax.set_xticks([tick for tick in ticks if low <= tick <= last])
 
     def _has_missing(self, shape: Any) -> bool:
+        """Whether the panel shows what a missing value adds."""
         if self.missing is None:
             return bool(shape.missing[0] != 0.0)
         return bool(shape.feature < len(self.missing) and self.missing[shape.feature])
 
     def _levels_of(self, shape: Any) -> Floats | None:
-        """The few values of a column, where cases are known."""
+        """The few distinct values of a column, if known."""
         if self.levels is None or shape.feature >= len(self.levels):
             return None
         return self.levels[shape.feature]
 
-    def _reach(self, shape: Any) -> tuple[float, float]:
+    def _range(self, shape: Any) -> tuple[float, float]:
+        """Lowest and highest value that the panel shows."""
         cuts, levels = shape.cuts, self._levels_of(shape)
         if levels is not None:  # every value in the middle of its step
             low = levels[0] - (levels[1] - levels[0]) / 2
@@ -200,23 +205,19 @@ def _levels(column: Floats) -> Floats | None:
 
 
 def _draw_missing(ax: Any, left: float, right: float, added: tuple[float, ...]) -> None:
-    """A strip at the right of a panel, with what a missing value adds."""
+    """Draw a strip at the right of a panel, with what a missing value adds."""
     ax.axvspan(left, right, color="0.93", linewidth=0)
-    for value, color in zip(added, (_BLUE, _ORANGE), strict=False):
+    for value, color in zip(added, (BLUE, ORANGE), strict=False):
         ax.plot([left + 0.2 * (right - left), right - 0.2 * (right - left)], [value, value], color=color, linewidth=3)
     below = {"xycoords": "axes fraction", "xytext": (0, -4), "textcoords": "offset points", "va": "top"}
     ax.annotate("missing", (1.0, 0.0), ha="right", fontsize="small", **below)
 
 
 def _grid(n: int) -> NDArray[Any]:
-    """Axes for n panels of a new figure."""
-    try:
-        from matplotlib import pyplot as plt
-    except ImportError:
-        raise ImportError("Drawing needs matplotlib: pip install 'recuse[plot]'.") from None
+    """Axes for n panels, in a new figure."""
     columns = min(_COLUMNS, max(n, 1))
     rows = max(1, -(-n // columns))
     size = (4 * columns, 3 * rows + 0.4)
-    _, grid = plt.subplots(rows, columns, figsize=size, squeeze=False, sharey=True, layout="constrained")
+    _, grid = import_pyplot().subplots(rows, columns, figsize=size, squeeze=False, sharey=True, layout="constrained")
     axes: NDArray[Any] = grid.ravel()
     return axes

@@ -1,0 +1,21 @@
+"""What all displays share: their colours, and the axes they draw on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+BLUE, ORANGE = "#0072B2", "#D55E00"  # colour-blind readers can tell them apart
+
+
+def import_pyplot() -> Any:
+    """Return matplotlib's pyplot, or an error that says how to install it."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("Drawing needs matplotlib: pip install 'recuse[plot]'.") from None
+    return plt
+
+
+def axes_or_new(ax: Any, **figure_options: Any) -> Any:
+    """The axes given, or those of a new figure."""
+    return import_pyplot().subplots(**figure_options)[1] if ax is None else ax
