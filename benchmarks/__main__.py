@@ -23,7 +23,7 @@ BENCHMARKS = (
 
 
 def main():
-    """Parse the command line and run what was asked for."""
+    """Parse the command line and run the benchmarks it names."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"which to run: {', '.join(BENCHMARKS)} (default all)")
     parser.add_argument("--quick", action="store_true", help="small sizes, nothing written: does it run at all?")

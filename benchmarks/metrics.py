@@ -1,6 +1,6 @@
 """Curves and costs against scikit-learn's `roc_curve` on the same scores.
 
-`roc_curve` sorts the same scores and sums the same cases, so it is the natural yardstick: at most twice its time.
+`roc_curve` sorts the same scores and sums the same cases, so it is the natural standard: at most twice its time.
 """
 
 import numpy as np

@@ -1,9 +1,9 @@
-"""Whole fits by this working tree against the same fits by an earlier commit, in turn, in one run.
+"""Whole fits by this working tree against the same fits by an earlier commit, alternating, in one run.
 
-``python -m benchmarks.revisions REV [NAME ...]`` checks REV out beside the working tree, starts one process for each
-of the two, and lets them do the same jobs in turn; the best processor seconds of each count. Jobs use public names
-only, so that any two commits can be compared. Nothing is written down but the printed table: a figure that compares
-commits is out of date with the next one.
+``python -m benchmarks.revisions REV [NAME ...]`` checks REV out beside the working tree, starts a process for each of
+the two, and lets them do the same jobs alternately; the best processor seconds of each count. Jobs use only public
+names, so that any two commits can be compared. The table is printed and not kept: a comparison of commits is out of
+date with the next commit.
 """
 
 import argparse
@@ -102,8 +102,8 @@ JOBS = {
 
 
 def serve():
-    """Do the jobs that are named on standard input, one after the other, and print the processor seconds of each."""
-    out, sys.stdout = sys.stdout, sys.stderr  # whatever the library prints is not an answer
+    """Read names of jobs from standard input, do each, and print its processor seconds."""
+    out, sys.stdout = sys.stdout, sys.stderr  # what the library prints must not be read as an answer
     import warnings
 
     warnings.simplefilter("ignore")
@@ -142,7 +142,7 @@ class Revision:
 
 
 def compare(revision, names):
-    """Print processor seconds of both trees for every job."""
+    """Print the processor seconds of both trees for every job."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["git", "worktree", "add", "-q", "--detach", folder, revision], cwd=ROOT, check=True)
         try:
@@ -166,7 +166,7 @@ def main():
     """Parse the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.revisions", description=__doc__.splitlines()[0])
     parser.add_argument("revision", help="commit to compare with")
-    parser.add_argument("names", nargs="*", help="beginnings of the jobs to do (default all)")
+    parser.add_argument("names", nargs="*", help="how the names of the jobs begin (default: all)")
     options = parser.parse_args()
     names = [name for name in JOBS if not options.names or name.startswith(tuple(options.names))]
     compare(options.revision, names)

@@ -1,7 +1,7 @@
-"""Measure ratios and write them down.
+"""Measure ratios against a peer, and write them to files.
 
-Ours and the peer's run in turn, several times, in the same process; the best time of each counts, since whatever
-else the machine does only ever adds to it.
+Ours and the peer's run alternately, several times, in the same process; the best time of each counts, since other load
+on the machine can only add to it.
 """
 
 import json
@@ -23,7 +23,7 @@ class Row:
     Attributes
     ----------
     what, size, peer : str
-        What was measured, on how much, against whom.
+        What was measured, on how much data, against which peer.
     ours, theirs : float
         Best seconds (or mebibytes, where `what` says so).
     goal : float or None
@@ -39,7 +39,7 @@ class Row:
 
     @property
     def ratio(self) -> float:
-        """Ours relative to the peer's: below 1 is better; where both are 0, 1."""
+        """Ours divided by the peer's: below 1 is better; 1 if both are 0."""
         if self.theirs == 0:
             return 1.0 if self.ours == 0 else float("inf")
         return self.ours / self.theirs
@@ -63,9 +63,9 @@ def measure(
     repeats: int = 7,
     clock: Callable[[], float] = time.perf_counter,
 ) -> Row:
-    """Time two callables in turn and keep the best of each; the first call of each, a warm-up, does not count.
+    """Time two callables alternately and keep the best of each; the first call of each is a warm-up and does not count.
 
-    With `time.process_time` as the clock, for work of one thread, other load on the machine matters little.
+    For work of a single thread, `time.process_time` as the clock makes other load on the machine matter little.
     """
     ours(), theirs()
     best = [float("inf"), float("inf")]
@@ -78,7 +78,7 @@ def measure(
 
 
 def report(name: str, description: str, rows: Iterable[Row], *, write: bool) -> None:
-    """Print rows as they come; at the end write them as JSON and Markdown."""
+    """Print rows as they are measured; at the end write them as JSON and Markdown."""
     print(f"\n{name}: {description.splitlines()[0]}")
     done = []
     for row in rows:
@@ -114,8 +114,8 @@ def _as_page(name: str, description: str, rows: list[Row]) -> str:
             for row in rows
         ),
         "",
-        f"Best of several runs, in turn, in one process; seconds unless said otherwise. {machine}.",
-        f"Again: `make bench` or `python -m benchmarks {name}`.",
+        f"Best of several runs, alternating, in one process; seconds unless said otherwise. {machine}.",
+        f"To run it again: `make bench` or `python -m benchmarks {name}`.",
         "",
     ]
     return "\n".join(lines)

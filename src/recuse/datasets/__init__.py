@@ -2,9 +2,9 @@
 
 Real data come from the folder named by the environment variable ``RECUSE_DATA`` (``<name>.csv.gz``: a header row,
 numeric columns, empty cells for missing values, a last column ``target`` of 0 and 1), else from scikit-learn or
-OpenML where the same table is there. Whatever the place, rows, features and positives are compared with `DATASETS`
-before anything is returned. Nothing is scaled, imputed or shuffled, and several tables are sorted by class: shuffle
-before taking a part of one.
+OpenML if they have the same table. Wherever a table comes from, its numbers of rows, features and positives are
+compared with `DATASETS` before it is returned. Nothing is scaled, imputed or shuffled, and several tables are sorted by
+class: shuffle before taking a part of one.
 """
 
 from .loading import load

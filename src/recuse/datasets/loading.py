@@ -1,4 +1,4 @@
-"""Reading a data set: from the data folder, scikit-learn or OpenML, and refused when it is not the table expected."""
+"""Reading a data set from the data folder, scikit-learn or OpenML; a table other than the expected one is refused."""
 
 from __future__ import annotations
 
@@ -36,25 +36,25 @@ class _Table:
 
 
 def load(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
-    """Read a data set of the papers, whole and in its source's order.
+    """Read a data set of the papers, whole and in the order of its source.
 
-    Looked for in this order: the file ``<name>.csv.gz`` in the folder that the environment variable ``RECUSE_DATA``
-    names; scikit-learn itself (wdbc; breast_cancer always); OpenML, where the data set is there.
+    Places are tried in this order: the file ``<name>.csv.gz`` in the folder that the environment variable
+    ``RECUSE_DATA`` names; scikit-learn itself (wdbc; breast_cancer always); OpenML, if it has the data set.
 
     Parameters
     ----------
     name : str
         One of `names()`.
     return_X_y : bool, default=False
-        Return the pair ``(data, target)`` only.
+        Return only the pair ``(data, target)``.
     as_frame : bool, default=False
-        Return pandas objects, which needs pandas.
+        Return pandas objects; needs pandas.
 
     Returns
     -------
     Bunch
         `data` (float, shape (rows, features), missing values are NaN), `target` (integers 0 and 1), `feature_names`,
-        `positive` (what 1 means), `name`, `DESCR`, and `frame` when ``as_frame=True``. With ``return_X_y=True`` the
+        `positive` (what 1 means), `name`, `DESCR`, and `frame` if ``as_frame=True``. With ``return_X_y=True`` the
         pair ``(data, target)``.
 
     Raises
@@ -62,7 +62,7 @@ def load(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
     ValueError
         An unknown name, a damaged file, or a table that is not the one expected.
     OSError
-        The data set is in none of the places, or OpenML does not answer.
+        The data set is in none of these places, or OpenML does not answer.
 
     Examples
     --------
@@ -91,6 +91,7 @@ def load(name: str, *, return_X_y: bool = False, as_frame: bool = False) -> Any:
 
 
 def _facts(name: str) -> Dataset:
+    """What is known about a data set; refuse unknown names."""
     if name in DATASETS:
         return DATASETS[name]
     close = difflib.get_close_matches(str(name), DATASETS, cutoff=0.5)
@@ -113,10 +114,11 @@ def _find(name: str, facts: Dataset) -> _Table:
 
 
 def _file_in_folder(name: str) -> Path | None:
+    """The file of a data set, if the data folder has it."""
     folder = os.environ.get(FOLDER_VARIABLE)
     if not folder:
         return None
-    # A mistyped folder must not send the user to the network without a word.
+    # A mistyped folder must not send the user to the network silently.
     if not Path(folder).is_dir():
         raise FileNotFoundError(f"{FOLDER_VARIABLE}={folder!r} is not a folder: correct the variable or remove it.")
     path = Path(folder) / f"{name}.csv.gz"
@@ -124,12 +126,14 @@ def _file_in_folder(name: str) -> Path | None:
 
 
 def _folder_remedy(name: str) -> str:
+    """How to provide a data set in the data folder."""
     folder = os.environ.get(FOLDER_VARIABLE)
     state = f"{folder!r} does not hold it" if folder else "it is not set"
     return f"set the environment variable {FOLDER_VARIABLE} to a folder that holds {name}.csv.gz ({state})"
 
 
 def _from_file(path: Path) -> _Table:
+    """Read a file of the data folder."""
     try:
         columns, values = _parse(gzip.decompress(path.read_bytes()))
     except (EOFError, zlib.error, gzip.BadGzipFile, ValueError) as error:
@@ -156,6 +160,7 @@ def _parse(content: bytes) -> tuple[list[str], Floats]:
 
 
 def _from_sklearn() -> _Table:
+    """The breast cancer table: benign is 1."""
     bunch = load_breast_cancer()
     return _Table(bunch.data, bunch.target.astype(np.int64), bunch.feature_names.tolist(), "scikit-learn")
 
@@ -168,10 +173,11 @@ def _wdbc_from_sklearn() -> _Table:
 
 
 def _from_openml(name: str, number: int, positives: int) -> _Table:
+    """Fetch a data set from OpenML."""
     place = f"OpenML (data set {number})"
     try:
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message="A network error occurred")  # said once, below
+            warnings.filterwarnings("ignore", message="A network error occurred")  # the error below says it
             # This parser needs no pandas and turns categories into integer codes.
             bunch = fetch_openml(data_id=number, as_frame=False, parser="liac-arff", n_retries=1)
     except (OSError, ValueError, http.client.HTTPException) as error:
@@ -203,11 +209,13 @@ def _verify(name: str, facts: Dataset, table: _Table) -> None:
     if found != expected:
         raise ValueError(
             f"name={name!r} from {table.place} has {found[0]} rows, {found[1]} features and {found[2]} positives; "
-            f"expected {expected[0]}, {expected[1]} and {expected[2]}: it is cut short or another table, fetch it anew."
+            f"expected {expected[0]}, {expected[1]} and {expected[2]}: it is incomplete or another table, "
+            "fetch it again."
         )
 
 
 def _describe(name: str, facts: Dataset, place: str) -> str:
+    """The text of `DESCR`."""
     used = f"Used by {', '.join(facts.papers)}. " if facts.papers else ""
     return (
         f"{name}: {facts.rows} rows, {facts.features} features, {facts.positives} positives. "
@@ -217,7 +225,7 @@ def _describe(name: str, facts: Dataset, place: str) -> str:
 
 
 def _make_frame(bunch: Bunch) -> None:
-    """Turn the arrays of `bunch` into pandas objects, and add the two together as `frame`."""
+    """Turn the arrays of `bunch` into pandas objects, and add `frame`, which holds features and target."""
     try:
         import pandas as pd
     except ImportError as error:

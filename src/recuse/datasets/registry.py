@@ -1,4 +1,4 @@
-"""What is known of each data set of the papers before it is read."""
+"""What is known about each data set of the papers before it is read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Dataset:
-    """What is known of a data set before it is read.
+    """What is known about a data set before it is read.
 
     Attributes
     ----------
@@ -21,7 +21,7 @@ class Dataset:
         Number on OpenML of a table with the same cases. Its categories arrive as integer codes, which may differ
         from those of the file.
     note : str
-        What to know before using it.
+        What a user should know.
     """
 
     rows: int
@@ -54,7 +54,9 @@ DATASETS: dict[str, Dataset] = {
     "credit_default": Dataset(30000, 23, 6636, "default next month", (_SCALE, _CODE), 42477),
     "german": Dataset(1000, 20, 300, "bad credit", (_EB,), 31, "ExactBoost's code has good credit as 1: use 1 - y."),
     "german_numeric": Dataset(1000, 24, 300, "bad credit", note="The numeric version of german."),
-    "gmsc": Dataset(150000, 10, 10026, "90 days past due within 2 years", (_EB,), note="2 columns miss values."),
+    "gmsc": Dataset(
+        150000, 10, 10026, "90 days past due within 2 years", (_EB,), note="2 columns have missing values."
+    ),
     "haberman": Dataset(306, 3, 81, "died within 5 years", (_BA,), 43),
     "heart_cleveland": Dataset(303, 13, 139, "heart disease", (_EB, _SDR), note="6 missing values."),
     "heart_statlog": Dataset(270, 13, 120, "heart disease", (_SDR,), 53),
@@ -70,7 +72,7 @@ DATASETS: dict[str, Dataset] = {
     "new_thyroid": Dataset(215, 5, 65, "not normal", (_DH,), note="Hyper- and hypothyroid joined."),
     "oil_spill": Dataset(937, 49, 41, "oil spill", (_CODE,), 311, "f1 is a patch number, f23 is constant."),
     "parkinsons": Dataset(
-        195, 22, 147, "Parkinson's disease", (_SDR,), 1488, "About six recordings a person, unnamed: splits mix them."
+        195, 22, 147, "Parkinson's disease", (_SDR,), 1488, "About six recordings per person, unnamed: splits mix them."
     ),
     "phoneme": Dataset(5404, 5, 1586, "oral sound", (_CODE,), 1489),
     "pima": Dataset(768, 8, 268, "diabetes", (_BA, _DH, _SDR, _CODE), 37, "Zeros in 5 columns stand for missing."),

@@ -1,4 +1,4 @@
-"""Seeded generators of the papers' synthetic problems, whose best answers are known."""
+"""Seeded generators of the papers' synthetic problems, for which the best answers are known."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def make_gaussian_classes(
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Two Gaussian classes with independent variables of variance 1, as in CONSUM's artificial data.
 
-    The means lie at ``-separation / 2`` and ``separation / 2`` on the diagonal, so every variable tells equally
-    little. With equal shares the Bayes error is ``Phi(-separation / 2)``.
+    The means lie at ``-separation / 2`` and ``separation / 2`` on the diagonal, so every variable carries
+    the same little information. With equal shares the Bayes error is ``Phi(-separation / 2)``.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def make_gaussian_classes(
         The paper has 2000 cases of 50 and of 100 variables.
     separation : float
         Distance between the two means, in standard deviations. The paper does not give its own: the errors in its
-        Table 3 (0.30 and 0.23) would be the Bayes errors at 1.04 and 1.47, the same shift of 0.147 a variable.
+        Table 3 (0.30 and 0.23) would be the Bayes errors at 1.04 and 1.47, the same shift of 0.147 per variable.
     positive_share : float, default=0.5
         Share of class 1, exact up to rounding.
     random_state : int, RandomState instance or None, default=None
@@ -81,7 +81,7 @@ def add_novelties(
     n_novelties : int
         How many to add.
     novelty_label : object, default=-1
-        Label of the added cases: a number with numbers, a text with texts, and none of the labels in `y`.
+        Label of the added cases: a number if labels are numbers, a text if they are texts, and none of those in `y`.
     margin : float, default=0.1
         How far the box of the novelties reaches beyond the data on each side, as a share of each variable's range.
     random_state : int, RandomState instance or None, default=None
@@ -95,7 +95,7 @@ def add_novelties(
 
     References
     ----------
-    Hanczar and Sebag (2014), section 4.1. The paper does not say how many it adds nor how far they reach.
+    Hanczar and Sebag (2014), section 4.1. The paper does not say how many it adds or how large the box is.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def add_novelties(
     X = check_array(X, dtype=np.float64)
     y = np.asarray(y)
     if y.shape != (len(X),):
-        raise ValueError(f"y must have one label a case: expected shape ({len(X)},), got {y.shape}.")
+        raise ValueError(f"y must have one label per case: expected shape ({len(X)},), got {y.shape}.")
     check_count("n_novelties", n_novelties, least=0)
     check_number("margin", margin)
     if margin < 0:
@@ -120,6 +120,7 @@ def add_novelties(
 
 
 def _append_label(y: NDArray[Any], label: Any, times: int) -> NDArray[Any]:
+    """The labels, followed by one label several times."""
     if isinstance(label, str) != (y.dtype.kind in "UO" and isinstance(y.flat[0], str)):
         raise ValueError(
             f"novelty_label={label!r} is not of the kind of the labels, such as {y.flat[0]!r}: use a text with texts "
@@ -127,7 +128,7 @@ def _append_label(y: NDArray[Any], label: Any, times: int) -> NDArray[Any]:
         )
     if label in y.tolist():
         raise ValueError(f"novelty_label={label!r} is one of the labels in y: choose another.")
-    if y.dtype.kind in "bu":  # no room for -1
+    if y.dtype.kind in "bu":  # unsigned types have no -1
         y = y.astype(np.int64)
     return np.concatenate([y, np.full(times, label, dtype=object if y.dtype.kind == "O" else None)])
 
@@ -139,7 +140,7 @@ def make_noisy_region(
 
     ``x`` is uniform on [0, 1]. At ``x <= noisy_below`` (the paper's eta) the label is a coin toss; elsewhere it is 1
     below `threshold` (theta) and 0 above. The best classifier is ``h(x) = threshold - x``, and the cases to reject,
-    ``x <= noisy_below``, are those where it is surest: no rule on ``|h(x)|`` finds them.
+    ``x <= noisy_below``, are those where it is most confident: no rule on ``|h(x)|`` finds them.
 
     Parameters
     ----------
@@ -148,7 +149,7 @@ def make_noisy_region(
     threshold, noisy_below : float
         ``0 < noisy_below < threshold < 1``.
     return_posterior : bool, default=False
-        Return also P(y = 1 | x) of every case.
+        Also return P(y = 1 | x) of every case.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
@@ -197,21 +198,21 @@ def make_noise_by_feature(
     All variables are uniform on [0, 1]. The class is 1 where ``x1 > 1/2``, and is flipped with probability
     `noisy_error` where ``x2 <= noisy_share`` and `clean_error` elsewhere. A score that is a sum over the variables
     cannot express this: in the noisy part x1 must count for less than in the clean one. A pair (h, r) of such sums
-    can. With the defaults the least possible mean cost, averaged over the reject prices 0.1, 0.2, 0.3 and 0.4, is
-    0.12: the noisy share costs the reject price, the rest 0.05.
+    can. With the defaults, the lowest possible mean cost, averaged over the reject prices 0.1, 0.2, 0.3 and 0.4, is
+    0.12: cases in the noisy part cost the reject price, the others 0.05.
 
     Parameters
     ----------
     n_samples : int
         Number of cases.
     n_features : int, default=2
-        Two or more; those after the second say nothing.
+        Two or more; those after the second carry no information.
     noisy_share : float, default=0.35
         Share of noisy cases, between 0 and 1.
     noisy_error, clean_error : float, default=0.5 and 0.05
         Probability of a flipped label in the noisy part and elsewhere, from 0 to 0.5.
     return_posterior : bool, default=False
-        Return also P(y = 1 | x) of every case.
+        Also return P(y = 1 | x) of every case.
     random_state : int, RandomState instance or None, default=None
         Seed.
 
