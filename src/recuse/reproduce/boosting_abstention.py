@@ -104,8 +104,8 @@ class Cell(NamedTuple):
     c: float
 
 
-class Cases(NamedTuple):
-    """Some cases and their classes 0 and 1."""
+class LabelledCases(NamedTuple):
+    """Cases and their classes, 0 and 1."""
 
     X: NDArray[Any]
     y: NDArray[Any]
@@ -140,30 +140,31 @@ def run_cell(cell: Cell, quick: bool) -> list[Outcome]:
     """Losses of every method on one partition of one data set at one price."""
     cases = _cases(cell.data)
     train, validation, test = _partition(cases, cell.split)
-    both = Cases(*(np.concatenate(parts) for parts in zip(train, validation, strict=True)))
+    both = LabelledCases(*(np.concatenate(parts) for parts in zip(train, validation, strict=True)))
     return _self_tuned(cell, both, test, quick) + _printed_step(cell, train, validation, test, quick)
 
 
-def _cases(name: str) -> Cases:
+def _cases(name: str) -> LabelledCases:
     """A data set, or the random subset of it that stands for the paper's."""
     X, y = load(name, return_X_y=True)
     if DATASETS[name] is not None:
         chosen = np.random.default_rng(7).permutation(len(y))[: DATASETS[name]]
         X, y = X[chosen], y[chosen]
-    return Cases(X, y)
+    return LabelledCases(X, y)
 
 
-def _partition(cases: Cases, seed: int) -> tuple[Cases, Cases, Cases]:
+def _partition(cases: LabelledCases, seed: int) -> tuple[LabelledCases, LabelledCases, LabelledCases]:
     """Training, validation and test cases."""
     order = np.random.default_rng(seed).permutation(len(cases.y))
     fifth = len(cases.y) // 5
     train, validation, test = (
-        Cases(cases.X[rows], cases.y[rows]) for rows in (order[2 * fifth :], order[fifth : 2 * fifth], order[:fifth])
+        LabelledCases(cases.X[rows], cases.y[rows])
+        for rows in (order[2 * fifth :], order[fifth : 2 * fifth], order[:fifth])
     )
     return train, validation, test
 
 
-def _self_tuned(cell: Cell, train: Cases, test: Cases, quick: bool) -> list[Outcome]:
+def _self_tuned(cell: Cell, train: LabelledCases, test: LabelledCases, quick: bool) -> list[Outcome]:
     """The methods that choose their settings themselves."""
     shared: dict[str, Any] = {"costs": cell.c, "n_rounds": 30 if quick else 200, "random_state": cell.split}
     default = AbstentionBoostingClassifier(**shared).fit(*train)
@@ -189,22 +190,22 @@ def _double_hinge(c: float, quick: bool) -> Any:
     return GridSearchCV(machine, {f"doublehingesvc__{name}": values for name, values in grid.items()}, cv=3)
 
 
-def _outcome_of_default(cell: Cell, model: AbstentionBoostingClassifier, test: Cases) -> Outcome:
+def _outcome_of_default(cell: Cell, model: AbstentionBoostingClassifier, test: LabelledCases) -> Outcome:
     """The default, with what it chose."""
     return replace(_outcome(cell, DEFAULT, _scores(model, test), test), chosen=model.family_)
 
 
-def _outcome_of_candidate(cell: Cell, name: str, pair: Any, test: Cases) -> Outcome:
+def _outcome_of_candidate(cell: Cell, name: str, pair: Any, test: LabelledCases) -> Outcome:
     """What the default would have been, had it chosen this pair."""
     return _outcome(cell, CANDIDATES[name], pair.evaluate(test.X), test)
 
 
-def _scores(model: Any, cases: Cases) -> tuple[Floats, Floats]:
+def _scores(model: Any, cases: LabelledCases) -> tuple[Floats, Floats]:
     """Class score h and acceptance score r."""
     return model.decision_function(cases.X), model.score_samples(cases.X)
 
 
-def _outcome(cell: Cell, method: str, scores: tuple[Floats, Floats], test: Cases) -> Outcome:
+def _outcome(cell: Cell, method: str, scores: tuple[Floats, Floats], test: LabelledCases) -> Outcome:
     """Loss and rejection rate, from the scores of the test cases."""
     h, r = scores
     return Outcome(*cell, method, abstention_loss(test.y, h, r, cell.c), rejected=float(np.mean(r <= 0)))
@@ -217,7 +218,9 @@ def abstention_loss(y: Any, h: Any, r: Any, c: float) -> float:
     return float(np.where(r <= 0, c, (h > 0) != (y == 1)).mean())
 
 
-def _printed_step(cell: Cell, train: Cases, validation: Cases, test: Cases, quick: bool) -> list[Outcome]:
+def _printed_step(
+    cell: Cell, train: LabelledCases, validation: LabelledCases, test: LabelledCases, quick: bool
+) -> list[Outcome]:
     """The paper's algorithm with its printed step, for every gamma and beta."""
     outcomes = []
     for gamma, beta in [(0.48, 0.05)] if quick else product(GAMMAS, BETAS):
@@ -243,8 +246,8 @@ def run_synthetic(split: int, c: float) -> list[Outcome]:
 
     Trained on 800 cases, four fifths of 1000; tested on many more than the other 200, since they are easily drawn.
     """
-    train = Cases(*make_noise_by_feature(800, random_state=split))
-    test = Cases(*make_noise_by_feature(20_000, random_state=1000 + split))
+    train = LabelledCases(*make_noise_by_feature(800, random_state=split))
+    test = LabelledCases(*make_noise_by_feature(20_000, random_state=1000 + split))
     cell = Cell("label by x1, noise by x2", split, c)
     model = AbstentionBoostingClassifier(costs=c, random_state=split).fit(*train)
     chow = _outcome_of_candidate(cell, "chow", model.candidates_["chow"], test)

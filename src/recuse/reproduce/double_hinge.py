@@ -17,10 +17,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
@@ -35,8 +34,8 @@ from ..thresholds.rules import Sample, symmetric_band, tuned_band
 from .pages import heading, not_run, numbers, run_again
 from .results import Results, resume, write_results
 from .runner import TimeBudget, call_in_threads, run_parts
+from .splits import Labels, Split
 
-Labels = NDArray[Any]
 Band = tuple[float, float]
 
 # Loss (mean and standard deviation), rejection and error rate, in per cent, as printed in Table 1.
@@ -96,15 +95,6 @@ class Outcome:
     wrong: float
     seconds: float
     setting: str
-
-
-class Split(NamedTuple):
-    """Training cases and labels, the features of the test cases, and the seed of all that is drawn from them."""
-
-    X: Floats
-    y: Labels
-    X_test: Floats
-    seed: int
 
 
 class Fitted(NamedTuple):

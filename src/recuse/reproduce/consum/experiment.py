@@ -22,9 +22,9 @@ from ...arrays import Floats
 from ..pages import claims_table, heading, not_run, numbers, run_again
 from ..results import Results, resume, write_results
 from ..runner import TimeBudget, call_in_threads, run_parts
+from ..splits import Labels
 from . import figures, study
 from .methods import METHODS, STRENGTHS, WIDTHS, Part
-from .scenarios import Labels
 from .table import Outcome, claims, lines, parts, run_part
 
 NAME = "consum"

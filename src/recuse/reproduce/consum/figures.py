@@ -16,7 +16,8 @@ import numpy as np
 from ...arrays import Floats
 from ...datasets import make_gaussian_classes
 from ...metrics import accuracy_rejection_curve, pareto_front
-from .scenarios import Labels, answers_of, cost_of, scores_of, with_novelties
+from ..splits import Labels
+from .scenarios import answers_of, cost_of, scores_of, with_novelties
 
 SEPARATION = 2.0
 N_TRAIN, N_TEST = 300, 2000

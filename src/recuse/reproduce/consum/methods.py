@@ -16,7 +16,8 @@ from ...arrays import Flags, Floats, Indices
 from ...baselines import IndependentOneClassSVC
 from ...svm import CoupledOneClassSVC
 from ...thresholds import ThresholdRejectClassifier
-from .scenarios import COSTS, NOVELTY, NU, SCENARIOS, Labels, answers_of, cost_of, with_novelties
+from ..splits import Labels
+from .scenarios import COSTS, NOVELTY, NU, SCENARIOS, answers_of, cost_of, with_novelties
 
 WIDTHS = tuple(4.0**k for k in range(-3, 2))  # gamma, in units of 1 / (number of features)
 STRENGTHS = (0.1, 1.0, 10.0, 100.0)

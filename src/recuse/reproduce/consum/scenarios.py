@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.svm import SVC
 
 from ...arrays import Floats, Indices
 from ...costs import Costs
 from ...datasets import add_novelties
-
-Labels = NDArray[Any]
+from ..splits import Labels
 
 COSTS = Costs(fp=4, fn=4, reject=1)
 PRICES = COSTS.matrix()

@@ -17,7 +17,8 @@ from ...datasets import make_gaussian_classes
 from ...svm import CoupledOneClassSVC
 from ...svm.coupled.regions import evaluate_regions
 from ..pages import table
-from .scenarios import COSTS, NOVELTY, NU, SCENARIOS, Labels, cost_of, scores_of, with_novelties
+from ..splits import Labels
+from .scenarios import COSTS, NOVELTY, NU, SCENARIOS, cost_of, scores_of, with_novelties
 
 N_FEATURES, N_TRAIN, N_OTHER = 5, 300, 1000
 WIDTHS = tuple(4.0**k for k in range(-3, 2))

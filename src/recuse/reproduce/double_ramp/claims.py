@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..pages import NO, NOT_MEASURED, PARTLY, YES, Claim
-from .means import BUT_EMBEDDED, Table, title
+from .means import BUT_EMBEDDED, FoldMeans, title
 from .plan import Outcome
 
 _COMPARABLE = 0.02  # means over the prices no farther apart than this are comparable
@@ -19,13 +19,13 @@ _ALL = ("ionosphere", "parkinsons", "heart_statlog", "ilpd", "pima")
 
 def claims(outcomes: Iterable[Outcome]) -> list[Claim]:
     """The paper's sentences in its order."""
-    table = Table(outcomes)
+    means = FoldMeans(outcomes)
     return [
-        *_risk_claims(table),
-        *_rejection_claims(table),
-        *_accuracy_claims(table),
-        *(_sparser(table, name) for name in ("ilpd", "ionosphere", "pima")),
-        *_noise_claims(table),
+        *_risk_claims(means),
+        *_rejection_claims(means),
+        *_accuracy_claims(means),
+        *(_sparser(means, name) for name in ("ilpd", "ionosphere", "pima")),
+        *_noise_claims(means),
     ]
 
 
@@ -39,93 +39,93 @@ class _Comparison:
     noise: float = 0.0
     least: float = 0.0
 
-    def differences(self, table: Table) -> dict[str, list[float]]:
+    def differences(self, means: FoldMeans) -> dict[str, list[float]]:
         """For each data set measured, SDR-SVM minus the others at every price."""
         return {
             name: [
                 difference
                 for other in self.others
-                for difference in table.differences(name, other, self.measure, self.noise, self.least)
+                for difference in means.differences(name, other, self.measure, self.noise, self.least)
             ]
             for name in self.data
-            if table.prices(name, self.noise)
+            if means.prices(name, self.noise)
         }
 
 
-def _risk_claims(table: Table) -> list[Claim]:
+def _risk_claims(means: FoldMeans) -> list[Claim]:
     """Figure 2: risk."""
     but_ionosphere = ("parkinsons", "heart_statlog", "ilpd", "pima")
     return [
-        _below("risk below ER-SVM on all five data sets, at every d", table, _Comparison(_ALL, ("ER-SVM",))),
-        _below("risk below DH-SVM on parkinsons, at every d", table, _Comparison(("parkinsons",), ("DH-SVM",))),
-        _below("risk below DH-SVM on heart, at every d", table, _Comparison(("heart_statlog",), ("DH-SVM",))),
+        _below("risk below ER-SVM on all five data sets, at every d", means, _Comparison(_ALL, ("ER-SVM",))),
+        _below("risk below DH-SVM on parkinsons, at every d", means, _Comparison(("parkinsons",), ("DH-SVM",))),
+        _below("risk below DH-SVM on heart, at every d", means, _Comparison(("heart_statlog",), ("DH-SVM",))),
         _comparable(
             "risk comparable to DH-SVM on ILPD, ionosphere, pima",
-            table,
+            means,
             _Comparison(("ilpd", "ionosphere", "pima"), ("DH-SVM",)),
         ),
         _below(
             "risk below the SVM with threshold on parkinsons, heart, ILPD, pima",
-            table,
+            means,
             _Comparison(but_ionosphere, ("SVM",)),
         ),
         _comparable(
-            "risk comparable to the SVM with threshold on ionosphere", table, _Comparison(("ionosphere",), ("SVM",))
+            "risk comparable to the SVM with threshold on ionosphere", means, _Comparison(("ionosphere",), ("SVM",))
         ),
     ]
 
 
-def _rejection_claims(table: Table) -> list[Claim]:
+def _rejection_claims(means: FoldMeans) -> list[Claim]:
     """Figure 2: rejection rate."""
     three, others = ("ionosphere", "heart_statlog", "parkinsons"), ("DH-SVM", "SVM", "ER-SVM")
     return [
         _below(
             "rejects less than the others on ionosphere, heart, parkinsons, for d above 0.1",
-            table,
+            means,
             _Comparison(three, others, "rejected", least=0.15),
         ),
         _comparable(
             "rejection rate comparable to DH-SVM on ILPD and pima",
-            table,
+            means,
             _Comparison(("ilpd", "pima"), ("DH-SVM",), "rejected"),
         ),
     ]
 
 
-def _accuracy_claims(table: Table) -> list[Claim]:
+def _accuracy_claims(means: FoldMeans) -> list[Claim]:
     """Figure 2: accuracy on accepted cases."""
     return [
         _above(
             "accuracy on accepted cases above ER-SVM on all five data sets",
-            table,
+            means,
             _Comparison(_ALL, ("ER-SVM",), "accuracy"),
         ),
         _above(
             "accuracy on accepted cases above the SVM with threshold on ILPD and parkinsons",
-            table,
+            means,
             _Comparison(("ilpd", "parkinsons"), ("SVM",), "accuracy"),
         ),
         _comparable(
             "accuracy on accepted cases comparable to the SVM with threshold on ionosphere, heart, pima",
-            table,
+            means,
             _Comparison(("ionosphere", "heart_statlog", "pima"), ("SVM",), "accuracy"),
         ),
         _comparable(
-            "accuracy on accepted cases comparable to DH-SVM", table, _Comparison(_ALL, ("DH-SVM",), "accuracy")
+            "accuracy on accepted cases comparable to DH-SVM", means, _Comparison(_ALL, ("DH-SVM",), "accuracy")
         ),
     ]
 
 
-def _noise_claims(table: Table) -> list[Claim]:
+def _noise_claims(means: FoldMeans) -> list[Claim]:
     """Figure 4: label noise."""
     return [
-        _small_increase(table),
-        *(_wider_band(table, noise) for noise in (0.2, 0.3)),
-        *(_robust(table, noise) for noise in (0.2, 0.3)),
+        _small_increase(means),
+        *(_wider_band(means, noise) for noise in (0.2, 0.3)),
+        *(_robust(means, noise) for noise in (0.2, 0.3)),
         *(
             _below(
                 f"risk below ER-SVM at every d, {100 * noise:g} % label noise",
-                table,
+                means,
                 _Comparison(_ALL, ("ER-SVM",), noise=noise),
             )
             for noise in _NOISE
@@ -133,7 +133,7 @@ def _noise_claims(table: Table) -> list[Claim]:
         *(
             _below(
                 f"risk below {other} at d of {_HIGH:g} or more, {100 * noise:g} % label noise",
-                table,
+                means,
                 _Comparison(_ALL, (other,), noise=noise, least=_HIGH),
             )
             for noise in _NOISE
@@ -142,66 +142,66 @@ def _noise_claims(table: Table) -> list[Claim]:
     ]
 
 
-def _below(text: str, table: Table, comparison: _Comparison) -> Claim:
+def _below(text: str, means: FoldMeans, comparison: _Comparison) -> Claim:
     """SDR-SVM has less, at every price."""
-    return _at_every_price(text, table, comparison, lambda difference: difference < 0)
+    return _at_every_price(text, means, comparison, lambda difference: difference < 0)
 
 
-def _above(text: str, table: Table, comparison: _Comparison) -> Claim:
+def _above(text: str, means: FoldMeans, comparison: _Comparison) -> Claim:
     """SDR-SVM has more, at every price."""
-    return _at_every_price(text, table, comparison, lambda difference: difference > 0)
+    return _at_every_price(text, means, comparison, lambda difference: difference > 0)
 
 
-def _at_every_price(text: str, table: Table, comparison: _Comparison, holds: Callable[[float], bool]) -> Claim:
+def _at_every_price(text: str, means: FoldMeans, comparison: _Comparison, holds: Callable[[float], bool]) -> Claim:
     """A claim about every price: reproduced if it holds at all of them, partly if at more than half."""
-    differences = comparison.differences(table)
+    differences = comparison.differences(means)
     known = [value for values in differences.values() for value in values if np.isfinite(value)]
     held = [holds(value) for value in known]
-    means = {name: float(np.nanmean(values)) for name, values in differences.items() if known}
-    return _judged(text, held, f"at {sum(held)} of {len(held)}; mean difference {_signed(means)}")
+    averages = {name: float(np.nanmean(values)) for name, values in differences.items() if known}
+    return _judged(text, held, f"at {sum(held)} of {len(held)}; mean difference {_signed(averages)}")
 
 
-def _comparable(text: str, table: Table, comparison: _Comparison) -> Claim:
+def _comparable(text: str, means: FoldMeans, comparison: _Comparison) -> Claim:
     """A claim about means over the prices: no farther apart than `_COMPARABLE`, on each data set."""
-    means = {name: float(np.nanmean(values)) for name, values in comparison.differences(table).items()}
-    if not means:
+    averages = {name: float(np.nanmean(values)) for name, values in comparison.differences(means).items()}
+    if not averages:
         return Claim(text, "", NOT_MEASURED)
-    share = np.mean([abs(mean) <= _COMPARABLE for mean in means.values()])
+    share = np.mean([abs(average) <= _COMPARABLE for average in averages.values()])
     verdict = YES if share == 1 else PARTLY if share >= 0.5 else NO
-    return Claim(f"{text} (within {_COMPARABLE:g})", f"mean difference {_signed(means)}", verdict)
+    return Claim(f"{text} (within {_COMPARABLE:g})", f"mean difference {_signed(averages)}", verdict)
 
 
-def _sparser(table: Table, name: str) -> Claim:
+def _sparser(means: FoldMeans, name: str) -> Claim:
     """Fewer than half the support vectors of DH-SVM and of the SVM, at every price."""
     text = f"much sparser than DH-SVM and the SVM on {title(name)} (fewer than half the support vectors)"
-    prices = table.prices(name, 0.0)
+    prices = means.prices(name, 0.0)
     if not prices:
         return Claim(text, "", NOT_MEASURED)
-    counts = {m: [table.value(name, 0.0, m, d, "support") for d in prices] for m in BUT_EMBEDDED}
+    counts = {m: [means.value(name, 0.0, m, d, "support") for d in prices] for m in BUT_EMBEDDED}
     held = [s < 0.5 * min(h, v) for s, h, v in zip(counts["SDR-SVM"], counts["DH-SVM"], counts["SVM"], strict=True)]
     shown = ", ".join(f"{method} {np.mean(found):.0f}" for method, found in counts.items())
     return _judged(text, held, f"at {sum(held)} of {len(held)} prices; mean number {shown}")
 
 
-def _small_increase(table: Table) -> Claim:
+def _small_increase(means: FoldMeans) -> Claim:
     """10 % noise: how much the risk of SDR-SVM grows, over the prices run with and without it."""
     text = f"10 % label noise adds little to the risk of SDR-SVM (at most {_COMPARABLE:g} on average)"
-    added = {name: float(np.mean(rise)) for name in _ALL if (rise := table.rises(name, 0.1, "SDR-SVM", "risk"))}
+    added = {name: float(np.mean(rise)) for name in _ALL if (rise := means.rises(name, 0.1, "SDR-SVM", "risk"))}
     return _judged(text, [rise <= _COMPARABLE for rise in added.values()], _signed(added))
 
 
-def _wider_band(table: Table, noise: float) -> Claim:
+def _wider_band(means: FoldMeans, noise: float) -> Claim:
     """Noise: whether SDR-SVM rejects more at the prices below `_HIGH`, on average."""
     text = f"{100 * noise:g} % label noise makes SDR-SVM reject more at d below {_HIGH:g}"
     added = {
         name: float(np.mean(rise))
         for name in _ALL
-        if (rise := table.rises(name, noise, "SDR-SVM", "rejected", most=_HIGH - 0.01))
+        if (rise := means.rises(name, noise, "SDR-SVM", "rejected", most=_HIGH - 0.01))
     }
     return _judged(text, [rise > 0 for rise in added.values()], _signed(added))
 
 
-def _robust(table: Table, noise: float) -> Claim:
+def _robust(means: FoldMeans, noise: float) -> Claim:
     """Noise: whether it adds less to the risk of SDR-SVM, at high prices on average, than to the others'."""
     text = (
         f"robust: {100 * noise:g} % label noise adds less to the risk of SDR-SVM than to that of DH-SVM and of the SVM "
@@ -209,7 +209,7 @@ def _robust(table: Table, noise: float) -> Claim:
     )
     added = {
         name: [
-            float(np.mean(rise)) for method in BUT_EMBEDDED if (rise := table.rises(name, noise, method, "risk", _HIGH))
+            float(np.mean(rise)) for method in BUT_EMBEDDED if (rise := means.rises(name, noise, method, "risk", _HIGH))
         ]
         for name in _ALL
     }

@@ -34,9 +34,10 @@ from ...datasets import load
 from ..pages import claims_table, heading, numbers, run_again
 from ..results import Results, resume, write_results
 from ..runner import TimeBudget, call_in_threads, run_parts
+from ..splits import Labels, Split
 from .claims import claims
 from .figures import draw
-from .methods import METHODS, Fold, Labels, judge
+from .methods import METHODS, judge
 from .plan import Outcome, Part, parts
 
 NAME = "double-ramp"
@@ -95,12 +96,12 @@ def run_fold(
     y_train = y[train].copy()
     flipped = np.random.default_rng(seed).random(len(train)) < part.noise
     y_train[flipped] *= -1
-    fold = Fold(prepare.transform(X[train]), y_train, prepare.transform(X[test]), seed)
+    split = Split(prepare.transform(X[train]), y_train, prepare.transform(X[test]), seed)
     found = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # machines that give all cases the same answer are part of the search
         for method, machines in METHODS.items():
-            for d, machine in zip(part.prices, machines(part, fold), strict=True):
+            for d, machine in zip(part.prices, machines(part, split), strict=True):
                 found[method, d] = (*judge(machine.answers(), y[test], d), machine.support)
     return found
 

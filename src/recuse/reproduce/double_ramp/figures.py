@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from .means import BUT_EMBEDDED, Table, title
+from .means import BUT_EMBEDDED, FoldMeans, title
 from .methods import METHODS
 from .plan import Outcome
 
@@ -22,13 +22,13 @@ def draw(outcomes: Iterable[Outcome], out: Path, stem: str) -> list[tuple[str, s
         from matplotlib.figure import Figure
     except ImportError:
         return []
-    table, drawn = Table(outcomes), []
-    for noise in sorted({noise for _, noise in table.parts()}):
-        data = [name for name, rate in table.parts() if rate == noise]
+    means, drawn = FoldMeans(outcomes), []
+    for noise in sorted({noise for _, noise in means.parts()}):
+        data = [name for name, rate in means.parts() if rate == noise]
         figure = Figure(figsize=(12, 2.4 * len(data)), layout="constrained")
         axes = figure.subplots(len(data), len(_MEASURES), squeeze=False)
         for row, name in zip(axes, data, strict=True):
-            _draw_data_set(row, table, name, noise)
+            _draw_data_set(row, means, name, noise)
         # Above the plots: inside it would hide curves.
         figure.legend(*axes[0][0].get_legend_handles_labels(), loc="outside upper center", ncols=len(METHODS))
         file = f"{stem}_noise_{round(100 * noise)}.png"
@@ -37,12 +37,12 @@ def draw(outcomes: Iterable[Outcome], out: Path, stem: str) -> list[tuple[str, s
     return drawn
 
 
-def _draw_data_set(axes: Any, table: Table, name: str, noise: float) -> None:
+def _draw_data_set(axes: Any, means: FoldMeans, name: str, noise: float) -> None:
     """One row of a figure: the measures of one data set."""
-    prices = table.prices(name, noise)
+    prices = means.prices(name, noise)
     for axis, (measure, shown) in zip(axes, _MEASURES.items(), strict=True):
         for method in BUT_EMBEDDED if measure == "support" else METHODS:
-            values = [table.value(name, noise, method, d, measure) for d in prices]
+            values = [means.value(name, noise, method, d, measure) for d in prices]
             axis.plot(prices, values, marker=".", label=method)
         axis.set_title(f"{title(name)}: {shown}", fontsize=9)
         axis.set_xlabel("d", fontsize=8)

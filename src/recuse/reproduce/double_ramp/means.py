@@ -14,7 +14,7 @@ BUT_EMBEDDED = tuple(name for name in METHODS if name != "ER-SVM")
 _TITLES = {"heart_statlog": "heart"}
 
 
-class Table:
+class FoldMeans:
     """Means over folds by data set, noise, method and price."""
 
     def __init__(self, outcomes: Iterable[Outcome]) -> None:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
@@ -17,18 +16,8 @@ from ...costs import Costs
 from ...svm import DoubleHingeSVC, DoubleRampSVC, double_hinge_path, double_ramp_path
 from ...svm.losses import score_thresholds
 from ...thresholds.rules import Sample, symmetric_band
+from ..splits import Labels, Split
 from .plan import Part
-
-Labels = NDArray[Any]
-
-
-class Fold(NamedTuple):
-    """Training cases and labels, the features of the test cases, and the seed of the inner folds."""
-
-    X: Floats
-    y: Labels
-    X_test: Floats
-    seed: int
 
 
 @dataclass(frozen=True)
@@ -52,7 +41,7 @@ def judge(answers: Labels, y: Labels, d: float) -> tuple[float, float | None, fl
     return float((d * rejected + wrong).mean()), accuracy, float(rejected.mean())
 
 
-def double_ramp(part: Part, fold: Fold) -> Iterator[Machine]:
+def double_ramp(part: Part, split: Split) -> Iterator[Machine]:
     """SDR-SVM."""
 
     def answers(X: Floats, y: Labels, X_test: Floats, gamma: float) -> Labels:
@@ -60,12 +49,12 @@ def double_ramp(part: Part, fold: Fold) -> Iterator[Machine]:
         f = path.scores(X_test)
         return np.where(np.abs(f) > path.rho[:, :, None], np.sign(f), 0.0)
 
-    for d, (gamma, lam) in zip(part.prices, _search(part, part.lams, fold, answers), strict=True):
-        model = DoubleRampSVC(d, lam=lam, gamma=gamma).fit(fold.X, fold.y)
-        yield Machine(model.decision_function(fold.X_test), model.rho_, len(model.support_))
+    for d, (gamma, lam) in zip(part.prices, _search(part, part.lams, split, answers), strict=True):
+        model = DoubleRampSVC(d, lam=lam, gamma=gamma).fit(split.X, split.y)
+        yield Machine(model.decision_function(split.X_test), model.rho_, len(model.support_))
 
 
-def double_hinge(part: Part, fold: Fold) -> Iterator[Machine]:
+def double_hinge(part: Part, split: Split) -> Iterator[Machine]:
     """DH-SVM."""
     halves = np.array([score_thresholds(Costs(reject=d))[1] for d in part.prices])
 
@@ -73,13 +62,13 @@ def double_hinge(part: Part, fold: Fold) -> Iterator[Machine]:
         f = double_hinge_path(X, y, part.strengths, part.prices, gamma=gamma).scores(X_test)
         return np.where(np.abs(f) > halves[:, None, None], np.sign(f), 0.0)
 
-    chosen = _search(part, part.strengths, fold, answers)
+    chosen = _search(part, part.strengths, split, answers)
     for d, half, (gamma, C) in zip(part.prices, halves, chosen, strict=True):
-        model = DoubleHingeSVC(d, C=C, gamma=gamma).fit(fold.X, fold.y)
-        yield Machine(model.decision_function(fold.X_test), half, len(model.support_))
+        model = DoubleHingeSVC(d, C=C, gamma=gamma).fit(split.X, split.y)
+        yield Machine(model.decision_function(split.X_test), half, len(model.support_))
 
 
-def embedded(part: Part, fold: Fold) -> Iterator[Machine]:
+def embedded(part: Part, split: Split) -> Iterator[Machine]:
     """ER-SVM."""
 
     def machine(X: Floats, y: Labels, X_test: Floats, gamma: float, d: float, C: float) -> Machine:
@@ -90,28 +79,28 @@ def embedded(part: Part, fold: Fold) -> Iterator[Machine]:
         grid = [[machine(X, y, X_test, gamma, d, C).answers() for C in part.embedded] for d in part.prices]
         return np.array(grid)
 
-    for d, (gamma, C) in zip(part.prices, _search(part, part.embedded, fold, answers), strict=True):
-        yield machine(*fold[:3], gamma, d, C)
+    for d, (gamma, C) in zip(part.prices, _search(part, part.embedded, split, answers), strict=True):
+        yield machine(*split[:3], gamma, d, C)
 
 
-def ordinary(part: Part, fold: Fold) -> Iterator[Machine]:
+def ordinary(part: Part, split: Split) -> Iterator[Machine]:
     """The SVM, and the threshold on |f| of lowest cross-validated risk."""
     best = [(np.inf, 0.0, 0.0, 0.0)] * len(part.prices)
-    for gamma in _gammas(part, fold.X):
+    for gamma in _gammas(part, split.X):
         for C in part.strengths:
-            f = np.empty(len(fold.y))
-            for train, test in _inner_folds(part, fold):
-                f[test] = SVC(C=C, gamma=gamma).fit(fold.X[train], fold.y[train]).decision_function(fold.X[test])
-            sample = Sample.of(f, fold.y > 0, np.ones(len(fold.y)))
+            f = np.empty(len(split.y))
+            for train, test in _inner_folds(part, split):
+                f[test] = SVC(C=C, gamma=gamma).fit(split.X[train], split.y[train]).decision_function(split.X[test])
+            sample = Sample.of(f, split.y > 0, np.ones(len(split.y)))
             for k, d in enumerate(part.prices):
                 band, cost = symmetric_band(sample, Costs(reject=d), 0.0)
                 best[k] = min(best[k], (cost, gamma, C, band.upper))
     for _, gamma, C, half in best:
-        model = SVC(C=C, gamma=gamma).fit(fold.X, fold.y)
-        yield Machine(model.decision_function(fold.X_test), max(half, 0.0), len(model.support_))
+        model = SVC(C=C, gamma=gamma).fit(split.X, split.y)
+        yield Machine(model.decision_function(split.X_test), max(half, 0.0), len(model.support_))
 
 
-METHODS: dict[str, Callable[[Part, Fold], Iterator[Machine]]] = {
+METHODS: dict[str, Callable[[Part, Split], Iterator[Machine]]] = {
     "SDR-SVM": double_ramp,
     "DH-SVM": double_hinge,
     "SVM": ordinary,
@@ -120,14 +109,14 @@ METHODS: dict[str, Callable[[Part, Fold], Iterator[Machine]]] = {
 
 
 def _search(
-    part: Part, strengths: tuple[float, ...], fold: Fold, answers: Callable[..., Labels]
+    part: Part, strengths: tuple[float, ...], split: Split, answers: Callable[..., Labels]
 ) -> list[tuple[float, float]]:
     """Width and regularisation of lowest risk on held-out cases, for each price."""
-    X, y = fold.X, fold.y
+    X, y = split.X, split.y
     best = [(np.inf, 0.0, 0.0)] * len(part.prices)
     for gamma in _gammas(part, X):
         held_out = np.empty((len(part.prices), len(strengths), len(y)))
-        for train, test in _inner_folds(part, fold):
+        for train, test in _inner_folds(part, split):
             held_out[:, :, test] = answers(X[train], y[train], X[test], gamma)
         for k, d in enumerate(part.prices):
             for strength, row in zip(strengths, held_out[k], strict=True):
@@ -140,7 +129,7 @@ def _gammas(part: Part, X: Floats) -> list[float]:
     return [width / X.shape[1] for width in part.widths]
 
 
-def _inner_folds(part: Part, fold: Fold) -> Iterator[Any]:
+def _inner_folds(part: Part, split: Split) -> Iterator[Any]:
     """Training and held-out cases of the search."""
-    folds: Iterator[Any] = StratifiedKFold(part.inner, shuffle=True, random_state=fold.seed).split(fold.y, fold.y)
+    folds: Iterator[Any] = StratifiedKFold(part.inner, shuffle=True, random_state=split.seed).split(split.y, split.y)
     return folds
