@@ -90,6 +90,15 @@ def stopped_early(name: str, solution: Solution, tol: float, steps: str = "steps
     return f"{name} stopped after {solution.n_iter} {steps} with residual_={solution.residual:.3g} > tol={tol:g}"
 
 
+def require_two_classes(classes: NDArray[Any], remedy: str = "Compare two of them, or one with the rest.") -> None:
+    """Refuse more than two classes."""
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"y has the classes {preview(classes)}. {remedy}"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Evaluation:
     """Scores of a batch.
@@ -247,11 +256,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         return _orient(self.costs_, self.pos_label_, self.classes_)
 
     def _require_two_classes(self, remedy: str = "Compare two of them, or one with the rest.") -> None:
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"y has the classes {preview(self.classes_)}. {remedy}"
-            )
+        require_two_classes(self.classes_, remedy)
 
     def decision_function(self, X: Any) -> Floats:
         """Class score h of each case, greater than 0 towards ``classes_[1]``."""

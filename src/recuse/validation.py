@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,16 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
         if fault is None:
             raise
         raise ValueError(fault) from error
+
+
+def check_training_data(estimator: Any, X: Any, y: Any, **options: Any) -> Any:
+    """`validate_data` for a fit that stores nothing before it has succeeded; see `store_columns`."""
+    return validate_data(copy(estimator), X, y, **options)
+
+
+def store_columns(estimator: Any, X: Any) -> None:
+    """Store number and names of the columns of checked cases, as given, in the estimator."""
+    sklearn_validate_data(estimator, X, skip_check_array=True)
 
 
 def _has_known_columns(estimator: Any, X: Any) -> bool:
