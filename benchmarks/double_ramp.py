@@ -24,7 +24,7 @@ from recuse import Costs, DoubleRampSVC
 from recuse.svm import double_ramp_path
 from recuse.svm.dc.descent import best_of
 from recuse.svm.dc.linear_program import SparseProgram
-from recuse.svm.dc.ramps import ramp_loss
+from recuse.svm.losses import double_ramp
 from recuse.svm.rows import MatrixRows
 
 from .runner import Row, measure
@@ -95,27 +95,27 @@ def _seconds(call):
 class _Recording(SparseProgram):
     """Keeps each program as printed, and its minimum."""
 
-    def minimise(self, turned):
-        point, bound = super().minimise(turned)
-        self.seen.append((turned, bound - self.loss.constant(turned) * self.loss.mu / (1 + self.loss.mu)))
+    def minimise(self, active):
+        point, bound = super().minimise(active)
+        self.seen.append((active, bound - self.loss.constant(active) * self.loss.mu / (1 + self.loss.mu)))
         return point, bound
 
 
 def _sequence(X, y, lam):
-    loss, K = ramp_loss(Costs(reject=D), y, np.ones(len(y)), 1.0), rbf_kernel(X, gamma=GAMMA)
+    loss, K = double_ramp(Costs(reject=D), y, np.ones(len(y)), 1.0), rbf_kernel(X, gamma=GAMMA)
     program = _Recording(loss, MatrixRows(K), lam)
     program.seen = []
-    best_of(program, [loss.none_turned()], tol=1e-6, max_iter=200)
+    best_of(program, [loss.no_active_hinges()], tol=1e-6, max_iter=200)
     G = y[:, None] * y * K
-    return [_printed(loss, G, y, lam, turned) for turned, _ in program.seen], [minimum for _, minimum in program.seen]
+    return [_printed(loss, G, y, lam, active) for active, _ in program.seen], [minimum for _, minimum in program.seen]
 
 
-def _printed(loss, G, y, lam, turned):
+def _printed(loss, G, y, lam, active):
     """Cost, and A x >= bound, over x = (alpha, b, rho, slack of the outer ramp, slack of the inner ramp)."""
     n, mu = len(y), loss.mu
     outer, inner = loss.outer / mu, loss.inner / mu
-    on = outer * turned.outer + inner * turned.inner
-    width = -(outer @ turned.outer) + inner @ turned.inner
+    on = outer * active.outer + inner * active.inner
+    width = -(outer @ active.outer) + inner @ active.inner
     cost = np.concatenate([lam + G @ on, [y @ on, width], outer, inner])
     eye, none, one = np.eye(n), np.zeros((n, n)), np.ones((n, 1))
     A = np.block([[G, y[:, None], -one, eye, none], [G, y[:, None], one, none, eye]])

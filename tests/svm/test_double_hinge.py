@@ -19,6 +19,8 @@ from recuse import Costs, DoubleHingeSVC, ThresholdRejectClassifier
 from recuse.metrics import expected_cost
 from recuse.svm import losses
 
+from .hinges import bartlett_wegkamp
+
 SKEWED = Costs(fp=1, fn=4, reject_negative=0.2, reject_positive=0.5)
 
 
@@ -60,14 +62,15 @@ def test_at_the_limit_of_the_reject_price_it_is_the_cost_weighted_svm(overlappin
 def test_bartlett_and_wegkamps_machine_is_the_same_one_rescaled(overlapping):
     """C_BW = C d^2 / H(d), f = (H(d) / d) f_BW: a dear check of the loss, with their loss given to the solver."""
     from recuse.svm.kernels import Kernel
+    from recuse.svm.qp.active_set import solve_active_set
     from recuse.svm.qp.problem import from_hinges
-    from recuse.svm.qp.solvers import kernel_source, solve_active_set
+    from recuse.svm.rows import kernel_source
 
     X, y = overlapping
     d, C = 0.3, 2.0
     entropy = -d * np.log(d) - (1 - d) * np.log(1 - d)
     signs = np.where(y == 1, 1.0, -1.0)
-    theirs = from_hinges(losses.bartlett_wegkamp(Costs(reject=d)), signs, np.full(len(y), C * d**2 / entropy))
+    theirs = from_hinges(bartlett_wegkamp(Costs(reject=d)), signs, np.full(len(y), C * d**2 / entropy))
     rows = kernel_source(X, Kernel("rbf", 0.5), cache_bytes=2**24, tol=1e-9)
     solution = solve_active_set(theirs, rows, tol=1e-9, max_iter=-1)
     model = DoubleHingeSVC(d, C=C, gamma=0.5, rule="bartlett_wegkamp").fit(X, y)
@@ -260,11 +263,13 @@ def test_reasons_give_the_score_both_thresholds_and_the_distance(overlapping):
     assert {"accept", "ambiguity"} == set(table.kind)
 
 
-def test_every_solver_that_is_listed_can_be_named():
-    from recuse.svm import double_hinge
-    from recuse.svm.qp import solvers
+def test_every_solver_that_is_listed_can_be_named(overlapping):
+    from recuse.svm.qp.solvers import SOLVERS
 
-    assert set(double_hinge.SOLVERS) == set(solvers.SOLVERS)
+    objectives = [DoubleHingeSVC(solver=solver).fit(*overlapping).objective_ for solver in SOLVERS]
+    np.testing.assert_allclose(objectives, objectives[0])
+    with pytest.raises(ValueError, match=f"solver must be one of {', '.join(map(repr, SOLVERS))}; got 'newton'"):
+        DoubleHingeSVC(solver="newton").fit(*overlapping)
 
 
 def test_there_are_no_probabilities():
@@ -515,12 +520,12 @@ def test_where_pairs_crawl_another_method_finishes(n, shift):
 
 
 def test_a_problem_that_no_method_finishes_ends_with_a_warning_and_a_true_gap(monkeypatch):
-    from recuse.svm.qp import solvers
+    from recuse.svm.qp import smo
 
-    monkeypatch.setattr(solvers, "_PAIRS", (100, 0))
-    monkeypatch.setattr(solvers, "_MORE_PAIRS", 1)
-    monkeypatch.setattr(solvers, "_NEWTON_STEPS", 1)
-    monkeypatch.setattr(solvers, "_WIDEST", 1100)
+    monkeypatch.setattr(smo, "_PAIRS", (100, 0))
+    monkeypatch.setattr(smo, "_MORE_PAIRS", 1)
+    monkeypatch.setattr(smo, "_NEWTON_STEPS", 1)
+    monkeypatch.setattr(smo, "_WIDEST", 1100)
     X, y = rough(1100)
     with pytest.warns(ConvergenceWarning, match="stopped after 1201 steps with residual_="):
         model = DoubleHingeSVC(0.2, C=1e4, gamma=0.2).fit(X, y)
@@ -534,18 +539,18 @@ def test_a_problem_that_no_method_finishes_ends_with_a_warning_and_a_true_gap(mo
 @pytest.mark.parametrize("n", [1100, 2100])
 def test_a_kernel_matrix_of_high_rank_is_left_to_the_pairs(n, monkeypatch):
     """Newton steps on its factor would take minutes: n times the square of the rank for each."""
-    from recuse.svm.qp import solvers
+    from recuse.svm.qp import smo
 
     factors = []
 
-    original = solvers.pivoted_factor
+    original = smo.pivoted_factor
 
     def watched(rows, most):
         factors.append((most, original(rows, most)))
         return factors[-1][1]
 
-    monkeypatch.setattr(solvers, "_PAIRS", (100, 0))
-    monkeypatch.setattr(solvers, "pivoted_factor", watched)
+    monkeypatch.setattr(smo, "_PAIRS", (100, 0))
+    monkeypatch.setattr(smo, "pivoted_factor", watched)
     model = DoubleHingeSVC(0.2, C=1.0, gamma=5.0).fit(*rough(n))
     assert factors == [(1000, None)]
     assert 100 < model.n_iter_ <= 100 + 800 * n

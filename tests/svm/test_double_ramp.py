@@ -19,8 +19,8 @@ from recuse.metrics import expected_cost
 from recuse.svm import double_ramp_path
 from recuse.svm.dc import quadratic_program
 from recuse.svm.dc.quadratic_program import NormProgram
-from recuse.svm.dc.ramps import ramp_loss
-from recuse.svm.qp.solvers import solve_smo
+from recuse.svm.losses import double_ramp
+from recuse.svm.qp.smo import solve_smo
 from recuse.svm.rows import MatrixRows, VectorRows
 
 from .ramp_reference import global_minimum, majoriser_minimum, random_ramp_case
@@ -166,7 +166,7 @@ def test_weights_stand_for_repeated_and_absent_cases(overlapping, penalty):
 def _objective(model, X, y):
     """The objective of a fitted machine on cases of weight 1, from what it publishes."""
     f = model.decision_function(X)
-    loss = ramp_loss(Costs(reject=0.2), y, np.ones(len(y)), 1.0).value(f, model.rho_)
+    loss = double_ramp(Costs(reject=0.2), y, np.ones(len(y)), 1.0).value(f, model.rho_)
     if model.penalty == "l1":
         return model.lam * np.abs(model.dual_coef_).sum() + loss
     K = rbf_kernel(model.support_vectors_, gamma=0.5)
@@ -177,7 +177,7 @@ def _objective(model, X, y):
 def test_the_loss_is_the_one_of_equation_4(seed):
     """Plateau, slopes and bounds of section 3: d (1 + mu) inside, (1 + mu) far on the wrong side, 0 beyond rho + mu."""
     case = random_ramp_case(seed)
-    loss = ramp_loss(case.costs, case.y, case.weights, case.mu)
+    loss = double_ramp(case.costs, case.y, case.weights, case.mu)
     rho = loss.rho_min * 2.5
     f = np.random.default_rng(seed).normal(size=len(case.y)) * 2 * rho
     assert loss.value(f, rho) == pytest.approx(case.loss(f, rho))
@@ -275,14 +275,14 @@ def test_l2_needs_no_whole_kernel_matrix(overlapping, monkeypatch):
 def test_free_half_widths_are_optimal(seed):
     """Random majorisers, most of them with rho above its least value, against a conic solver."""
     case = random_ramp_case(seed, n=25)
-    loss = ramp_loss(case.costs, case.y, case.weights, case.mu)
+    loss = double_ramp(case.costs, case.y, case.weights, case.mu)
     program = NormProgram(loss, MatrixRows(case.gram), case.lam, tol=1e-6, cache_bytes=2**20)
-    turned = loss.random_turned(np.random.default_rng(seed))
-    point, bound = program.minimise(turned)
-    value = point.penalty + loss.majoriser(point.f, point.rho, turned)
+    active = loss.random_active_hinges(np.random.default_rng(seed))
+    point, bound = program.minimise(active)
+    value = point.penalty + loss.majoriser(point.f, point.rho, active)
     price = max(case.costs.fp, case.costs.fn)
     assert bound - 1e-9 * price <= value <= bound + 1e-7 * price
-    assert majoriser_minimum(case, "l2", point.f, point.rho, 0, slopes=turned) == pytest.approx(value, abs=1e-6 * price)
+    assert majoriser_minimum(case, "l2", point.f, point.rho, 0, slopes=active) == pytest.approx(value, abs=1e-6 * price)
 
 
 def test_a_half_width_that_does_not_matter_is_no_obstacle():
@@ -318,8 +318,8 @@ def test_prices_by_class_move_the_band(overlapping):
     dear = DoubleRampSVC(misses, lam=3e-3, n_init=3, random_state=0).fit(X, y)
     even = DoubleRampSVC(0.4, lam=3e-3, n_init=3, random_state=0).fit(X, y)
     assert expected_cost(y, dear.decide(X), costs=misses) < expected_cost(y, even.decide(X), costs=misses)
-    turned = DoubleRampSVC(misses.swapped(), lam=3e-3, n_init=3, random_state=0, pos_label=0).fit(X, y)
-    np.testing.assert_array_equal(turned.predict(X), dear.predict(X))
+    swapped = DoubleRampSVC(misses.swapped(), lam=3e-3, n_init=3, random_state=0, pos_label=0).fit(X, y)
+    np.testing.assert_array_equal(swapped.predict(X), dear.predict(X))
 
 
 # What it says, keeps and refuses --------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ from recuse import Costs
 from recuse.svm import losses
 
 from .conic import PRICES, loss_lines
+from .hinges import bartlett_wegkamp, hinge
 
 
 @pytest.mark.parametrize("costs", PRICES)
@@ -76,7 +77,7 @@ def test_bartlett_and_wegkamps_loss_is_the_double_hinge_rescaled(d):
     costs = Costs(reject=d)
     entropy = -d * np.log(d) - (1 - d) * np.log(1 - d)
     f, y = np.linspace(-8, 8, 801), np.ones(801)
-    theirs = losses.bartlett_wegkamp(costs).value(y, d * f / entropy)
+    theirs = bartlett_wegkamp(costs).value(y, d * f / entropy)
     np.testing.assert_allclose(losses.double_hinge(costs).value(y, f), entropy * theirs, atol=1e-12)
     assert losses.bartlett_wegkamp_threshold(costs) == pytest.approx(entropy / (2 * d))
 
@@ -86,14 +87,20 @@ def test_the_two_rules_are_one_at_the_price_the_paper_names():
     assert losses.bartlett_wegkamp_threshold(costs) == pytest.approx(losses.score_thresholds(costs)[1], abs=1e-4)
 
 
+@pytest.mark.parametrize("rule", losses.RULES)
+def test_every_rule_gives_two_thresholds_in_order(rule):
+    low, high = losses.RULES[rule](Costs(reject=0.2))
+    assert low < 0 < high
+
+
 def test_bartlett_and_wegkamp_need_equal_prices():
     with pytest.raises(ValueError, match="equal prices"):
         losses.bartlett_wegkamp_threshold(Costs(fn=2, reject=0.1))
 
 
-def test_every_listed_loss_is_convex_and_falls_with_the_margin():
+def test_every_hinge_loss_is_convex_and_falls_with_the_margin():
     m = np.linspace(-5, 5, 201)
-    for make in losses.LOSSES.values():
+    for make in (losses.double_hinge, bartlett_wegkamp, hinge):
         hinges = make(Costs(reject=0.3))
         for sign in (-1.0, 1.0):
             value = hinges.value(np.full(201, sign), sign * m)

@@ -234,7 +234,7 @@ def test_prediction_does_not_load_the_compiler(clouds, tmp_path):
     [
         ({"nu_positive": 0.0}, r"nu_positive must be a number in \(0, 1\]; got 0.0"),
         ({"nu_negative": 1.5}, r"nu_negative must be a number in \(0, 1\]; got 1.5"),
-        ({"C": -1}, "C must be a finite number, not negative; got -1"),
+        ({"C": -1}, "C must be a finite number at least 0; got -1"),
         ({"C": np.inf}, "C must be a finite number"),
         ({"C": "large"}, "C must be a finite number"),
         ({"tol": 0}, "tol must be a finite number greater than 0; got 0"),

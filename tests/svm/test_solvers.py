@@ -9,9 +9,12 @@ from recuse.svm import loops, losses
 from recuse.svm.kernels import Kernel
 from recuse.svm.qp import blocks
 from recuse.svm.qp import problem as qp
-from recuse.svm.qp.interior_point import solve_linear
-from recuse.svm.qp.solvers import SOLVERS, kernel_source, pivoted_factor, solve_active_set, solve_smo
-from recuse.svm.rows import MatrixRows, VectorRows, gaussian_scores
+from recuse.svm.qp.active_set import solve_active_set
+from recuse.svm.qp.convergence import finish
+from recuse.svm.qp.interior_point import pivoted_factor, solve_linear
+from recuse.svm.qp.smo import solve_smo
+from recuse.svm.qp.solvers import SOLVERS
+from recuse.svm.rows import MatrixRows, VectorRows, gaussian_scores, kernel_source
 
 KERNELS = [
     Kernel("rbf", 0.3),
@@ -218,19 +221,19 @@ def test_single_precision_is_taken_only_where_it_tells_cases_apart(distance, dty
     assert kernel_source(X, Kernel("rbf", 0.5), cache_bytes=10**6, tol=1e-3).dtype == dtype
 
 
-def test_compiled_loops_equal_the_plain_ones():
+def test_compiled_loops_equal_the_same_in_python():
     X, problem = problem_of(n=25)
     K = KERNELS[0](X, X)
     results = []
     for smo in (loops.smo, loops.smo.py_func):
         beta, g = np.zeros(25), np.zeros(25)
-        steps, violation = smo(K, *problem.arrays(), beta, g, 1e-6, 10**6)
+        steps, violation = smo(K, loops.Pieces(*problem.arrays()), beta, g, 1e-6, 10**6)
         results.append((steps, violation, beta))
     assert results[0][0] == results[1][0]
     np.testing.assert_allclose(results[0][2], results[1][2], atol=1e-12)
     f = np.linspace(-4, 4, 25)
     for total in (loops.total_loss, loops.total_loss.py_func):
-        assert total(*problem.arrays(), f) == pytest.approx(problem.loss(f).sum())
+        assert total(loops.Pieces(*problem.arrays()), f) == pytest.approx(problem.loss(f).sum())
 
 
 @pytest.mark.parametrize("compiled", [True, False])
@@ -255,7 +258,7 @@ def test_small_loops(compiled):
     _, problem = problem_of(n=30)
     beta = qp.feasible(problem, rng.normal(size=30))
     scores, up, down = rng.normal(size=30), np.empty(30), np.empty(30)
-    low, high = loop("fill_moves")(*problem.arrays(), beta, scores, up, down)
+    low, high = loop("fill_moves")(loops.Pieces(*problem.arrays()), beta, scores, up, down)
     assert (low, high) == problem.intercept_interval(beta, scores)
     expected = problem.moves(beta)
     np.testing.assert_array_equal(up, expected[0] - scores)
@@ -369,8 +372,8 @@ def test_a_gap_that_is_not_small_is_not_convergence():
     X, problem = problem_of(costs=Costs(reject=1e-6))
     K = KERNELS[0](X, X)
     beta, g = np.zeros(300), np.zeros(300)
-    loops.smo(K, *problem.arrays(), beta, g, 1e-3, 10**6)
-    done = qp.finish(problem, beta, K @ beta, 1, 1e-3)
+    loops.smo(K, loops.Pieces(*problem.arrays()), beta, g, 1e-3, 10**6)
+    done = finish(problem, beta, K @ beta, 1, 1e-3)
     assert done.residual <= 1e-3
     assert done.model.gap > 1e-3 * done.objective
     assert not done.converged

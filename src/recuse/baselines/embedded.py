@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -11,17 +10,13 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Floats, Indices
-from ..base import Evaluation, unchanged_on_failure
+from ..arrays import Floats
+from ..base import stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_count, check_positive, is_number
 from ..solution import Solution
-from ..svm.base import KernelMachineMixin
-from ..svm.inputs import INPUT_FORM, check_kernel_parameters
-from ..validation import validate_data
+from ..svm.base import KernelMachineMixin, check_kernel_parameters, store_input
 
 _STEEPNESS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _RANK = 1e-9  # eigenvalues of the kernel matrix below this share of the largest are rounding
@@ -132,7 +127,6 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
         self.reject_label = reject_label
         self.on_reject = on_reject
 
-    @unchanged_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> EmbeddedRejectSVC:
         """Fit the machine.
 
@@ -149,19 +143,19 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
         -------
         self
         """
-        X, signs, weights = self._check_input(X, y, sample_weight)
-        costs = self._fit_costs()
-        used, cases = self._settle(X, weights)
-        steps = _steps(costs, signs[used], self.C * weights[used], self.margin_cost, self.kappa)
-        solution = _solve(steps, self._kernel(cases, cases), tol=self.tol, max_iter=self.max_iter)
-        self._store(solution, cases, used)
+        training, prices = self._read(X, y, sample_weight)
+        weights = self.C * training.weights
+        steps = _steps(prices.oriented, training.signs, weights, self.margin_cost, self.kappa)
+        gram = training.kernel(training.cases, training.cases)
+        solution = _solve(steps, gram, tol=self.tol, max_iter=self.max_iter)
+        store_input(self, X, training, prices)
+        self._store_expansion(solution.model.beta, solution.model.intercept, training, balanced=False)
+        self.epsilon_ = solution.model.epsilon
+        self.thresholds_ = (-self.epsilon_, self.epsilon_)
+        self._publish(solution)
         if not solution.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_iter} steps with residual_={solution.residual:.3g} > "
-                f"tol={self.tol:g}. Raise max_iter or tol, lower C, or standardise the features.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            stopped = stopped_early(type(self).__name__, solution, self.tol)
+            warn_not_converged(stopped, "Raise max_iter or tol, lower C, or standardise the features.")
         return self
 
     def _check_parameters(self) -> None:
@@ -173,17 +167,14 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
         check_count("max_iter", self.max_iter)
         check_kernel_parameters(self)
 
-    def _store(self, solution: Solution, X: Any, used: Indices) -> None:
-        beta, self.intercept_, self.epsilon_ = solution.model
-        self._store_support(beta, X, used)
-        self.thresholds_ = (-self.epsilon_, self.epsilon_)
-        self.objective_, self.residual_, self.n_iter_ = solution.objective, solution.residual, solution.n_iter
 
-    def _evaluate(self, X: Any) -> Evaluation:
-        check_is_fitted(self, "support_")
-        X = validate_data(self, X, reset=False, **INPUT_FORM)
-        f = self._score(X)
-        return Evaluation(f, np.abs(f) - self.epsilon_, detail=f)
+@dataclass(frozen=True, eq=False)
+class _Band:
+    """Where the solver ended: the expansion, and the half-width of its reject band."""
+
+    beta: Floats
+    intercept: float
+    epsilon: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -248,7 +239,7 @@ def _steps(costs: Costs, y: Floats, weight: Floats, margin_cost: float, kappa: f
 
 
 def _solve(steps: _Steps, K: Floats, *, tol: float, max_iter: int) -> Solution:
-    """Anneal; the model is (beta, intercept, eps)."""
+    """Minimise ever steeper smooth steps, each from the last solution; the model is a `_Band`."""
     values, vectors = np.linalg.eigh(K)
     kept = values > _RANK * max(float(values[-1]), 1e-300)
     scale = np.sqrt(values[kept])
@@ -274,4 +265,4 @@ def _solve(steps: _Steps, K: Floats, *, tol: float, max_iter: int) -> Solution:
     f = L @ u + b
     eps = min(eps, steps.best_band(f), key=lambda width: steps.value(f, width))
     objective = 0.5 * float(u @ u) + steps.value(f, eps)
-    return Solution((vectors[:, kept] @ (u / scale), b, eps), objective, residual, n_iter, residual <= tol)
+    return Solution(_Band(vectors[:, kept] @ (u / scale), b, eps), objective, residual, n_iter, residual <= tol)

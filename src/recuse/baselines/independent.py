@@ -8,29 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.svm import OneClassSVM
-from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats, Indices
-from ..base import Evaluation, RejectOptionMixin, unchanged_on_failure
 from ..costs import Costs
-from ..labels import to_python
-from ..parameters import check_choice, check_positive, check_share, check_weights
-from ..svm.coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
-from ..svm.inputs import (
-    INPUT_FORM,
-    check_both_classes_weigh,
-    check_kernel_matrix,
-    check_kernel_parameters,
-    settle_kernel,
-    some_cases,
-)
-from ..svm.kernels import dense
-from ..validation import validate_data
+from ..svm.base import ClassRegionsMixin, TrainingSet, cases_at, read_training_set, store_input
 
 _SINGLE = 1e-6  # relative error of scores whose kernel values were held in single precision, as LIBSVM does
 
 
-class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
+class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
     """Two independent one-class support vector machines, scikit-learn's: 2OSVM.
 
     A case inside the region of one class has that class, inside both it is ambiguous, inside neither it is a novelty.
@@ -124,7 +110,6 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         self.reject_label = reject_label
         self.on_reject = on_reject
 
-    @unchanged_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> IndependentOneClassSVC:
         """Fit a machine on the cases of each class.
 
@@ -141,93 +126,44 @@ class IndependentOneClassSVC(RejectOptionMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        X, y = validate_data(self, X, y, **INPUT_FORM)
-        codes = self._fit_labels(y)
-        self._require_two_classes()
-        weights = check_weights(sample_weight, len(codes))
-        check_both_classes_weigh(codes, weights)
-        if self.kernel == "precomputed":
-            check_kernel_matrix(X)
-        self._fit_costs()
-        self._fit_machines(X, codes, weights)
+        training = read_training_set(self, X, y, sample_weight)
+        prices = self._settle_costs(training.labels.classes)
+        nu = self._nu(prices.pos_label, training.labels.classes)
+        members = [np.flatnonzero(training.codes == code) for code in range(2)]
+        machines = [self._fit_machine(training, cases, share) for cases, share in zip(members, nu, strict=True)]
+        store_input(self, X, training, prices)
+        self._store(machines, members, training)
         return self
 
-    def _check_parameters(self) -> None:
-        check_share("nu_positive", self.nu_positive, or_one=True)
-        check_share("nu_negative", self.nu_negative, or_one=True)
-        check_positive(self, "tol", "cache_size")
-        check_choice("rejection", self.rejection, REJECTIONS)
-        check_kernel_parameters(self)
+    def _fit_machine(self, training: TrainingSet, cases: Indices, nu: float) -> OneClassSVM:
+        """scikit-learn's machine for the cases of one class."""
+        machine = OneClassSVM(
+            kernel=self.kernel,
+            gamma=training.kernel.gamma,
+            degree=self.degree,
+            coef0=self.coef0,
+            nu=nu,
+            tol=self.tol,
+            cache_size=self.cache_size,
+        )
+        return machine.fit(cases_at(training.cases, cases, self.kernel), sample_weight=training.weights[cases])
 
-    def _fit_machines(self, X: Any, codes: Indices, weights: Floats) -> None:
-        used = np.flatnonzero(weights)
-        self._kernel = settle_kernel(self, some_cases(X, used, self.kernel), weights[used])
-        positive_first = self.pos_label_ == self.classes_[0]
-        nu = (self.nu_positive, self.nu_negative) if positive_first else (self.nu_negative, self.nu_positive)
-        self._cases = [used[codes[used] == code] for code in range(2)]
-        self.machines_ = [
-            OneClassSVM(
-                kernel=self.kernel,
-                gamma=self._kernel.gamma,
-                degree=self.degree,
-                coef0=self.coef0,
-                nu=share,
-                tol=self.tol,
-                cache_size=self.cache_size,
-            ).fit(some_cases(X, cases, self.kernel), sample_weight=weights[cases])
-            for share, cases in zip(nu, self._cases, strict=True)
-        ]
+    def _store(self, machines: list[OneClassSVM], members: list[Indices], training: TrainingSet) -> None:
+        """Publish both machines, their thresholds, and the support vectors of both, for the reasons."""
         # The coefficients of the paper's machines sum to 1, scikit-learn's to nu times the number of cases.
-        self._totals = np.array([float(machine.dual_coef_.sum()) for machine in self.machines_])
-        self._rho = np.array([float(machine.offset_[0]) for machine in self.machines_]) / self._totals
-        self._error = _SINGLE * np.abs(self._rho)
-        own = 0 if positive_first else 1
-        self.rho_positive_, self.rho_negative_ = float(self._rho[own]), float(self._rho[1 - own])
-        self._store_support(X, codes)
-        self.n_iter_ = int(sum(machine.n_iter_ for machine in self.machines_))
+        self._totals = np.array([float(machine.dual_coef_.sum()) for machine in machines])
+        rho = np.array([float(machine.offset_[0]) for machine in machines]) / self._totals
+        support = np.concatenate([cases[m.support_] for m, cases in zip(machines, members, strict=True)])
+        self._store_regions(rho, support, training)
+        self._score_error = _SINGLE * np.abs(rho)
+        self._cases = [training.used[cases] for cases in members]
+        self.machines_ = machines
+        self.n_iter_ = int(sum(machine.n_iter_ for machine in machines))
 
-    def _store_support(self, X: Any, codes: Indices) -> None:
-        """Support vectors of both machines, for the reasons."""
+    def _scores(self, X: Any) -> Floats:
         pairs = zip(self.machines_, self._cases, strict=True)
-        self.support_ = np.concatenate([cases[machine.support_] for machine, cases in pairs])
-        self._support_codes = codes[self.support_]
-        if self.kernel == "precomputed":
-            self._support_diagonal = self._kernel.diagonal(X)[self.support_]
-        else:
-            self._support_vectors = X[self.support_]
-
-    def _evaluate(self, X: Any) -> Evaluation:
-        check_is_fitted(self, "machines_")
-        check_choice("rejection", self.rejection, REJECTIONS)
-        X = validate_data(self, X, reset=False, **INPUT_FORM)
-        pairs = zip(self.machines_, self._cases, strict=True)
-        scores = [machine.score_samples(self._columns(X, cases)) for machine, cases in pairs]
-        F = np.column_stack(scores) / self._totals
-        return evaluate_regions(F, self._rho, self.rejection, X, error=self._error)
+        return np.column_stack([m.score_samples(self._columns(X, cases)) for m, cases in pairs]) / self._totals
 
     def _columns(self, X: Any, cases: Indices) -> Any:
         """What one machine is given: of a kernel matrix, the columns of its own cases."""
         return X[:, cases] if self._kernel.name == "precomputed" else X
-
-    def _reasons(self, evaluation: Evaluation) -> list[str]:
-        _, X = evaluation.detail
-        names = [to_python(label) for label in self.classes_]
-        labels = [names[code] for code in self._support_codes]
-
-        def nearest(rows: Indices) -> list[str]:
-            return closest(self._closeness(X[rows]), self.support_, labels)
-
-        return region_reasons(evaluation, names, nearest)
-
-    def _closeness(self, X: Any) -> Floats:
-        """How close cases are to the support vectors: the closer, the greater."""
-        if self._kernel.name == "precomputed":
-            return 2.0 * dense(X[:, self.support_]) - self._support_diagonal
-        return self._kernel.closeness(X, self._support_vectors)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags

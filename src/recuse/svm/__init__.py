@@ -3,8 +3,7 @@
 from .double_hinge import DoubleHingeSVC
 from .double_ramp import DoubleRampSVC
 from .one_class import CoupledOneClassSVC
-from .paths import DoubleHingePath, double_hinge_path
-from .ramp_path import DoubleRampPath, double_ramp_path
+from .paths import DoubleHingePath, DoubleRampPath, double_hinge_path, double_ramp_path
 
 __all__ = [
     "CoupledOneClassSVC",

@@ -1,27 +1,195 @@
-"""What the kernel machines that minimise a loss share: their input, class weights, the expansion, reasons."""
+"""What the kernel machines share: their input and its checks, the kernel, support vectors, answers and reasons.
+
+`KernelMachineMixin` is for machines with one score and two thresholds, `ClassRegionsMixin` for those with one region
+per class. A `fit` reads a `TrainingSet`, solves, and stores last: one that fails leaves the machine as it was.
+"""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats, Indices
-from ..base import Evaluation, RejectOptionMixin
-from ..labels import to_python
-from ..parameters import check_weights, is_number
-from ..validation import validate_data
-from .inputs import INPUT_FORM, check_both_classes_weigh, check_kernel_matrix, settle_kernel, some_cases
-from .kernels import Kernel, centred
+from ..base import Evaluation, RejectOptionMixin, SettledCosts, require_two_classes
+from ..labels import LabelSpace, to_python
+from ..parameters import check_choice, check_number, check_positive, check_share, check_weights, is_number
+from ..validation import check_training_data, store_columns, validate_data
+from .coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
+from .kernels import KERNELS, Kernel, centred, dense
+
+# How X is validated.
+INPUT_FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "accept_large_sparse": False}
+_CHECKED_SPECTRUM = 500  # precomputed kernels up to this size are checked for negative eigenvalues
+
+
+# Input ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """Checked training cases of a kernel machine; nothing is stored in the machine yet.
+
+    Attributes
+    ----------
+    X : ndarray or CSR matrix
+        All cases, or the kernel values between them.
+    labels : LabelSpace
+        The two classes and the reject label.
+    used : ndarray of shape (n,)
+        Positions of the cases with a positive weight.
+    cases, codes, weights
+        These cases, their class numbers and their weights.
+    kernel : Kernel
+        The kernel, with gamma as a number.
+    """
+
+    X: Any
+    labels: LabelSpace
+    used: Indices
+    cases: Any
+    codes: Indices
+    weights: Floats
+    kernel: Kernel
+
+    @property
+    def signs(self) -> Floats:
+        """The classes as -1 and +1."""
+        return np.where(self.codes == 1, 1.0, -1.0)
+
+
+def read_training_set(
+    machine: Any, X: Any, y: Any, sample_weight: Any, *, class_weight: Any = None, second_class_first: bool = False
+) -> TrainingSet:
+    """Check the parameters and the training cases; with `second_class_first` the used cases are sorted by class."""
+    machine._check_parameters()
+    X, y = check_training_data(machine, X, y, **INPUT_FORM)
+    labels, codes = machine._settle_labels(y)
+    require_two_classes(labels.classes)
+    weights = _case_weights(sample_weight, class_weight, codes, labels.classes)
+    if len(np.unique(codes[weights > 0])) < 2:
+        raise ValueError(
+            "sample_weight leaves one class only: a classifier needs cases of two classes with weights above 0."
+        )
+    if machine.kernel == "precomputed":
+        _check_kernel_matrix(X)
+    used = np.flatnonzero(weights)
+    if second_class_first:
+        used = used[np.argsort(-codes[used], kind="stable")]
+    everything = len(used) == X.shape[0] and not second_class_first
+    cases = X if everything else cases_at(X, used, machine.kernel)
+    kernel = _settle_kernel(machine, cases, weights[used])
+    return TrainingSet(X, labels, used, cases, codes[used], weights[used], kernel)
+
+
+def store_input(machine: Any, X: Any, training: TrainingSet, prices: SettledCosts) -> None:
+    """Publish what a fit was given: the columns of X, the classes, the prices and the kernel."""
+    store_columns(machine, X)
+    machine._store_labels(training.labels)
+    machine._store_costs(prices)
+    machine._kernel = training.kernel
+
+
+def check_kernel_parameters(machine: Any) -> None:
+    """Refuse bad values of kernel, gamma, degree and coef0."""
+    if not callable(machine.kernel):
+        check_choice("kernel", machine.kernel, KERNELS, or_else=" or a function")
+    check_number("degree", machine.degree, 0.0)
+    check_number("coef0", machine.coef0)
+    gamma = machine.gamma
+    named = isinstance(gamma, str) and gamma in ("scale", "auto")
+    if not named and not (is_number(gamma) and np.isfinite(gamma) and float(gamma) > 0):
+        raise ValueError(f"gamma must be 'scale', 'auto' or a number greater than 0; got {gamma!r}.")
+
+
+def cases_at(X: Any, rows: Indices, kernel: Any) -> Any:
+    """The cases at these positions; of a kernel matrix, rows and columns."""
+    return X[rows][:, rows] if isinstance(kernel, str) and kernel == "precomputed" else X[rows]
+
+
+def _case_weights(sample_weight: Any, class_weight: Any, codes: Indices, classes: NDArray[Any]) -> Floats:
+    """Weight of each case: its own times that of its class."""
+    weights = check_weights(sample_weight, len(codes))
+    if class_weight is None:
+        return weights
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        totals = np.bincount(codes, weights=weights, minlength=2)
+        return weights * (totals.sum() / (2 * np.maximum(totals, 1e-300)))[codes]
+    if not isinstance(class_weight, dict):
+        raise ValueError(f"class_weight must be a dict, 'balanced' or None; got {class_weight!r}.")
+    names = [to_python(label) for label in classes]
+    unknown = [key for key in class_weight if to_python(key) not in names]
+    if unknown:
+        raise ValueError(f"class_weight has keys that are no classes: {unknown!r}; the classes are {names!r}.")
+    given = [class_weight.get(name, 1.0) for name in names]
+    if not all(is_number(factor) and np.isfinite(factor) and factor > 0 for factor in given):
+        raise ValueError(f"class_weight must hold finite numbers greater than 0; got {class_weight!r}.")
+    factors = np.array(given, dtype=np.float64)
+    return weights * factors[codes]
+
+
+def _settle_kernel(machine: Any, X: Any, weights: Floats) -> Kernel:
+    """The kernel function, with gamma as a number."""
+    gamma = machine.gamma
+    if gamma == "auto":
+        gamma = 1.0 / X.shape[1]
+    elif gamma == "scale":
+        spread = _variance(X, weights) if machine.kernel in ("rbf", "poly", "sigmoid") else 1.0
+        gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+    return Kernel(machine.kernel, float(gamma), float(machine.degree), float(machine.coef0))
+
+
+def _variance(X: Any, weights: Floats) -> float:
+    """Variance of all entries of X, each row with its weight: a case of weight 2 counts as two."""
+    total = weights.sum() * X.shape[1]
+    if sparse.issparse(X):
+        mean = float((X.T @ weights).sum()) / total
+        return float((X.multiply(X).T @ weights).sum()) / total - mean**2
+    centre = float((weights @ X).sum()) / total
+    return float((weights @ (X - centre) ** 2).sum()) / total
+
+
+def _check_kernel_matrix(K: Any) -> None:
+    """Refuse what cannot be a matrix of kernel values."""
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(
+            f"Precomputed matrix must be a square matrix of kernel values between the training cases; got {K.shape}."
+        )
+    size = abs(K).max()
+    if abs(K - K.T).max() > 1e-8 * size:
+        raise ValueError(
+            "A precomputed kernel matrix must be symmetric; use (K + K.T) / 2 if it is symmetric up to noise."
+        )
+    if K.shape[0] <= _CHECKED_SPECTRUM:
+        values = np.linalg.eigvalsh(K.toarray() if sparse.issparse(K) else K)
+        if values[0] < -1e-8 * max(abs(values[-1]), abs(values[0])):
+            raise ValueError(
+                f"A precomputed kernel matrix must be positive semidefinite; its smallest eigenvalue is "
+                f"{values[0]:.3g}, its largest {values[-1]:.3g}. The dual problem would not be convex."
+            )
+
+
+def _kernel_tags(tags: Any, kernel: Any) -> Any:
+    """scikit-learn's tags of a machine with this kernel."""
+    tags.input_tags.sparse = True
+    tags.input_tags.pairwise = kernel == "precomputed"
+    return tags
+
+
+# One score and two thresholds -----------------------------------------------------------------------------------------
 
 
 class KernelMachineMixin(RejectOptionMixin):
     """Input and output of a classifier whose score is a kernel expansion with an intercept.
 
     A subclass has the parameters `kernel`, `gamma`, `degree`, `coef0` and `class_weight`, defines `_check_parameters`,
-    and has once fitted `thresholds_`, the scores between which a case is rejected.
+    and once fitted has `thresholds_`, the scores between which a case is rejected.
     """
 
     kernel: str | Callable[..., Any]
@@ -38,54 +206,23 @@ class KernelMachineMixin(RejectOptionMixin):
     def _check_parameters(self) -> None:
         """Refuse parameters out of range."""
 
-    def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Floats, Floats]:
-        """Return the cases, their labels as -1 and +1, and their weights."""
-        self._check_parameters()
-        X, y = validate_data(self, X, y, **INPUT_FORM)
-        codes = self._fit_labels(y)
-        self._require_two_classes()
-        weights = self._weights(sample_weight, codes)
-        check_both_classes_weigh(codes, weights)
-        if self.kernel == "precomputed":
-            check_kernel_matrix(X)
-        return X, np.where(codes == 1, 1.0, -1.0), weights
+    @property
+    def _break_even(self) -> float:
+        """The score at which a forced answer changes."""
+        return 0.0
 
-    def _weights(self, sample_weight: Any, codes: Indices) -> Floats:
-        """Weight of each case: its own times that of its class."""
-        weights = check_weights(sample_weight, len(codes))
-        if self.class_weight is None:
-            return weights
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            totals = np.bincount(codes, weights=weights, minlength=2)
-            return weights * (totals.sum() / (2 * np.maximum(totals, 1e-300)))[codes]
-        if not isinstance(self.class_weight, dict):
-            raise ValueError(f"class_weight must be a dict, 'balanced' or None; got {self.class_weight!r}.")
-        names = [to_python(label) for label in self.classes_]
-        unknown = [key for key in self.class_weight if to_python(key) not in names]
-        if unknown:
-            raise ValueError(f"class_weight has keys that are no classes: {unknown!r}; the classes are {names!r}.")
-        given = [self.class_weight.get(name, 1.0) for name in names]
-        if not all(is_number(factor) and np.isfinite(factor) and factor > 0 for factor in given):
-            raise ValueError(f"class_weight must hold finite numbers greater than 0; got {self.class_weight!r}.")
-        factors = np.array(given, dtype=np.float64)
-        return weights * factors[codes]
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, SettledCosts]:
+        """The checked training set and prices of a fit."""
+        training = read_training_set(self, X, y, sample_weight, class_weight=self.class_weight)
+        return training, self._settle_costs(training.labels.classes)
 
-    def _settle(self, X: Any, weights: Floats) -> tuple[Indices, Any]:
-        """Positions of the cases of positive weight, and these cases; settles the kernel on them."""
-        used = np.flatnonzero(weights)
-        cases = X if len(used) == X.shape[0] else some_cases(X, used, self.kernel)
-        self._kernel = settle_kernel(self, cases, weights[used])
-        return used, cases
-
-    def _store_support(self, beta: Floats, X: Any, used: Indices, *, balanced: bool = False) -> None:
-        """Publish the cases with coefficients; `used` are the positions of the rows of X among the training cases.
-
-        `balanced` coefficients sum to 0.
-        """
+    def _store_expansion(self, beta: Floats, intercept: float, training: TrainingSet, *, balanced: bool) -> None:
+        """Publish the intercept and the cases with coefficients; `balanced` coefficients sum to 0."""
         support = np.flatnonzero(beta)
-        self.support_ = used[support]
+        self.support_ = training.used[support]
         self.dual_coef_ = beta[support]
-        self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
+        self.intercept_ = float(intercept)
+        self.support_vectors_ = training.cases[support] if self.kernel != "precomputed" else np.empty((0, 0))
         if self.kernel == "linear":
             # Where the coefficients sum to 0 a shift changes nothing but the digits lost far from the origin.
             cases = centred(self.support_vectors_) if balanced and len(support) else self.support_vectors_
@@ -104,16 +241,20 @@ class KernelMachineMixin(RejectOptionMixin):
             expansion = self._kernel.expansion(X, self.support_vectors_, self.dual_coef_)
         return expansion + self.intercept_
 
+    def _evaluate(self, X: Any) -> Evaluation:
+        check_is_fitted(self, "support_")
+        X = validate_data(self, X, reset=False, **INPUT_FORM)
+        f = self._score(X)
+        low, high = self.thresholds_
+        return Evaluation(f - self._break_even, np.maximum(f - high, low - f), detail=f)
+
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         low, high = self.thresholds_
         names = [to_python(label) for label in self.classes_]
         return [_reason(float(f), low, high, names) for f in evaluation.detail]
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
+        return _kernel_tags(super().__sklearn_tags__(), self.kernel)
 
 
 def _reason(f: float, low: float, high: float, names: list[Any]) -> str:
@@ -125,3 +266,78 @@ def _reason(f: float, low: float, high: float, names: list[Any]) -> str:
         return f"score {f:.4g} is {low - f:.4g} below the lower of the {thresholds}: {names[0]!r}"
     nearer = names[1] if high - f < f - low else names[0]
     return f"score {f:.4g} lies between the {thresholds}, {min(high - f, f - low):.4g} from {nearer!r}"
+
+
+# One region per class -------------------------------------------------------------------------------------------------
+
+
+class ClassRegionsMixin(RejectOptionMixin):
+    """Input and output of two one-class machines, each with the region of its class.
+
+    A subclass has the parameters `kernel`, `gamma`, `degree`, `coef0`, `nu_positive`, `nu_negative`, `rejection`, `tol`
+    and `cache_size`, and defines `_scores`.
+    """
+
+    kernel: str | Callable[..., Any]
+    nu_positive: float
+    nu_negative: float
+    rejection: str
+    support_: Indices
+    support_vectors_: Any
+    _kernel: Kernel
+    _support_codes: Indices
+    _score_error: float | Floats = 0.0  # how far the scores of a region may be off
+
+    @abstractmethod
+    def _scores(self, X: Any) -> Floats:
+        """Scores ``<w, phi>`` in both machines, one column per class."""
+
+    def _check_parameters(self) -> None:
+        check_share("nu_positive", self.nu_positive, or_one=True)
+        check_share("nu_negative", self.nu_negative, or_one=True)
+        check_positive(self, "tol", "cache_size")
+        check_choice("rejection", self.rejection, REJECTIONS)
+        check_kernel_parameters(self)
+
+    def _nu(self, pos_label: Any, classes: NDArray[Any]) -> tuple[float, float]:
+        """The shares of the first and of the second class that may lie outside their regions."""
+        nu = float(self.nu_negative), float(self.nu_positive)
+        return nu if pos_label == classes[1] else nu[::-1]
+
+    def _store_regions(self, rho: Floats, support: Indices, training: TrainingSet) -> None:
+        """Publish the thresholds of both regions, and the support vectors at positions `support` of the used cases."""
+        own = 1 if self.pos_label_ == self.classes_[1] else 0
+        self.intercept_ = -rho
+        self.rho_positive_, self.rho_negative_ = float(rho[own]), float(rho[1 - own])
+        self.support_ = training.used[support]
+        self._support_codes = training.codes[support]
+        if self.kernel == "precomputed":
+            self.support_vectors_ = np.empty((0, 0))
+            self._support_diagonal = self._kernel.diagonal(training.cases)[support]
+        else:
+            self.support_vectors_ = training.cases[support]
+
+    def _evaluate(self, X: Any) -> Evaluation:
+        check_is_fitted(self, "support_")
+        check_choice("rejection", self.rejection, REJECTIONS)
+        X = validate_data(self, X, reset=False, **INPUT_FORM)
+        return evaluate_regions(self._scores(X), -self.intercept_, self.rejection, X, error=self._score_error)
+
+    def _reasons(self, evaluation: Evaluation) -> list[str]:
+        _, X = evaluation.detail
+        names = [to_python(label) for label in self.classes_]
+        labels = [names[code] for code in self._support_codes]
+
+        def nearest(rows: Indices) -> list[str]:
+            return closest(self._closeness(X[rows]), self.support_, labels)
+
+        return region_reasons(evaluation, names, nearest)
+
+    def _closeness(self, X: Any) -> Floats:
+        """How close cases are to the support vectors: the closer, the greater."""
+        if self._kernel.name == "precomputed":
+            return 2.0 * dense(X[:, self.support_]) - self._support_diagonal
+        return self._kernel.closeness(X, self.support_vectors_)
+
+    def __sklearn_tags__(self) -> Any:
+        return _kernel_tags(super().__sklearn_tags__(), self.kernel)

@@ -2,32 +2,18 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Indices
-from ..base import Evaluation
+from ..base import stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_choice, check_max_iter, check_positive
 from ..solution import Solution
-from ..validation import validate_data
-from .base import KernelMachineMixin
-from .inputs import INPUT_FORM, check_kernel_parameters
-from .losses import bartlett_wegkamp_threshold, break_even_score, double_hinge, score_thresholds
-from .qp.problem import KinkedQP, from_hinges
-
-RULES = ("plugin", "bartlett_wegkamp")
-SOLVERS = ("smo", "active_set")
-
-# From this many cases on, a linear kernel with at most _NARROW features goes to the solver in feature space.
-_MANY = 2000
-_NARROW = 1000
+from .base import KernelMachineMixin, TrainingSet, check_kernel_parameters, store_input
+from .losses import RULES, break_even_score, double_hinge
+from .qp.problem import from_hinges
 
 
 class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
@@ -195,76 +181,48 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         -------
         self
         """
-        X, signs, weights = self._check_input(X, y, sample_weight)
-        costs = self._fit_costs()
-        self._fit_thresholds(costs)
-        used, cases = self._settle(X, weights)
-        problem = from_hinges(double_hinge(costs), signs[used], self.C * weights[used])
-        solution = self._solve(problem, cases)
-        self._store(solution, cases, used)
+        training, prices = self._read(X, y, sample_weight)
+        thresholds = RULES[self.rule](prices.oriented)
+        hinges = double_hinge(prices.oriented)
+        problem = from_hinges(hinges, training.signs, self.C * training.weights)
+        solution = self._solver(training)(problem, polish=True)
+        store_input(self, X, training, prices)
+        self.thresholds_, self.break_even_ = thresholds, break_even_score(prices.oriented)
+        self._store_expansion(solution.model.beta, solution.model.intercept, training, balanced=True)
+        self.dual_gap_ = solution.model.gap
+        self._publish(solution)
         self._warn_if_unfinished(solution)
         return self
 
     def _check_parameters(self) -> None:
+        from .qp.solvers import SOLVERS
+
         check_positive(self, "C", "tol", "cache_size")
         check_choice("solver", self.solver, SOLVERS)
         check_choice("rule", self.rule, RULES)
         check_max_iter(self.max_iter)
         check_kernel_parameters(self)
 
-    def _fit_thresholds(self, costs: Costs) -> None:
-        self.break_even_ = break_even_score(costs)
-        if self.rule == "bartlett_wegkamp":
-            threshold = bartlett_wegkamp_threshold(costs)
-            self.thresholds_ = (-threshold, threshold)
-        else:
-            self.thresholds_ = score_thresholds(costs)
-
-    def _solve(self, problem: KinkedQP, X: Any) -> Solution:
+    def _solver(self, training: TrainingSet) -> Callable[..., Solution]:
+        """The solver for these cases, as a function of the program."""
         # Here, not above: the solvers load the compiler, which prediction does not need.
-        from .qp.interior_point import solve_linear
-        from .qp.solvers import kernel_source, solve_active_set, solve_smo
+        from .qp.solvers import solver_for
 
-        if self._in_features(X):
-            return solve_linear(problem, X, tol=self.tol, max_iter=self.max_iter)
-        cache_bytes = int(self.cache_size * 2**20)
-        rows = kernel_source(X, self._kernel, cache_bytes=cache_bytes, tol=self.tol)
-        if self.solver == "active_set":
-            return solve_active_set(problem, rows, tol=self.tol, max_iter=self.max_iter)
-        return solve_smo(problem, rows, tol=self.tol, max_iter=self.max_iter, cache_bytes=cache_bytes, polish=True)
-
-    def _in_features(self, X: Any) -> bool:
-        """Whether the problem is one for the solver whose steps have the size of the features."""
-        n, d = X.shape
-        return self.kernel == "linear" and self.solver == "smo" and n >= _MANY and d <= min(_NARROW, n // 4)
-
-    def _store(self, solution: Solution, X: Any, used: Indices) -> None:
-        """Publish the support vectors and the certificate."""
-        self._store_support(solution.model.beta, X, used, balanced=True)
-        self.intercept_ = solution.model.intercept
-        self.objective_ = solution.objective
-        self.dual_gap_ = solution.model.gap
-        self.residual_ = solution.residual
-        self.n_iter_ = solution.n_iter
+        cases, kernel, tol = training.cases, training.kernel, self.tol
+        return solver_for(self.solver, cases, kernel, tol=tol, max_iter=self.max_iter, cache_size=self.cache_size)
 
     def _warn_if_unfinished(self, solution: Solution) -> None:
-        if not solution.converged:
+        if solution.converged:
+            return
+        stopped = f"{stopped_early(type(self).__name__, solution, self.tol)} (dual_gap_={solution.model.gap:.3g})"
+        if solution.residual <= self.tol:  # then it is the gap that is too large
             share = solution.model.gap / solution.objective
-            missed = (
-                f"residual_={solution.residual:.3g} > tol={self.tol:g} (dual_gap_={solution.model.gap:.3g})"
-                if solution.residual > self.tol
-                else f"dual_gap_={solution.model.gap:.3g}, a share of {share:.3g} > tol={self.tol:g} of objective_"
+            stopped = (
+                f"{type(self).__name__} stopped after {solution.n_iter} steps with dual_gap_={solution.model.gap:.3g}, "
+                f"a share of {share:.3g} > tol={self.tol:g} of objective_"
             )
-            warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_iter} steps with {missed}. "
-                "Raise max_iter or tol, lower C, or standardise the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+        warn_not_converged(stopped, "Raise max_iter or tol, lower C, or standardise the features.")
 
-    def _evaluate(self, X: Any) -> Evaluation:
-        check_is_fitted(self, "support_")
-        X = validate_data(self, X, reset=False, **INPUT_FORM)
-        f = self._score(X)
-        low, high = self.thresholds_
-        return Evaluation(f - self.break_even_, np.maximum(f - high, low - f), detail=f)
+    @property
+    def _break_even(self) -> float:
+        return self.break_even_

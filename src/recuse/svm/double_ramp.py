@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Floats, Indices
-from ..base import Evaluation
+from ..base import stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_choice, check_count, check_positive, check_share
 from ..solution import Solution
-from ..validation import validate_data
-from .base import KernelMachineMixin
-from .dc.ramps import RampLoss, Turned, ramp_loss
-from .inputs import INPUT_FORM, check_kernel_parameters
+from .base import KernelMachineMixin, TrainingSet, check_kernel_parameters, store_input
+from .losses import ActiveHinges, RampLoss, double_ramp
 
-PENALTIES = ("l1", "l2")
+if TYPE_CHECKING:
+    from .dc.descent import Program
 
 
 class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
@@ -204,17 +200,19 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         """
         from .dc.descent import best_of
 
-        X, signs, weights = self._check_input(X, y, sample_weight)
-        costs = self._fit_costs()
-        used, cases = self._settle(X, weights)
-        loss = ramp_loss(costs, signs[used], weights[used], float(self.mu))
-        program = self._program(loss, cases)
+        training, prices = self._read(X, y, sample_weight)
+        loss = double_ramp(prices.oriented, training.signs, training.weights, float(self.mu))
+        program = self._program(loss, training)
         solution = best_of(program, self._starts(loss), tol=self.tol, max_iter=self.max_iter)
-        self._store(solution, cases, used, signs)
+        store_input(self, X, training, prices)
+        self._store_expansion(solution.model.beta, solution.model.intercept, training, balanced=program.balanced)
+        self._store(solution, training)
         self._warn(solution)
         return self
 
     def _check_parameters(self) -> None:
+        from .dc.penalties import PENALTIES
+
         check_positive(self, "lam", "tol", "cache_size")
         check_share("mu", self.mu, or_one=True)
         for name in ("max_iter", "n_init"):
@@ -222,52 +220,35 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         check_choice("penalty", self.penalty, PENALTIES)
         check_kernel_parameters(self)
 
-    def _program(self, loss: RampLoss, X: Any) -> Any:
+    def _program(self, loss: RampLoss, training: TrainingSet) -> Program:
         """The convex program of a step, for the penalty."""
         # Here, not above: prediction needs neither the compiler nor the solver of linear programs.
-        from .dc.linear_program import SparseProgram
-        from .dc.quadratic_program import NormProgram
-        from .qp.solvers import kernel_source
+        from .dc.penalties import PENALTIES
 
-        cache_bytes = int(self.cache_size * 2**20)
-        # Linear programs need few rows, once each: what does not fit as a whole is not kept.
-        kept = cache_bytes if self.penalty == "l2" else 0
-        # In double precision: tol 0.
-        rows = kernel_source(X, self._kernel, cache_bytes=kept, tol=0.0, whole=int(np.sqrt(cache_bytes / 8)))
-        if self.penalty == "l2":
-            return NormProgram(loss, rows, float(self.lam), tol=self.tol, cache_bytes=cache_bytes)
-        return SparseProgram(loss, rows, float(self.lam))
+        lam, cache_bytes = float(self.lam), int(self.cache_size * 2**20)
+        build = PENALTIES[self.penalty].for_cases
+        return build(loss, training.cases, training.kernel, lam=lam, tol=self.tol, cache_bytes=cache_bytes)
 
-    def _starts(self, loss: RampLoss) -> Iterator[Turned]:
+    def _starts(self, loss: RampLoss) -> Iterator[ActiveHinges]:
         """The convex start, then random ones."""
-        yield loss.none_turned()
+        yield loss.no_active_hinges()
         rng = check_random_state(self.random_state)
         for _ in range(self.n_init - 1):
-            yield loss.random_turned(rng)
+            yield loss.random_active_hinges(rng)
 
-    def _store(self, solution: Solution, X: Any, used: Indices, signs: Floats) -> None:
-        """Publish the expansion, the band and the certificate."""
-        point = solution.model
-        self._store_support(point.beta, X, used, balanced=self.penalty == "l2")
-        positive = int((signs[self.support_] > 0).sum())
-        self.n_support_ = np.array([len(self.support_) - positive, positive])
-        self.intercept_ = float(point.intercept)
-        self.rho_ = float(point.rho)
+    def _store(self, solution: Solution, training: TrainingSet) -> None:
+        """Publish the band, the certificate and the number of support vectors of each class."""
+        self.n_support_ = np.bincount(training.codes[np.flatnonzero(solution.model.beta)], minlength=2)
+        self.rho_ = float(solution.model.rho)
         self.thresholds_ = (-self.rho_, self.rho_)
-        self.objective_ = solution.objective
-        self.residual_ = solution.residual
         self.dual_gap_ = solution.residual * self.costs_.largest_error
         self.history_ = np.array(solution.history)
-        self.n_iter_ = solution.n_iter
+        self._publish(solution)
 
     def _warn(self, solution: Solution) -> None:
         if not solution.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_iter} programs with residual_="
-                f"{solution.residual:.3g} > tol={self.tol:g}. Raise max_iter or tol, or standardise the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            stopped = stopped_early(type(self).__name__, solution, self.tol, "programs")
+            warn_not_converged(stopped, "Raise max_iter or tol, or standardise the features.")
         if solution.model.one_answer():
             warnings.warn(
                 f"{type(self).__name__} found nothing better than the same answer for every case at lam={self.lam:g}. "
@@ -275,9 +256,3 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
                 UserWarning,
                 stacklevel=3,
             )
-
-    def _evaluate(self, X: Any) -> Evaluation:
-        check_is_fitted(self, "support_")
-        X = validate_data(self, X, reset=False, **INPUT_FORM)
-        f = self._score(X)
-        return Evaluation(f, np.abs(f) - self.rho_, detail=f)

@@ -1,13 +1,14 @@
 """The compiled loops of the kernel machines: functions of arrays and scalars, serial, free of the GIL.
 
-Names follow `qp`: a program has arrays ``lower, kink, upper, below, above``; ``beta`` is the point, ``g = K beta``.
-``up[i]`` is the slope of phi when beta_i grows (-inf at its upper bound), ``down[i]`` when it shrinks (+inf at its
-lower bound).
+Names follow `qp`: ``beta`` is the point, ``g = K beta``. ``up[i]`` is the slope of phi when beta_i grows (-inf at its
+upper bound), ``down[i]`` when it shrinks (+inf at its lower bound). Arrays that go together are passed as one of the
+named tuples below. They are defined in this file, because the compiler's cache notices changes in no other.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -26,26 +27,75 @@ _DOUBLING_SINGLE = np.float32(int(2.0**12 / _PER_DOUBLING) / 2.0**12)
 _DOUBLING_REST_SINGLE = np.float32(float(Decimal(2).ln() - Decimal(float(_DOUBLING_SINGLE))))
 
 
+class Pieces(NamedTuple):
+    """The two linear pieces of each phi: bounds, kink, and the slopes below and above the kink."""
+
+    lower: Any
+    kink: Any
+    upper: Any
+    below: Any
+    above: Any
+
+
+class Barrier(NamedTuple):
+    """Interior values 0 < x with their room to the upper bound, and the multipliers of the two bounds."""
+
+    x: Any
+    room: Any
+    low: Any
+    high: Any
+
+
+class BarrierChange(NamedTuple):
+    """A change of the values (the room changes by as much the other way), and of both multipliers."""
+
+    x: Any
+    low: Any
+    high: Any
+
+
 @njit(cache=True, nogil=True)
-def set_moves(i, beta, lower, kink, upper, below, above, up, down):
+def set_moves(i, beta, pieces, up, down):
     """Refresh the two slopes of variable i."""
     b = beta[i]
-    if b < kink[i]:
-        up[i] = below[i]
-    elif b < upper[i]:
-        up[i] = above[i]
+    if b < pieces.kink[i]:
+        up[i] = pieces.below[i]
+    elif b < pieces.upper[i]:
+        up[i] = pieces.above[i]
     else:
         up[i] = -np.inf
-    if b > kink[i]:
-        down[i] = above[i]
-    elif b > lower[i]:
-        down[i] = below[i]
+    if b > pieces.kink[i]:
+        down[i] = pieces.above[i]
+    elif b > pieces.lower[i]:
+        down[i] = pieces.below[i]
     else:
         down[i] = np.inf
 
 
 @njit(cache=True, nogil=True)
-def smo(K, lower, kink, upper, below, above, beta, g, tol, max_iter):
+def move_pair(i, j, step, beta, pieces):
+    """Move beta_i up and beta_j down by `step`, at most to the nearest kink or bound; return the two changes."""
+    old_i = beta[i]
+    old_j = beta[j]
+    end_i = pieces.kink[i] if old_i < pieces.kink[i] else pieces.upper[i]
+    end_j = pieces.kink[j] if old_j > pieces.kink[j] else pieces.lower[j]
+    room_i = end_i - old_i
+    room_j = old_j - end_j
+    room = min(room_i, room_j)
+    if step < room:
+        beta[i] += step
+        beta[j] -= step
+    else:
+        # Ends are assigned, not added up: the sets of the optimality conditions are told apart by equality. Both are
+        # assigned where the rooms differ by rounding only, or a pair would be left a rounding error short of its end.
+        near = room * (1.0 + 1e-12)
+        beta[i] = end_i if room_i <= near else old_i + room
+        beta[j] = end_j if room_j <= near else old_j - room
+    return beta[i] - old_i, beta[j] - old_j
+
+
+@njit(cache=True, nogil=True)
+def smo(K, pieces, beta, g, tol, max_iter):
     """Sequential minimal optimisation with second-order pairs on a square kernel matrix.
 
     Changes `beta` and `g` in place; returns the number of steps and the last violation ``B_lo - B_hi``.
@@ -53,10 +103,11 @@ def smo(K, lower, kink, upper, below, above, beta, g, tol, max_iter):
     n = beta.shape[0]
     up = np.empty(n)
     down = np.empty(n)
-    diag = np.empty(n)
+    diag = np.empty(n)  # side by side: on the diagonal of K they would lie a row apart
     for i in range(n):
-        set_moves(i, beta, lower, kink, upper, below, above, up, down)
+        set_moves(i, beta, pieces, up, down)
         diag[i] = K[i, i]
+    # The variable that gains most by growing is the first of the pair.
     i = 0
     low = -np.inf
     for t in range(n):
@@ -66,7 +117,8 @@ def smo(K, lower, kink, upper, below, above, beta, g, tol, max_iter):
             i = t
     steps = 0
     while True:
-        # The partner promises the largest decrease; the smallest `down - g` gives the violation.
+        # Its partner promises the largest decrease, slope^2 / curvature; the smallest `down - g`, which need not be
+        # the partner's, gives the violation. One pass over the row of i finds both.
         Ki = K[i]
         high = np.inf
         best = -1.0
@@ -87,46 +139,33 @@ def smo(K, lower, kink, upper, below, above, beta, g, tol, max_iter):
             return steps, violation
         steps += 1
 
-        # Move the pair to the best point of its segment: up to the nearest kink or bound.
+        # Along the pair the objective is a parabola up to the nearest kink or bound.
         curvature = max(diag[i] + diag[j] - 2.0 * Ki[j], _FLOOR)
         step = (low - down[j] + g[j]) / curvature
-        end_i = kink[i] if beta[i] < kink[i] else upper[i]
-        end_j = kink[j] if beta[j] > kink[j] else lower[j]
-        room_i = end_i - beta[i]
-        room_j = beta[j] - end_j
-        old_i = beta[i]
-        old_j = beta[j]
-        room = min(room_i, room_j)
-        if step < room:
-            beta[i] += step
-            beta[j] -= step
-        else:
-            # Ends are assigned, not added up, so that sets are told apart by equality.
-            near = room * (1.0 + 1e-12)
-            beta[i] = end_i if room_i <= near else old_i + room
-            beta[j] = end_j if room_j <= near else old_j - room
-        set_moves(i, beta, lower, kink, upper, below, above, up, down)
-        set_moves(j, beta, lower, kink, upper, below, above, up, down)
-        di = beta[i] - old_i
-        dj = beta[j] - old_j
+        di, dj = move_pair(i, j, step, beta, pieces)
+        set_moves(i, beta, pieces, up, down)
+        set_moves(j, beta, pieces, up, down)
+        # The pass that brings g up to date finds the first of the next pair, while g is in the processor's cache.
         Kj = K[j]
         low = -np.inf
-        nxt = 0
+        following = 0
         for t in range(n):
             g[t] += di * Ki[t] + dj * Kj[t]
             v = up[t] - g[t]
             if v > low:
                 low = v
-                nxt = t
-        i = nxt
+                following = t
+        i = following
 
 
 @njit(cache=True, nogil=True)
-def fill_moves(lower, kink, upper, below, above, beta, g, up, down):
+def fill_moves(pieces, beta, g, up, down):
     """Write ``up - g`` and ``down - g`` of every variable; return ``(B_lo, B_hi)``.
 
-    The slopes are those of `set_moves`, as selections: branches that nothing foretells would cost ten times as much.
+    The slopes are those of `set_moves`, written as selections: branches that the processor cannot predict would cost
+    ten times as much.
     """
+    lower, kink, upper, below, above = pieces
     low = -np.inf
     high = np.inf
     for i in range(beta.shape[0]):
@@ -144,7 +183,11 @@ def fill_moves(lower, kink, upper, below, above, beta, g, up, down):
 
 @njit(cache=True, nogil=True)
 def add_rows(buffer, slots, coefs, g):
-    """Do ``g += sum_k coefs[k] * buffer[slots[k]]``, a stretch of columns at a time, so that g stays close at hand."""
+    """Do ``g += sum_k coefs[k] * buffer[slots[k]]``, a stretch of columns at a time.
+
+    The sums of a stretch stay in the processor's cache while all rows pass by, in the precision of the rows: twice as
+    many single-precision numbers fit into a vector register.
+    """
     m = g.shape[0]
     n_rows = slots.shape[0]
     stretch = 2048
@@ -153,6 +196,7 @@ def add_rows(buffer, slots, coefs, g):
         size = min(stretch, m - start)
         acc[:size] = 0
         k = 0
+        # Four rows at a time: each sum is read and written once for four products.
         while k + 4 <= n_rows:
             r0 = buffer[slots[k]]
             r1 = buffer[slots[k + 1]]
@@ -166,7 +210,7 @@ def add_rows(buffer, slots, coefs, g):
                 s = start + t
                 acc[t] += (c0 * r0[s] + c1 * r1[s]) + (c2 * r2[s] + c3 * r3[s])
             k += 4
-        while k < n_rows:
+        while k < n_rows:  # the last one to three
             r0 = buffer[slots[k]]
             c0 = buffer.dtype.type(coefs[k])
             for t in range(size):
@@ -201,6 +245,7 @@ def factor_append(L, m, column):
 
     `column` holds the new row up to its diagonal. A pivot that vanishes is replaced by a tiny one.
     """
+    # The new row solves L row = column by forward substitution; what is left of the diagonal is the pivot.
     rest = column[m]
     for i in range(m):
         s = column[i]
@@ -215,11 +260,12 @@ def factor_append(L, m, column):
 @njit(cache=True, nogil=True)
 def factor_delete(L, m, position):
     """Remove one row and column of an m x m matrix from its Cholesky factor, in place, by rotations."""
+    # Rows move up by one, whole: the product L L' is then that of the smaller matrix, but L is no triangle any more.
     for i in range(position, m - 1):
         for k in range(i + 2):
             L[i, k] = L[i + 1, k]
     for i in range(position, m - 1):
-        # Row i now reaches one column too far: rotate columns i and i + 1.
+        # Row i reaches one column too far. Rotating columns i and i + 1 makes that entry 0 and leaves L L' unchanged.
         a = L[i, i]
         b = L[i, i + 1]
         r = np.hypot(a, b)
@@ -238,12 +284,12 @@ def factor_delete(L, m, position):
 def factor_solve(L, m, rhs):
     """Solution x of ``L L' x = rhs`` for the leading m x m part of L."""
     x = rhs.copy()
-    for i in range(m):
+    for i in range(m):  # forwards through L
         s = x[i]
         for k in range(i):
             s -= L[i, k] * x[k]
         x[i] = s / L[i, i]
-    for i in range(m - 1, -1, -1):
+    for i in range(m - 1, -1, -1):  # backwards through L', by its columns: they are the rows of L, side by side
         x[i] /= L[i, i]
         for k in range(i):
             x[k] -= L[i, k] * x[i]
@@ -251,27 +297,33 @@ def factor_solve(L, m, rhs):
 
 
 @njit(cache=True, nogil=True)
-def barrier_weight(x, room, low, high, out):
-    """Inverse curvature of the barrier of 0 < x, 0 < room, with multipliers low and high."""
+def barrier_weight(state, out):
+    """Inverse curvature of the barrier: of 0 < x with its multiplier, and of 0 < room with its own."""
+    x, room, low, high = state
     for i in range(x.shape[0]):
         out[i] = 1.0 / (low[i] / x[i] + high[i] / room[i])
 
 
 @njit(cache=True, nogil=True)
-def barrier_draw(slope, f, x, room, low, high, weight, target, dx, dlow, dhigh, drawn):
+def barrier_draw(slope, f, state, weight, target, change, drawn):
     """Add to `drawn` the change of x that Newton's step would make if the scores f stayed."""
+    x, room, _, _ = state
     for i in range(x.shape[0]):
-        at_low = target - dx[i] * dlow[i]
-        at_high = target + dx[i] * dhigh[i]
+        # Mehrotra's correction: the product of the last changes is what a linear model of value times multiplier
+        # leaves out. The room shrinks as x grows, hence the other sign.
+        at_low = target - change.x[i] * change.low[i]
+        at_high = target + change.x[i] * change.high[i]
         drawn[i] += weight[i] * (slope[i] - f[i] + at_low / x[i] - at_high / room[i])
 
 
 @njit(cache=True, nogil=True)
-def barrier_change(slope, f, df, x, room, low, high, weight, target, dx, dlow, dhigh):
-    """Replace the change (dx, dlow, dhigh) by Newton's, corrected for the old one.
+def barrier_change(slope, f, df, state, weight, target, change):
+    """Replace the change by Newton's for a change df of the scores, corrected for the old one.
 
-    Returns the largest relative decrease of a value and of a multiplier.
+    Returns the largest relative decrease of a value and of a multiplier: 1 over the step that would bring one to 0.
     """
+    x, room, low, high = state
+    dx, dlow, dhigh = change
     primal = 0.0
     dual = 0.0
     for i in range(x.shape[0]):
@@ -279,6 +331,7 @@ def barrier_change(slope, f, df, x, room, low, high, weight, target, dx, dlow, d
         at_high = target + dx[i] * dhigh[i]
         d = weight[i] * (slope[i] - f[i] + at_low / x[i] - at_high / room[i] - df[i])
         dx[i] = d
+        # The multipliers follow from value times multiplier = target, linearised.
         dlow[i] = (at_low - low[i] * d) / x[i] - low[i]
         dhigh[i] = (at_high + high[i] * d) / room[i] - high[i]
         primal = max(primal, max(-d / x[i], d / room[i]))
@@ -287,8 +340,10 @@ def barrier_change(slope, f, df, x, room, low, high, weight, target, dx, dlow, d
 
 
 @njit(cache=True, nogil=True)
-def barrier_gap(x, room, low, high, dx, dlow, dhigh, primal, dual):
-    """Sum of value times multiplier after a step."""
+def barrier_gap(state, change, primal, dual):
+    """Sum of value times multiplier after a step of the given lengths."""
+    x, room, low, high = state
+    dx, dlow, dhigh = change
     total = 0.0
     for i in range(x.shape[0]):
         step = primal * dx[i]
@@ -297,8 +352,10 @@ def barrier_gap(x, room, low, high, dx, dlow, dhigh, primal, dual):
 
 
 @njit(cache=True, nogil=True)
-def barrier_move(x, room, low, high, dx, dlow, dhigh, primal, dual):
-    """Take a step; room is kept apart from x, since width - x would lose its digits."""
+def barrier_move(state, change, primal, dual):
+    """Take a step; room is stored beside x, since width - x would lose its digits close to the bound."""
+    x, room, low, high = state
+    dx, dlow, dhigh = change
     for i in range(x.shape[0]):
         step = primal * dx[i]
         x[i] += step
@@ -308,11 +365,12 @@ def barrier_move(x, room, low, high, dx, dlow, dhigh, primal, dual):
 
 
 @njit(cache=True, nogil=True)
-def total_loss(lower, kink, upper, below, above, f):
-    """Sum of the primal losses at scores f."""
+def total_loss(pieces, f):
+    """Sum of the primal losses at scores f: phi(u) - u f at the best u, which is the upper bound, kink or lower one."""
+    lower, kink, upper, below, above = pieces
     total = 0.0
     for i in range(f.shape[0]):
-        at_kink = (below[i] if kink[i] >= 0 else above[i]) * kink[i]
+        at_kink = (below[i] if kink[i] >= 0 else above[i]) * kink[i]  # so that phi(0) = 0
         if f[i] < above[i]:
             total += at_kink + above[i] * (upper[i] - kink[i]) - upper[i] * f[i]
         elif f[i] < below[i]:
@@ -336,7 +394,9 @@ def exp_double(values):
             x = max(min(row[j], 0.0), -708.0)
             t = x * _PER_DOUBLING + _ROUND
             k = t - _ROUND
+            # The rest r of x after k doublings; the upper part of log(2) first, whose product with k is exact.
             r = (x - k * _DOUBLING) - k * _DOUBLING_REST
+            # Taylor's polynomial by Horner's scheme: 1 / 13!, 1 / 12!, ...
             p = 1.0 / 6227020800.0
             p = p * r + 1.0 / 479001600.0
             p = p * r + 1.0 / 39916800.0
@@ -351,7 +411,7 @@ def exp_double(values):
             p = p * r + 0.5
             p = p * r + 1.0
             p = p * r + 1.0
-            # k is added to the exponent of p.
+            # Times 2^k: k, the last bits of t, is added to the exponent of p.
             bits = np.float64(p).view(np.int64) + (np.float64(t).view(np.int64) << 52)
             row[j] = np.int64(bits).view(np.float64)
 
@@ -374,5 +434,6 @@ def exp_single(values):
             p = p * r + np.float32(0.5)
             p = p * r + np.float32(1.0)
             p = p * r + np.float32(1.0)
+            # As above; an exponent begins at bit 23 here.
             bits = np.float32(p).view(np.int32) + (np.float32(t).view(np.int32) << np.int32(23))
             row[j] = np.int32(bits).view(np.float32)

@@ -1,13 +1,26 @@
-"""Hinge losses as small tables of numbers: weights and offsets.
+"""The losses of the kernel machines, made of hinges: the double hinge and the double ramp.
 
-A loss of the margin ``m = y f`` is ``sum_k weight[k] * max(0, offset[k] - m)``, with one row of the tables for each
-class. Symbols of Grandvalet et al. (2008): ``p_-``, ``p_+`` are Chow's two probabilities, ``f_-``, ``f_+`` their
-logits, ``H`` the entropy; ``f_1 < f_- < f_2 < f_+ < f_3`` are the scores at which the double hinge bends.
+**Double hinge.** A loss of the margin ``m = y f`` is ``sum_k weight[k] * max(0, offset[k] - m)``, with one row of
+weights and offsets for each class. Symbols of Grandvalet et al. (2008): ``p_-``, ``p_+`` are Chow's two probabilities,
+``f_-``, ``f_+`` their logits, ``H`` the entropy; ``f_1 < f_- < f_2 < f_+ < f_3`` are the scores at which it bends.
+
+**Double ramp.** Symbols of Shah and Manwani (2019): half-width ``rho`` of the reject band, ``mu`` of the slopes. One
+case costs, with r the price of its rejection and c that of its error,
+
+    L(m, rho) = r/mu ramp(m - rho) + (c - r)/mu ramp(m + rho),   ramp(t) = (mu - t)_+ - (-mu^2 - t)_+ ,
+
+which is eq. (4) for c = 1, r = d. Each ramp is a difference of two hinges, so that it is not convex. For any number a
+in [0, 1],
+
+    ramp(t) <= (mu - t)_+ + a (t + mu^2),   with equality where -a is a slope of (-mu^2 - t)_+ :
+
+the convex majoriser of a DC step. Where a = 1 the second hinge counts as active, where a = 0 as inactive.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +29,8 @@ from numpy.typing import NDArray
 
 from ..arrays import Floats
 from ..costs import Costs
+
+_TIE = 1e-7  # margins this close to a kink count as on it
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,20 +67,6 @@ def double_hinge(costs: Costs) -> Hinges:
     return Hinges(weights, offsets)
 
 
-def bartlett_wegkamp(costs: Costs) -> Hinges:
-    """The generalised hinge of Bartlett and Wegkamp (2008), in their own units: d = reject / error price."""
-    d = reject_share(costs)
-    return Hinges(np.tile([1.0, (1 - d) / d - 1], (2, 1)), np.tile([1.0, 0.0], (2, 1)))
-
-
-def hinge(costs: Costs) -> Hinges:
-    """The hinge of the ordinary SVM with error prices as weights; reject prices play no part."""
-    return Hinges(np.array([[costs.fp, 0.0], [costs.fn, 0.0]]), np.tile([1.0, 0.0], (2, 1)))
-
-
-LOSSES = {"double_hinge": double_hinge, "bartlett_wegkamp": bartlett_wegkamp, "hinge": hinge}
-
-
 def bends(costs: Costs) -> tuple[float, float, float]:
     """Scores ``(f_1, f_2, f_3)`` at which the double hinge bends."""
     p_minus, p_plus = costs.thresholds
@@ -89,6 +90,18 @@ def bartlett_wegkamp_threshold(costs: Costs) -> float:
     return _entropy(d) / (2 * d)
 
 
+def _bartlett_wegkamp_thresholds(costs: Costs) -> tuple[float, float]:
+    threshold = bartlett_wegkamp_threshold(costs)
+    return -threshold, threshold
+
+
+# Where a score of the double hinge is rejected: between the two thresholds of the rule.
+RULES: dict[str, Callable[[Costs], tuple[float, float]]] = {
+    "plugin": score_thresholds,
+    "bartlett_wegkamp": _bartlett_wegkamp_thresholds,
+}
+
+
 def break_even_score(costs: Costs) -> float:
     """Logit of the probability at which yes and no cost the same; it lies between the two thresholds."""
     return math.log(costs.fp) - math.log(costs.fn)
@@ -102,6 +115,100 @@ def reject_share(costs: Costs) -> float:
             "Use fp = fn and one reject price, or rule='plugin'."
         )
     return costs.reject_negative / costs.fp
+
+
+@dataclass(frozen=True, eq=False)
+class ActiveHinges:
+    """Which cases have the second hinge of their outer (``m - rho``) and inner (``m + rho``) ramp active: 0 or 1."""
+
+    outer: Floats
+    inner: Floats
+
+    def same(self, other: ActiveHinges) -> bool:
+        """Whether both name the same majoriser."""
+        return np.array_equal(self.outer, other.outer) and np.array_equal(self.inner, other.inner)
+
+
+@dataclass(frozen=True, eq=False)
+class RampLoss:
+    """Mean double ramp loss of a training set.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n,)
+        Labels -1, +1.
+    outer, inner : ndarray of shape (n,)
+        Heights of the two ramps over ``1 + mu``: ``w_i r_i / sum w`` and ``w_i (c_i - r_i) / sum w``.
+    mu : float
+        In (0, 1]; a ramp is ``mu + mu^2`` wide.
+    price : float
+        The largest price of an error, the unit of tolerances.
+    """
+
+    y: Floats
+    outer: Floats
+    inner: Floats
+    mu: float
+    price: float
+
+    @property
+    def rho_min(self) -> float:
+        """Smallest half-width at which the loss has a plateau: ``mu (1 + mu) / 2``."""
+        return self.mu * (1 + self.mu) / 2
+
+    def value(self, f: Floats, rho: float) -> float:
+        """Mean loss at scores f."""
+        m, width = self.y * f, self.mu + self.mu**2
+        outer = self.outer @ np.clip(self.mu + rho - m, 0.0, width)
+        inner = self.inner @ np.clip(self.mu - rho - m, 0.0, width)
+        return float(outer + inner) / self.mu
+
+    def majoriser(self, f: Floats, rho: float, active: ActiveHinges) -> float:
+        """Value of the majoriser with these hinges active, at scores f."""
+        m, total = self.y * f, 0.0
+        for height, t, on in ((self.outer, m - rho, active.outer), (self.inner, m + rho, active.inner)):
+            total += float(height @ (np.maximum(self.mu - t, 0.0) + on * (t + self.mu**2)))
+        return total / self.mu
+
+    def constant(self, active: ActiveHinges) -> float:
+        """What the dual of the majoriser adds to its terms in the dual variables."""
+        return float(self.outer @ active.outer + self.inner @ active.inner) * (1 + self.mu)
+
+    def active_hinges(self, f: Floats, rho: float, side: int) -> ActiveHinges:
+        """The majoriser that touches the loss at scores f; at a kink the hinge is active for ``side = 1`` only.
+
+        Solutions of linear programs have many margins exactly on a kink. Without a tolerance rounding would choose.
+        """
+        m, tie = self.y * f, side * _TIE * max(1.0, rho)
+        edge = tie - self.mu**2
+        return ActiveHinges((m - rho <= edge).astype(np.float64), (m + rho <= edge).astype(np.float64))
+
+    def no_active_hinges(self) -> ActiveHinges:
+        """The convex start: the second hinges left out."""
+        return ActiveHinges(np.zeros(len(self.y)), np.zeros(len(self.y)))
+
+    def random_active_hinges(self, rng: Any) -> ActiveHinges:
+        """A random start: up to half of the cases, at random, are given up."""
+        outer = rng.uniform(size=len(self.y)) < rng.uniform(0.0, 0.5)
+        inner = outer & (rng.uniform(size=len(self.y)) < 0.5)
+        return ActiveHinges(outer.astype(np.float64), inner.astype(np.float64))
+
+    def constants(self) -> list[tuple[float, float]]:
+        """Intercept and rho of the constant scores: reject all, all positive, all negative."""
+        rho = max(self.mu, self.rho_min)
+        # Far enough that no case is on a slope, nor on a kink.
+        far = 2 * (rho + self.mu + self.mu**2)
+        return [(0.0, 2 * rho), (far, rho), (-far, rho)]
+
+
+def double_ramp(costs: Costs, y: Floats, weights: Floats, mu: float) -> RampLoss:
+    """The loss for prices (of errors and rejections, by class), labels and weights of cases."""
+    costs.require_rejecting_pays()
+    share = weights / weights.sum()
+    positive = y > 0
+    reject = np.where(positive, costs.reject_positive, costs.reject_negative)
+    error = np.where(positive, costs.fn, costs.fp)
+    return RampLoss(y, share * reject, share * (error - reject), mu, costs.largest_error)
 
 
 def _one_minus_p_plus(costs: Costs) -> float:

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Floats, Indices
-from ..base import Evaluation, RejectOptionMixin
+from ..arrays import Floats
+from ..base import stopped_early, warn_not_converged
 from ..costs import Costs
-from ..labels import to_python
-from ..parameters import check_choice, check_max_iter, check_positive, check_share, check_weights, is_number
+from ..parameters import check_max_iter, check_number, check_switch
 from ..solution import Solution
-from ..validation import validate_data
+from .base import ClassRegionsMixin, TrainingSet, read_training_set, store_input
 from .coupled.problem import CoupledQP, coupled_qp
-from .coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
-from .inputs import (
-    INPUT_FORM,
-    check_both_classes_weigh,
-    check_kernel_matrix,
-    check_kernel_parameters,
-    settle_kernel,
-    some_cases,
-)
-from .kernels import dense
 
 
-class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
+class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
     """Two one-class support vector machines, coupled: CONSUM.
 
     Each class has a region, ``f+(x) = <w+, phi(x)> - rho+ >= 0`` and ``f-(x) = <w-, phi(x)> - rho- >= 0``. A case
@@ -194,123 +180,53 @@ class CoupledOneClassSVC(RejectOptionMixin, BaseEstimator):
         -------
         self
         """
-        X, codes, weights = self._check_input(X, y, sample_weight)
-        costs = self._fit_costs()
-        used = _positive_first(codes, weights)
-        cases = some_cases(X, used, self.kernel)
-        self._kernel = settle_kernel(self, cases, weights[used])
-        signs = np.where(codes[used] == 1, 1.0, -1.0)
-        problem = coupled_qp(signs, weights[used], nu=self._nu(), C=float(self.C), costs=costs)
-        solution = self._solve(problem, cases)
-        self._store(solution, problem, cases, used)
+        training = read_training_set(self, X, y, sample_weight, second_class_first=True)
+        prices = self._settle_costs(training.labels.classes)
+        problem = coupled_qp(
+            training.signs,
+            training.weights,
+            nu=self._nu(prices.pos_label, training.labels.classes),
+            C=float(self.C),
+            costs=prices.oriented,
+        )
+        solution = self._solve(problem, training)
+        store_input(self, X, training, prices)
+        self._store(solution, problem, training)
         self._warn_if_unfinished(solution)
         return self
 
-    def _check_input(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Indices, Floats]:
-        """Return the cases, their class numbers and their weights."""
-        self._check_parameters()
-        X, y = validate_data(self, X, y, **INPUT_FORM)
-        codes = self._fit_labels(y)
-        self._require_two_classes()
-        weights = check_weights(sample_weight, len(codes))
-        check_both_classes_weigh(codes, weights)
-        if self.kernel == "precomputed":
-            check_kernel_matrix(X)
-        return X, codes, weights
-
     def _check_parameters(self) -> None:
-        if not is_number(self.C) or not (np.isfinite(self.C) and self.C >= 0):
-            raise ValueError(
-                f"C must be a finite number, not negative; got {self.C!r}. 0 gives two independent one-class machines."
-            )
-        check_share("nu_positive", self.nu_positive, or_one=True)
-        check_share("nu_negative", self.nu_negative, or_one=True)
-        check_positive(self, "tol", "cache_size")
-        check_choice("rejection", self.rejection, REJECTIONS)
-        if not isinstance(self.nonnegative_rho, bool | np.bool_):
-            raise ValueError(f"nonnegative_rho must be True or False; got {self.nonnegative_rho!r}.")
+        check_number("C", self.C, 0.0, remedy="0 gives two independent one-class machines.")
+        check_switch("nonnegative_rho", self.nonnegative_rho)
         check_max_iter(self.max_iter)
-        check_kernel_parameters(self)
+        super()._check_parameters()
 
-    def _nu(self) -> tuple[float, float]:
-        """The shares of ``classes_[0]`` and ``classes_[1]``."""
-        nu = float(self.nu_negative), float(self.nu_positive)
-        return nu if self.pos_label_ == self.classes_[1] else nu[::-1]
-
-    def _solve(self, problem: CoupledQP, X: Any) -> Solution:
+    def _solve(self, problem: CoupledQP, training: TrainingSet) -> Solution:
         # Here, not above: the solvers load the compiler, which prediction does not need.
         from .coupled.solver import coupled_source, solve_coupled
 
-        rows = coupled_source(X, self._kernel, cache_bytes=int(self.cache_size * 2**20), tol=self.tol)
-        return solve_coupled(
-            problem, rows, tol=self.tol, max_iter=self.max_iter, nonnegative=bool(self.nonnegative_rho)
-        )
+        cache_bytes = int(self.cache_size * 2**20)
+        rows = coupled_source(training.cases, training.kernel, cache_bytes=cache_bytes, tol=self.tol)
+        nonnegative = bool(self.nonnegative_rho)
+        return solve_coupled(problem, rows, tol=self.tol, max_iter=self.max_iter, nonnegative=nonnegative)
 
-    def _store(self, solution: Solution, problem: CoupledQP, X: Any, used: Indices) -> None:
+    def _store(self, solution: Solution, problem: CoupledQP, training: TrainingSet) -> None:
         """Publish the support vectors, in the order of the training cases, and the certificate."""
         coef, facts = solution.model.point.coefficients(problem.y), solution.model.certificate
         support = np.flatnonzero(coef.any(axis=0))
-        support = support[np.argsort(used[support])]
-        self.support_ = used[support]
+        support = support[np.argsort(training.used[support])]
+        self._store_regions(np.array([facts.rho_negative, facts.rho_positive]), support, training)
         self.dual_coef_ = coef[:, support]
-        self.support_vectors_ = X[support] if self.kernel != "precomputed" else np.empty((0, 0))
-        if self.kernel == "precomputed":
-            self._support_diagonal = self._kernel.diagonal(X)[support]
-        self._support_codes = (problem.y[support] > 0).astype(np.intp)
-        self.intercept_ = -np.array([facts.rho_negative, facts.rho_positive])
-        own = 1 if self.pos_label_ == self.classes_[1] else 0
-        self.rho_positive_, self.rho_negative_ = -float(self.intercept_[own]), -float(self.intercept_[1 - own])
         self.rho_ = facts.rho
-        self.objective_ = solution.objective
         self.dual_gap_ = facts.gap
-        self.residual_ = solution.residual
-        self.n_iter_ = solution.n_iter
+        self._publish(solution)
 
     def _warn_if_unfinished(self, solution: Solution) -> None:
         if not solution.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped after {solution.n_iter} steps with residual_="
-                f"{solution.residual:.3g} > tol={self.tol:g} (dual_gap_={self.dual_gap_:.3g}). "
-                "Raise max_iter or tol, lower C, or standardise the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
-    def _evaluate(self, X: Any) -> Evaluation:
-        check_is_fitted(self, "support_")
-        check_choice("rejection", self.rejection, REJECTIONS)
-        X = validate_data(self, X, reset=False, **INPUT_FORM)
-        return evaluate_regions(self._scores(X), -self.intercept_, self.rejection, X)
+            stopped = f"{stopped_early(type(self).__name__, solution, self.tol)} (dual_gap_={self.dual_gap_:.3g})"
+            warn_not_converged(stopped, "Raise max_iter or tol, lower C, or standardise the features.")
 
     def _scores(self, X: Any) -> Floats:
-        """Scores ``<w, phi>`` in both machines, one column a class."""
         if self._kernel.name == "precomputed":
             return np.asarray(X[:, self.support_] @ self.dual_coef_.T)
         return self._kernel.expansion(X, self.support_vectors_, self.dual_coef_.T)
-
-    def _reasons(self, evaluation: Evaluation) -> list[str]:
-        _, X = evaluation.detail
-        labels = [to_python(self.classes_[code]) for code in self._support_codes]
-
-        def nearest(rows: Indices) -> list[str]:
-            return closest(self._closeness(X[rows]), self.support_, labels)
-
-        return region_reasons(evaluation, [to_python(label) for label in self.classes_], nearest)
-
-    def _closeness(self, X: Any) -> Floats:
-        """How close cases are to the support vectors: the closer, the greater."""
-        if self._kernel.name == "precomputed":
-            return 2.0 * dense(X[:, self.support_]) - self._support_diagonal
-        return self._kernel.closeness(X, self.support_vectors_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        return tags
-
-
-def _positive_first(codes: Indices, weights: Floats) -> Indices:
-    """Positions of the cases with a weight: those of the second class, then those of the first."""
-    used = np.flatnonzero(weights)
-    return used[np.argsort(-codes[used], kind="stable")]

@@ -1,7 +1,8 @@
 """Rows of a kernel matrix that is never formed as a whole, and their bounded cache.
 
 Two sources have the same methods: `VectorRows` computes rows from the cases by one matrix product, `MatrixRows`
-reads them from a matrix. `active` are the columns in play; the solver drops those it has settled (shrinking).
+reads them from a matrix; `kernel_source` chooses. `active` are the columns still worked on; the solver drops those it
+has settled (shrinking).
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from ..arrays import Floats, Indices
 from . import loops
 from .kernels import Kernel, centred, dense, finite, log_factors, squared_norms, stretches
 
+WHOLE = 2048  # up to this many cases the matrix is held whole, and a solver takes it as one block
+FINEST_SINGLE_TOL = 1e-5  # tolerances below need kernel values in double precision
+_LARGEST_SINGLE = 1e10  # features beyond this overflow in single precision once they are multiplied
+_SINGLE_ERROR = 1e-5  # rounding of single-precision kernel values that recomputed scores make up for
 _SAMPLED = 64
 _SIDE = 320  # of a tile of kernel values: it stays in the processor's cache
 
@@ -30,7 +35,7 @@ class MatrixRows:
         self.active: Indices = np.arange(self.n)
 
     def square(self, rows: Indices) -> NDArray[Any]:
-        """Kernel values among some active cases, given by their positions in `active`."""
+        """Kernel values among the active cases at these positions in `active`."""
         chosen = self.active[rows]
         out = np.empty((len(rows), len(rows)), dtype=self.K.dtype)
         loops.gather_block(self.K, chosen, chosen, out)
@@ -94,7 +99,7 @@ class VectorRows:
         self._set_up()
 
     def square(self, rows: Indices) -> NDArray[Any]:
-        """Kernel values among some active cases, given by their positions in `active`."""
+        """Kernel values among the active cases at these positions in `active`."""
         chosen = self.active[rows]
         out = self._values(chosen, self._take(self._right, chosen))
         np.fill_diagonal(out, self.diagonal[chosen])
@@ -225,6 +230,33 @@ class VectorRows:
             return self.kernel(self._left[rows], right).astype(self.dtype)
         products = dense(self._left[rows] @ right.T)
         return self.kernel.finish(products, self._right[1][rows], norms)
+
+
+def kernel_source(
+    X: Any, kernel: Kernel, *, cache_bytes: int, tol: float, whole: int = WHOLE
+) -> MatrixRows | VectorRows:
+    """Choose how kernel rows are obtained: up to `whole` cases all at once and in double precision, else on demand."""
+    n = X.shape[0]
+    if kernel.name == "precomputed":
+        return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
+    if n <= whole:
+        return MatrixRows(finite(_whole_matrix(X, kernel), kernel))
+    single = tol >= FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
+    rows = VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=np.float32 if single else np.float64)
+    if single and rows.error() > _SINGLE_ERROR:
+        rows.refine()
+    return rows
+
+
+def _whole_matrix(X: Any, kernel: Kernel) -> Floats:
+    """The kernel matrix of the cases, a few rows at a time."""
+    if callable(kernel.name):
+        return np.ascontiguousarray(kernel(X, X))
+    X = centred(X) if kernel.name == "rbf" else X
+    K = np.empty((X.shape[0], X.shape[0]))
+    for rows in stretches(len(K), len(K), 2**17):  # small enough to stay in the processor's cache
+        K[rows] = kernel(X[rows], X)
+    return K
 
 
 def gaussian_scores(X: Floats, gamma: float, beta: Floats) -> Floats:

@@ -1,63 +1,86 @@
 """The compiled loops of the coupled one-class machines: functions of arrays and scalars, serial, free of the GIL.
 
-Names follow `coupled_qp`: positive cases come first, ``n_pos`` of them; ``alpha, gamma, mu`` is the point, ``cap_a,
-cap_g, cap_m`` its upper bounds; ``F`` is each case's score in the machine of its own class and ``m`` its margin.
+Names follow `coupled.problem`: positive cases come first, ``n_pos`` of them; ``F`` is each case's score in the machine
+of its own class and ``m`` its margin. The variables form three groups, each with a fixed sum: the alphas of either
+class, and the gammas and mus of all cases. Arrays that go together are passed as one of the named tuples below. They
+are defined in this file, because the compiler's cache notices changes in no other.
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
 _FLOOR = 1e-12  # least curvature of a pair: duplicates have none
+_NEAR = 1.0 + 1e-12  # rooms that differ by rounding only are equal
+
+
+class Variables(NamedTuple):
+    """One value per case and kind of variable: a point, or its upper bounds."""
+
+    alpha: Any
+    gamma: Any
+    mu: Any
+
+
+class Moves(NamedTuple):
+    """How far each case violates the conditions: by a larger or smaller alpha, by a larger or smaller margin part."""
+
+    up_alpha: Any
+    down_alpha: Any
+    up_margin: Any
+    down_margin: Any
 
 
 @njit(cache=True, nogil=True)
-def own_class_ends(start, stop, cap_a, alpha, F):
+def own_class_ends(start, stop, caps, point, F):
     """Lowest F among the alphas of a class that may grow, where it is, and the highest among those that may shrink."""
     low, high, i = np.inf, -np.inf, -1
     for t in range(start, stop):
-        if alpha[t] < cap_a[t] and F[t] < low:
+        if point.alpha[t] < caps.alpha[t] and F[t] < low:
             low = F[t]
             i = t
-        if alpha[t] > 0.0 and F[t] > high:
+        if point.alpha[t] > 0.0 and F[t] > high:
             high = F[t]
     return low, high, i
 
 
 @njit(cache=True, nogil=True)
-def margin_ends(cap_g, cap_m, gamma, mu, m):
+def margin_ends(caps, point, m):
     """The same for the joint group, where v = -m for a gamma and m for a mu.
 
-    Returns the highest v that may rise (a gamma that grows, a mu that shrinks), the lowest that may fall, the case of
-    the first, and whether it is a gamma (1) or a mu (-1).
+    The group keeps ``sum gamma - sum mu``: a gamma may grow while another gamma shrinks, or a mu grows with it. With v
+    both kinds are treated alike. Returns the highest v that may rise (a gamma that grows, a mu that shrinks), the
+    lowest that may fall, the case of the first, and whether it is a gamma (1) or a mu (-1).
     """
     high, low, i, kind = -np.inf, np.inf, -1, 1.0
     for t in range(m.shape[0]):
         v = m[t]
-        if gamma[t] < cap_g[t] and -v > high:
+        if point.gamma[t] < caps.gamma[t] and -v > high:
             high = -v
             i = t
             kind = 1.0
-        if mu[t] > 0.0 and v > high:
+        if point.mu[t] > 0.0 and v > high:
             high = v
             i = t
             kind = -1.0
-        if gamma[t] > 0.0 and -v < low:
+        if point.gamma[t] > 0.0 and -v < low:
             low = -v
-        if mu[t] < cap_m[t] and v < low:
+        if point.mu[t] < caps.mu[t] and v < low:
             low = v
     return high, low, i, kind
 
 
 @njit(cache=True, nogil=True)
-def own_class_partner(K, diag, i, start, stop, alpha, F):
-    """The alpha of the class that promises the largest decrease together with i."""
+def own_class_partner(K, diag, i, start, stop, point, F):
+    """The alpha of the class that promises the largest decrease together with i: slope^2 / curvature."""
     Ki = K[i]
     best, j = -1.0, -1
     for t in range(start, stop):
         d = F[t] - F[i]
-        if d > 0.0 and alpha[t] > 0.0:
+        if d > 0.0 and point.alpha[t] > 0.0:
             gain = d * d / max(diag[i] + diag[t] - 2.0 * Ki[t], _FLOOR)
             if gain > best:
                 best = gain
@@ -66,21 +89,23 @@ def own_class_partner(K, diag, i, start, stop, alpha, F):
 
 
 @njit(cache=True, nogil=True)
-def margin_partner(K, diag, i, kind_i, v_i, n_pos, cap_m, gamma, mu, m):
+def margin_partner(K, diag, i, kind_i, n_pos, caps, point, m):
     """The gamma or mu that promises the largest decrease together with i, and which of the two it is."""
     Ki = K[i]
+    v_i = -m[i] if kind_i > 0 else m[i]
     best, j, kind_j = -1.0, -1, 1.0
     for t in range(m.shape[0]):
+        # The coefficients of the pair in w+ - w- have the signs of label times kind, which turn that of the kernel.
         sign = kind_i if (t < n_pos) == (i < n_pos) else -kind_i
         d = v_i + m[t]
-        if d > 0.0 and gamma[t] > 0.0:
+        if d > 0.0 and point.gamma[t] > 0.0:
             gain = d * d / max(diag[i] + diag[t] - 2.0 * sign * Ki[t], _FLOOR)
             if gain > best:
                 best = gain
                 j = t
                 kind_j = 1.0
         d = v_i - m[t]
-        if d > 0.0 and mu[t] < cap_m[t]:
+        if d > 0.0 and point.mu[t] < caps.mu[t]:
             gain = d * d / max(diag[i] + diag[t] + 2.0 * sign * Ki[t], _FLOOR)
             if gain > best:
                 best = gain
@@ -90,21 +115,55 @@ def margin_partner(K, diag, i, kind_i, v_i, n_pos, cap_m, gamma, mu, m):
 
 
 @njit(cache=True, nogil=True)
-def coupled_smo(K, n_pos, cap_a, cap_g, cap_m, alpha, gamma, mu, F, m, tol, max_iter):
+def step_margin_pair(i, kind_i, j, kind_j, step, caps, point):
+    """Raise v_i and lower v_j by `step`, at most to the nearest bound; returns the step taken.
+
+    Bounds are assigned, not added up, so that the sets of the optimality conditions are told apart by equality.
+    """
+    room_i = caps.gamma[i] - point.gamma[i] if kind_i > 0 else point.mu[i]
+    room_j = point.gamma[j] if kind_j > 0 else caps.mu[j] - point.mu[j]
+    step = min(step, room_i, room_j)
+    near = step * _NEAR
+    if kind_i > 0:
+        point.gamma[i] = caps.gamma[i] if room_i <= near else point.gamma[i] + step
+    else:
+        point.mu[i] = 0.0 if room_i <= near else point.mu[i] - step
+    if kind_j > 0:
+        point.gamma[j] = 0.0 if room_j <= near else point.gamma[j] - step
+    else:
+        point.mu[j] = caps.mu[j] if room_j <= near else point.mu[j] + step
+    return step
+
+
+@njit(cache=True, nogil=True)
+def step_own_pair(i, j, step, caps, point):
+    """Raise alpha_i and lower alpha_j by `step`, at most to the nearest bound; returns the step taken."""
+    room_i = caps.alpha[i] - point.alpha[i]
+    room_j = point.alpha[j]
+    step = min(step, room_i, room_j)
+    near = step * _NEAR
+    point.alpha[i] = caps.alpha[i] if room_i <= near else point.alpha[i] + step
+    point.alpha[j] = 0.0 if room_j <= near else point.alpha[j] - step
+    return step
+
+
+@njit(cache=True, nogil=True)
+def coupled_smo(K, n_pos, caps, point, F, m, tol, max_iter):
     """Sequential minimal optimisation in three groups, with second-order pairs, on a square kernel matrix.
 
     Each step takes the group that violates its optimality condition most. Changes the point, `F` and `m` in place;
     returns the number of steps and the last violation.
     """
     n = m.shape[0]
-    diag = np.empty(n)
+    diag = np.empty(n)  # side by side: on the diagonal of K they would lie a row apart
     for t in range(n):
         diag[t] = K[t, t]
-    low_p, high_p, i_p = own_class_ends(0, n_pos, cap_a, alpha, F)
-    low_n, high_n, i_n = own_class_ends(n_pos, n, cap_a, alpha, F)
+    low_p, high_p, i_p = own_class_ends(0, n_pos, caps, point, F)
+    low_n, high_n, i_n = own_class_ends(n_pos, n, caps, point, F)
     steps = 0
     while True:
-        high_m, low_m, i_m, kind_i = margin_ends(cap_g, cap_m, gamma, mu, m)
+        # Every step changes all margins, so that the ends of the joint group are always looked for again.
+        high_m, low_m, i_m, kind_i = margin_ends(caps, point, m)
         positive = max(high_p - low_p, 0.0)
         negative = max(high_n - low_n, 0.0)
         margin = max(high_m - low_m, 0.0)
@@ -115,7 +174,7 @@ def coupled_smo(K, n_pos, cap_a, cap_g, cap_m, alpha, gamma, mu, F, m, tol, max_
         # Along a pair of margins the objective has twice the curvature: both machines move.
         if 0.5 * margin * margin > max(positive, negative) ** 2:
             i = i_m
-            j, kind_j = margin_partner(K, diag, i, kind_i, high_m, n_pos, cap_m, gamma, mu, m)
+            j, kind_j = margin_partner(K, diag, i, kind_i, n_pos, caps, point, m)
             if j < 0:
                 return steps, violation
             v_j = -m[j] if kind_j > 0 else m[j]
@@ -123,23 +182,13 @@ def coupled_smo(K, n_pos, cap_a, cap_g, cap_m, alpha, gamma, mu, F, m, tol, max_
             y_j = 1.0 if j < n_pos else -1.0
             curvature = diag[i] + diag[j] - 2.0 * y_i * y_j * kind_i * kind_j * K[i, j]
             step = (high_m - v_j) / (2.0 * max(curvature, _FLOOR))
-            room_i = cap_g[i] - gamma[i] if kind_i > 0 else mu[i]
-            room_j = gamma[j] if kind_j > 0 else cap_m[j] - mu[j]
-            step = min(step, room_i, room_j)
-            near = step * (1.0 + 1e-12)
-            # Ends are assigned, not added up, so that sets are told apart by equality.
-            if kind_i > 0:
-                gamma[i] = cap_g[i] if room_i <= near else gamma[i] + step
-            else:
-                mu[i] = 0.0 if room_i <= near else mu[i] - step
-            if kind_j > 0:
-                gamma[j] = 0.0 if room_j <= near else gamma[j] - step
-            else:
-                mu[j] = cap_m[j] if room_j <= near else mu[j] + step
+            step = step_margin_pair(i, kind_i, j, kind_j, step, caps, point)
             c_i = y_i * kind_i * step
             c_j = y_j * kind_j * step
             Ki = K[i]
             Kj = K[j]
+            # w+ moves by c_i phi_i - c_j phi_j and w- by as much the other way: one score of a case rises, the other
+            # falls. Two loops instead of a label per case: no branch, so that the processor takes several at a time.
             for t in range(n_pos):
                 x = c_i * Ki[t] - c_j * Kj[t]
                 F[t] += x
@@ -148,25 +197,21 @@ def coupled_smo(K, n_pos, cap_a, cap_g, cap_m, alpha, gamma, mu, F, m, tol, max_
                 x = c_i * Ki[t] - c_j * Kj[t]
                 F[t] -= x
                 m[t] -= 2.0 * x
-            low_p, high_p, i_p = own_class_ends(0, n_pos, cap_a, alpha, F)
-            low_n, high_n, i_n = own_class_ends(n_pos, n, cap_a, alpha, F)
+            low_p, high_p, i_p = own_class_ends(0, n_pos, caps, point, F)
+            low_n, high_n, i_n = own_class_ends(n_pos, n, caps, point, F)
         else:
             is_positive = positive >= negative
             i = i_p if is_positive else i_n
             start = 0 if is_positive else n_pos
             stop = n_pos if is_positive else n
-            j = own_class_partner(K, diag, i, start, stop, alpha, F)
+            j = own_class_partner(K, diag, i, start, stop, point, F)
             if j < 0:
                 return steps, violation
             step = (F[j] - F[i]) / max(diag[i] + diag[j] - 2.0 * K[i, j], _FLOOR)
-            room_i = cap_a[i] - alpha[i]
-            room_j = alpha[j]
-            step = min(step, room_i, room_j)
-            near = step * (1.0 + 1e-12)
-            alpha[i] = cap_a[i] if room_i <= near else alpha[i] + step
-            alpha[j] = 0.0 if room_j <= near else alpha[j] - step
+            step = step_own_pair(i, j, step, caps, point)
             Ki = K[i]
             Kj = K[j]
+            # One machine moves: the scores F of its own class, and the margins of everybody.
             for t in range(start, stop):
                 x = step * (Ki[t] - Kj[t])
                 F[t] += x
@@ -175,39 +220,41 @@ def coupled_smo(K, n_pos, cap_a, cap_g, cap_m, alpha, gamma, mu, F, m, tol, max_
             stop = n if is_positive else n_pos
             for t in range(start, stop):
                 m[t] -= step * (Ki[t] - Kj[t])
+            # The other class's scores are as they were, and so are its ends.
             if is_positive:
-                low_p, high_p, i_p = own_class_ends(0, n_pos, cap_a, alpha, F)
+                low_p, high_p, i_p = own_class_ends(0, n_pos, caps, point, F)
             else:
-                low_n, high_n, i_n = own_class_ends(n_pos, n, cap_a, alpha, F)
+                low_n, high_n, i_n = own_class_ends(n_pos, n, caps, point, F)
 
 
 @njit(cache=True, nogil=True)
-def violations(n_pos, cap_a, cap_g, cap_m, alpha, gamma, mu, F, m, up_a, down_a, up_m, down_m):
+def violations(n_pos, caps, point, F, m, moves):
     """Write how far the variables of each case violate their group's condition, by growing or by shrinking.
 
     A value of 0 is on the edge; -inf, no such move. Returns the largest violation, and thresholds rho-, rho+, rho in
     the middle between the ends of each group.
     """
     n = m.shape[0]
-    low_p, high_p, _ = own_class_ends(0, n_pos, cap_a, alpha, F)
-    low_n, high_n, _ = own_class_ends(n_pos, n, cap_a, alpha, F)
-    high, low, _, _ = margin_ends(cap_g, cap_m, gamma, mu, m)
+    low_p, high_p, _ = own_class_ends(0, n_pos, caps, point, F)
+    low_n, high_n, _ = own_class_ends(n_pos, n, caps, point, F)
+    high, low, _, _ = margin_ends(caps, point, m)
     for t in range(n):
         upper = high_p if t < n_pos else high_n
         lower = low_p if t < n_pos else low_n
-        up_a[t] = upper - F[t] if alpha[t] < cap_a[t] else -np.inf
-        down_a[t] = F[t] - lower if alpha[t] > 0.0 else -np.inf
+        moves.up_alpha[t] = upper - F[t] if point.alpha[t] < caps.alpha[t] else -np.inf
+        moves.down_alpha[t] = F[t] - lower if point.alpha[t] > 0.0 else -np.inf
+        # A case has a gamma and a mu, and counts with the one that violates more.
         rising = -np.inf
         falling = -np.inf
-        if gamma[t] < cap_g[t]:
+        if point.gamma[t] < caps.gamma[t]:
             rising = -m[t] - low
-        if mu[t] > 0.0:
+        if point.mu[t] > 0.0:
             rising = max(rising, m[t] - low)
-        if gamma[t] > 0.0:
+        if point.gamma[t] > 0.0:
             falling = high + m[t]
-        if mu[t] < cap_m[t]:
+        if point.mu[t] < caps.mu[t]:
             falling = max(falling, high - m[t])
-        up_m[t] = rising
-        down_m[t] = falling
+        moves.up_margin[t] = rising
+        moves.down_margin[t] = falling
     violation = max(high_p - low_p, high_n - low_n, high - low)
     return violation, 0.5 * (low_n + high_n), 0.5 * (low_p + high_p), -0.5 * (low + high)

@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from ...arrays import Flags, Floats
-from .problem import CoupledQP, DualPoint
+from .problem import CoupledPoint, CoupledQP
 
 _MOST_FREE = 1500
 _MOST_STEPS = 20
 _RIDGE = 1e-11  # share of the diagonal: duplicates and linear kernels leave directions without curvature
 
 
-def free_steps(problem: CoupledQP, K: NDArray[Any], point: DualPoint, F: Floats, m: Floats) -> int:
+def free_steps(problem: CoupledQP, K: NDArray[Any], point: CoupledPoint, F: Floats, m: Floats) -> int:
     """Move the free variables on a square kernel matrix, with F and m; returns the number of steps."""
     for step in range(_MOST_STEPS):
         free = _Free(problem, point)
@@ -45,7 +45,7 @@ def free_steps(problem: CoupledQP, K: NDArray[Any], point: DualPoint, F: Floats,
 class _Free:
     """The free variables, one after the other: alphas, gammas, mus."""
 
-    def __init__(self, problem: CoupledQP, point: DualPoint) -> None:
+    def __init__(self, problem: CoupledQP, point: CoupledPoint) -> None:
         inside = [
             np.flatnonzero((value > 0) & (value < cap))
             for value, cap in zip(point.values(), problem.caps(), strict=True)
@@ -79,11 +79,11 @@ class _Free:
         length = min(limit, float(room.min()))
         return length, room <= length * (1.0 + 1e-12)
 
-    def move(self, point: DualPoint, direction: Floats, length: float, blocked: Flags) -> DualPoint:
+    def move(self, point: CoupledPoint, direction: Floats, length: float, blocked: Flags) -> CoupledPoint:
         """Write the new values, those that are stopped exactly at their ends; returns the change of all variables."""
         after = np.clip(self._value + length * direction, 0.0, self._cap)
         after[blocked] = np.where(direction > 0, self._cap, 0.0)[blocked]
-        change = DualPoint(*(np.zeros(len(point.alpha)) for _ in range(3)))
+        change = CoupledPoint(*(np.zeros(len(point.alpha)) for _ in range(3)))
         parts = (np.split(values, self._ends) for values in (self.cases, after, after - self._value))
         for cases, new, moved, value, delta in zip(*parts, point.values(), change.values(), strict=True):
             value[cases], delta[cases] = new, moved
@@ -107,7 +107,7 @@ def _direction(H: Floats, sums: Floats, slope: Floats) -> Floats:
     return direction - sums.T @ ((sums @ direction) / norms)
 
 
-def _add(problem: CoupledQP, K: NDArray[Any], change: DualPoint, F: Floats, m: Floats) -> None:
+def _add(problem: CoupledQP, K: NDArray[Any], change: CoupledPoint, F: Floats, m: Floats) -> None:
     difference = change.difference(problem.y)
     moved = np.flatnonzero((change.alpha != 0) | (difference != 0))
     both = K[:, moved] @ np.column_stack([change.alpha, difference])[moved]

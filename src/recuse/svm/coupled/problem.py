@@ -14,7 +14,7 @@ and its dual (9), with ``w+ = sum_{y=+1} alpha_i phi_i + s``, ``w- = sum_{y=-1} 
               0 <= alpha_i <= a_i,  0 <= gamma_i <= g_i,  0 <= mu_i <= u_i.
 
 The primal optimum is -Q. The derivative of Q by alpha_i is the case's score in the machine of its own class, called F
-here, that by gamma_i or mu_i its margin m: these two numbers a case are all the solvers look at.
+here, that by gamma_i or mu_i its margin m: these two numbers per case are all the solvers look at.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class CoupledQP:
         return self.cap_a, self.cap_g, self.cap_m
 
     def take(self, rows: NDArray[Any]) -> CoupledQP:
-        """The same bounds for some of the cases, given in ascending order."""
+        """The bounds of these cases, given in ascending order."""
         return CoupledQP(self.y[rows], self.cap_a[rows], self.cap_g[rows], self.cap_m[rows])
 
     def without_band(self) -> CoupledQP:
@@ -75,23 +75,23 @@ class CoupledQP:
 
 
 @dataclass(eq=False)
-class DualPoint:
+class CoupledPoint:
     """Values of the dual variables, each of shape (n,)."""
 
     alpha: Floats
     gamma: Floats
     mu: Floats
 
-    def copy(self) -> DualPoint:
+    def copy(self) -> CoupledPoint:
         """A point of its own."""
         return self.take(slice(None))
 
-    def take(self, rows: Any) -> DualPoint:
-        """The variables of some of the cases."""
-        return DualPoint(self.alpha[rows].copy(), self.gamma[rows].copy(), self.mu[rows].copy())
+    def take(self, rows: Any) -> CoupledPoint:
+        """The variables of these cases."""
+        return CoupledPoint(self.alpha[rows].copy(), self.gamma[rows].copy(), self.mu[rows].copy())
 
-    def put(self, rows: Any, part: DualPoint) -> None:
-        """Write the variables of some of the cases."""
+    def put(self, rows: Any, part: CoupledPoint) -> None:
+        """Write the variables of these cases."""
         self.alpha[rows], self.gamma[rows], self.mu[rows] = part.alpha, part.gamma, part.mu
 
     def values(self) -> tuple[Floats, Floats, Floats]:
@@ -109,7 +109,7 @@ class DualPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class CoupledCertificate:
     """What is known about a point: the thresholds that are best for it, and both objectives.
 
     Attributes
@@ -117,7 +117,7 @@ class Certificate:
     rho_negative, rho_positive, rho : float
         The thresholds.
     primal, dual : float
-        The values of the two problems, Q with its sign turned for the dual.
+        The values of the two problems; that of the dual is -Q.
     unit : float
         What the gap is compared with.
     """
@@ -144,8 +144,8 @@ class Certificate:
 class CoupledModel:
     """Where a solver ended."""
 
-    point: DualPoint
-    certificate: Certificate
+    point: CoupledPoint
+    certificate: CoupledCertificate
 
 
 def coupled_qp(y: Floats, weights: Floats, *, nu: tuple[float, float], C: float, costs: Costs) -> CoupledQP:
@@ -177,12 +177,12 @@ def coupled_qp(y: Floats, weights: Floats, *, nu: tuple[float, float], C: float,
     )
 
 
-def start_point(problem: CoupledQP) -> DualPoint:
+def start_point(problem: CoupledQP) -> CoupledPoint:
     """A feasible point: the alphas of the first cases of each class at their bounds until they sum to 1."""
     alpha = np.zeros(len(problem))
     for cases in (slice(problem.n_pos), slice(problem.n_pos, None)):
         alpha[cases] = fill(problem.cap_a[cases], 1.0)
-    return DualPoint(alpha, np.zeros(len(problem)), np.zeros(len(problem)))
+    return CoupledPoint(alpha, np.zeros(len(problem)), np.zeros(len(problem)))
 
 
 def fill(caps: Floats, total: float) -> Floats:
@@ -195,17 +195,17 @@ def fill(caps: Floats, total: float) -> Floats:
 
 @dataclass(frozen=True)
 class Settled:
-    """What cases out of play hold: sums of the alphas of each class, and of the gammas less the mus."""
+    """What inactive cases hold: sums of the alphas of each class, and of the gammas minus the mus."""
 
     negative: float = 0.0
     positive: float = 0.0
     margin: float = 0.0
 
 
-_NOBODY = Settled()
+_NONE = Settled()
 
 
-def best_thresholds(problem: CoupledQP, F: Floats, m: Floats, settled: Settled = _NOBODY) -> tuple[float, float, float]:
+def best_thresholds(problem: CoupledQP, F: Floats, m: Floats, settled: Settled = _NONE) -> tuple[float, float, float]:
     """rho-, rho+ and rho, each by exact minimisation of the primal in one variable."""
     own, first = [], problem.n_pos
     for cases, held in ((slice(first, None), settled.negative), (slice(first), settled.positive)):
@@ -217,7 +217,7 @@ def best_thresholds(problem: CoupledQP, F: Floats, m: Floats, settled: Settled =
 
 
 def slackness(
-    problem: CoupledQP, point: DualPoint, F: Floats, m: Floats, thresholds: tuple[float, float, float]
+    problem: CoupledQP, point: CoupledPoint, F: Floats, m: Floats, thresholds: tuple[float, float, float]
 ) -> float:
     """The duality gap as a sum over cases: those that are settled at the right bounds add nothing to it.
 
@@ -230,7 +230,7 @@ def slackness(
     return total + float(problem.cap_m @ np.maximum(-rho - m, 0.0) - point.mu @ (-rho - m))
 
 
-def certify(problem: CoupledQP, point: DualPoint, F: Floats, m: Floats, diagonal: float) -> Certificate:
+def certify(problem: CoupledQP, point: CoupledPoint, F: Floats, m: Floats, diagonal: float) -> CoupledCertificate:
     """Evaluate a feasible point with its exact F and m; `diagonal` is the kernel's mean diagonal."""
     rho_negative, rho_positive, rho = best_thresholds(problem, F, m)
     Q = 0.5 * float(point.alpha @ F + (point.gamma + point.mu) @ m)
@@ -242,4 +242,4 @@ def certify(problem: CoupledQP, point: DualPoint, F: Floats, m: Floats, diagonal
     )
     primal = Q - rho_positive - rho_negative + float(slack)
     unit = max(Q, _LEAST_UNIT * diagonal, 1e-300)
-    return Certificate(rho_negative, rho_positive, rho, primal, -Q, unit)
+    return CoupledCertificate(rho_negative, rho_positive, rho, primal, -Q, unit)

@@ -2,8 +2,8 @@
 
 A round takes the cases whose variables violate the optimality conditions most, solves the program in them alone with
 the compiled inner solver, and adds the kernel rows of those that moved to ``T = K alpha`` and ``D = K (coefficients of
-w+ - w-)``; every score and margin follows from these two. Cases all of whose variables are settled drop out of play
-(shrinking) and are examined again before the end. The solver stops on the duality gap, which is evaluated in the end
+w+ - w-)``; every score and margin follows from these two. Cases all of whose variables are settled are taken out
+(shrinking) and examined again before the end. The solver stops on the duality gap, which is evaluated in the end
 at scores recomputed in double precision.
 """
 
@@ -18,32 +18,31 @@ from numpy.typing import NDArray
 from ...arrays import Floats, Indices
 from ...solution import Solution
 from ..kernels import Kernel
-from ..qp.solvers import FINEST_SINGLE_TOL, kernel_source
-from ..rows import MatrixRows, VectorRows
+from ..qp.blocks import random_part
+from ..rows import FINEST_SINGLE_TOL, WHOLE, MatrixRows, VectorRows, kernel_source
 from . import loops
 from .newton import free_steps
-from .problem import CoupledModel, CoupledQP, DualPoint, Settled, best_thresholds, certify, slackness, start_point
+from .problem import CoupledModel, CoupledPoint, CoupledQP, Settled, best_thresholds, certify, slackness, start_point
 
 _FINEST_SINGLE = 1e-6  # down to this tolerance rows are in single precision to begin with
 _BLOCK = 512
 _LARGEST_BLOCK = 4096
-_WHOLE = 2048  # up to this size the whole problem is one block
-_SMALL = 500  # up to this size it is computed whole in any case
-_STEPS = (500, 5)  # most pairs before all free variables are moved: so many, and so many a case
+_SMALL = 500  # up to this size the kernel matrix is computed whole in any case
+_STEPS = (500, 5)  # most pairs before all free variables are moved: a constant, and a number per case
 _MOST_TURNS = 20
 _MOST_SETBACKS = 3
 _ROUNDING = 1e-13
 _POLISHED = 1e-12
-_NEAR = 3.0  # a gap so many times tol is measured exactly
+_NEAR = 3.0  # a gap of at most this many times tol is measured exactly
 _FINEST = 1e-14  # violations below this share of the kernel's diagonal are rounding
 
 
 def coupled_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
-    """How kernel rows are had: only few of them are needed, so that the whole matrix pays for small problems only."""
+    """How kernel rows are obtained: few of them are needed, so the whole matrix pays for small problems only."""
     coarse = tol >= _FINEST_SINGLE
     # The sums are recomputed in double precision at the end, and the rows go over to it where that shows an error.
     reachable = max(tol, FINEST_SINGLE_TOL) if coarse else tol
-    return kernel_source(X, kernel, cache_bytes=cache_bytes, tol=reachable, whole=_SMALL if coarse else _WHOLE)
+    return kernel_source(X, kernel, cache_bytes=cache_bytes, tol=reachable, whole=_SMALL if coarse else WHOLE)
 
 
 def solve_coupled(
@@ -52,7 +51,7 @@ def solve_coupled(
     *,
     tol: float,
     max_iter: int,
-    start: DualPoint | None = None,
+    start: CoupledPoint | None = None,
     nonnegative: bool = False,
 ) -> Solution:
     """Minimise the program to a duality gap of `tol` times Q.
@@ -66,7 +65,7 @@ def solve_coupled(
         Largest gap between primal and dual, as a share of Q.
     max_iter : int
         Most steps by pairs; -1 for no limit.
-    start : DualPoint, optional
+    start : CoupledPoint, optional
         Feasible point to start from.
     nonnegative : bool, default=False
         Whether rho must not be negative. The program is convex: where its rho is negative, 0 is then best.
@@ -78,7 +77,7 @@ def solve_coupled(
     """
     limit = max_iter if max_iter >= 0 else np.iinfo(np.int64).max
     point = start_point(problem) if start is None else start.copy()
-    if isinstance(rows, MatrixRows) and len(problem) <= _WHOLE:
+    if isinstance(rows, MatrixRows) and len(problem) <= WHOLE:
         # Small problems are finished to the last digits: steps in all free variables make it cheap.
         target = min(tol, _POLISHED) if len(problem) <= _SMALL else tol
         n_iter = _whole(problem, rows, point, target, limit)
@@ -95,23 +94,23 @@ def solve_coupled(
 
 
 def _without_band(
-    problem: CoupledQP, rows: Any, point: DualPoint, *, tol: float, max_iter: int, n_iter: int
+    problem: CoupledQP, rows: Any, point: CoupledPoint, *, tol: float, max_iter: int, n_iter: int
 ) -> Solution:
     """The solution with rho = 0, from the alphas of another after `n_iter` steps."""
-    nobody = np.zeros(len(problem))
-    start = DualPoint(point.alpha, nobody, nobody)
+    zeros = np.zeros(len(problem))
+    start = CoupledPoint(point.alpha, zeros, zeros)
     again = solve_coupled(problem.without_band(), rows, tol=tol, max_iter=max_iter, start=start)
-    model = replace(again.model, certificate=replace(again.model.certificate, rho=0.0))  # it is, but for rounding
+    model = replace(again.model, certificate=replace(again.model.certificate, rho=0.0))  # up to rounding, it is 0
     return replace(again, model=model, n_iter=n_iter + again.n_iter)
 
 
-def exact_sums(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Floats, Floats]:
+def exact_sums(problem: CoupledQP, rows: Any, point: CoupledPoint) -> tuple[Floats, Floats]:
     """``K alpha`` and ``K difference`` in double precision."""
     sums = rows.scores(_columns(problem, point))
     return np.ascontiguousarray(sums[:, 0]), np.ascontiguousarray(sums[:, 1])
 
 
-def _columns(problem: CoupledQP, point: DualPoint) -> Floats:
+def _columns(problem: CoupledQP, point: CoupledPoint) -> Floats:
     """Coefficients of ``w+ + w-`` and ``w+ - w-``, a column each."""
     return np.column_stack([point.alpha, point.difference(problem.y)])
 
@@ -122,12 +121,12 @@ def scores(y: Floats, total: Floats, difference: Floats) -> tuple[Floats, Floats
     return (total + m) / 2.0, m
 
 
-def exact_scores(problem: CoupledQP, rows: Any, point: DualPoint) -> tuple[Floats, Floats]:
+def exact_scores(problem: CoupledQP, rows: Any, point: CoupledPoint) -> tuple[Floats, Floats]:
     """F and m from the variables, in double precision."""
     return scores(problem.y, *exact_sums(problem, rows, point))
 
 
-def _whole(problem: CoupledQP, rows: MatrixRows, point: DualPoint, tol: float, limit: int) -> int:
+def _whole(problem: CoupledQP, rows: MatrixRows, point: CoupledPoint, tol: float, limit: int) -> int:
     """All cases as one block, with a finer bar for the violations until the gap is small enough.
 
     Where neither gap nor Q has become smaller a few times, rounding is all that is left to work on.
@@ -153,13 +152,13 @@ def _whole(problem: CoupledQP, rows: MatrixRows, point: DualPoint, tol: float, l
 
 
 def _solve_square(
-    problem: CoupledQP, K: NDArray[Any], point: DualPoint, F: Floats, m: Floats, bar: float, limit: int
+    problem: CoupledQP, K: NDArray[Any], point: CoupledPoint, F: Floats, m: Floats, bar: float, limit: int
 ) -> int:
     """Pairs on a square kernel matrix, with steps in all free variables where they take long; the number of steps."""
-    n_iter = 0
+    n_iter, caps, variables = 0, loops.Variables(*problem.caps()), loops.Variables(*point.values())
     for _ in range(_MOST_TURNS):
         most = min(limit - n_iter, _STEPS[0] + _STEPS[1] * len(problem))
-        steps, violation = loops.coupled_smo(K, problem.n_pos, *problem.caps(), *point.values(), F, m, bar, most)
+        steps, violation = loops.coupled_smo(K, problem.n_pos, caps, variables, F, m, bar, most)
         n_iter += steps
         if violation <= bar or n_iter >= limit or steps < most:
             break
@@ -177,11 +176,11 @@ def finer(bar: float, unit: float, gap: float, tol: float) -> float:
 class _Run:
     """State of a decomposition: the active cases with their sums T and D, and where the rest was left."""
 
-    def __init__(self, problem: CoupledQP, rows: Any, point: DualPoint) -> None:
+    def __init__(self, problem: CoupledQP, rows: Any, point: CoupledPoint) -> None:
         self.problem, self.rows, self.point = problem, rows, point
         self.n_iter = 0
-        self.fresh = False  # whether the sums are recomputed since the last step
-        self.stuck = False  # whether more steps are of no use
+        self.fresh = False  # whether the sums were recomputed since the last step
+        self.stuck = False  # whether more steps would not help
         self._diagonal = float(rows.diagonal.mean())
         self._random = np.random.default_rng(0)
         self._setbacks = 0
@@ -193,7 +192,7 @@ class _Run:
         self._T, self._D = np.zeros((2, len(problem)))
         # Rows that are needed to start with are needed again when their cases move.
         self._add(np.arange(len(problem)), point.alpha, point.difference(problem.y))
-        self._play_all()
+        self._activate_all()
 
     def to_the_end(self, tol: float, limit: int) -> int:
         """Rounds until the gap is at most `tol`; returns the number of steps. The sums are then fresh."""
@@ -214,15 +213,16 @@ class _Run:
 
     @property
     def shrunk(self) -> bool:
-        """Whether some cases are out of play."""
+        """Whether some cases have been taken out."""
         return len(self._part) < len(self.problem)
 
     def survey(self, tol: float) -> tuple[float, float]:
         """The largest violation among the active cases, and their share of the gap, or a bound on it far from `tol`."""
         part, mine = self._part, self._mine
         self._F, self._m = self.scores()
-        self._moves = np.empty((4, len(part)))
-        found = loops.violations(part.n_pos, *part.caps(), *mine.values(), self._F, self._m, *self._moves)
+        self._moves = loops.Moves(*np.empty((4, len(part))))
+        caps, variables = loops.Variables(*part.caps()), loops.Variables(*mine.values())
+        found = loops.violations(part.n_pos, caps, variables, self._F, self._m, self._moves)
         violation, middle = found[0], found[1:]
         # The best thresholds take a sort, which is worth it near the end only.
         if not self.fresh and np.isfinite(middle).all():
@@ -255,18 +255,18 @@ class _Run:
             self.rows.add(cases[moved], change[moved], sums)
 
     def shrink(self) -> bool:
-        """Now and then, take the settled cases out of play; say whether any were."""
+        """Every few rounds, take the settled cases out; return whether any were."""
         self._patience -= 1
         if self._patience > 0:
             return False
         self._patience = max(self._first_patience // 2, 5)
-        kept = np.flatnonzero((self._moves >= 0).any(axis=0))
+        kept = np.flatnonzero((np.array(self._moves) >= 0).any(axis=0))
         if len(kept) > 0.7 * len(self._part):
             return False
         self._store()
         self.rows.keep(kept)
         self._T, self._D = self._T[kept], self._D[kept]
-        self._play(self.rows.active)
+        self._activate(self.rows.active)
         return True
 
     def recompute(self, tol: float) -> None:
@@ -279,7 +279,7 @@ class _Run:
             self.refine()
 
     def refresh(self) -> None:
-        """Sums from the variables in double precision, with every case in play."""
+        """Sums from the variables in double precision, with every case active."""
         self._store()
         self.rows.reset()
         # Only what has moved since the last time is multiplied again: far fewer rows the second time.
@@ -287,11 +287,11 @@ class _Run:
         self._exact_sums += self.rows.scores(coef - self._exact_coef)
         self._exact_coef = coef
         self._T, self._D = self._exact_sums.T.copy()
-        self._play_all()
+        self._activate_all()
         self.fresh = True
 
     def refine(self) -> None:
-        """Rows in double precision from here on; where they are so already, give up after a few times."""
+        """Rows in double precision from here on; where they already are, give up after a few times."""
         if self.shrunk:
             self.refresh()
         if self.rows.refine():
@@ -301,18 +301,18 @@ class _Run:
             self.stuck = self._setbacks >= _MOST_SETBACKS
 
     def _select(self) -> Indices:
-        """A block of cases, in ascending order: the most violating of each group and direction, and some others."""
-        up_a, down_a, up_m, down_m = self._moves
+        """A block of cases, in ascending order: of each group and direction the largest violations, and others."""
+        alphas, margins = self._moves[:2], self._moves[2:]
         positive, every = self._part.y > 0, np.ones(len(self._part), dtype=bool)
-        lists = [(moves, of) for of in (positive, ~positive) for moves in (up_a, down_a)]
-        lists += [(up_m, every), (down_m, every)]
+        lists = [(moves, of) for of in (positive, ~positive) for moves in alphas]
+        lists += [(moves, every) for moves in margins]
         # Room for every free case, or blocks would undo each other's work.
         size = min(max(_BLOCK, 2 * self._n_free()), _LARGEST_BLOCK)
         quota = size // (2 * len(lists)) + 1
         chosen = []
         for moves, of in lists:
             violating = np.flatnonzero(of & (moves > 0))
-            chosen += [_largest(moves, violating, quota), self._some(violating, quota)]
+            chosen += [_largest(moves, violating, quota), random_part(self._random, violating, quota)]
         return np.unique(np.concatenate(chosen))
 
     def _n_free(self) -> int:
@@ -320,16 +320,12 @@ class _Run:
         pairs = zip(self._mine.values(), self._part.caps(), strict=True)
         return int(np.count_nonzero(np.any([(value > 0) & (value < cap) for value, cap in pairs], axis=0)))
 
-    def _some(self, cases: Indices, count: int) -> Indices:
-        """Cases chosen at random: the most violating alone are too much alike, and blocks of them overshoot."""
-        return cases if len(cases) <= count else self._random.choice(cases, count, replace=False)
-
-    def _play_all(self) -> None:
+    def _activate_all(self) -> None:
         self._patience = self._first_patience
-        self._play(np.arange(len(self.problem)))
+        self._activate(np.arange(len(self.problem)))
         self._unit = certify(self.problem, self._mine, *self.scores(), self._diagonal).unit
 
-    def _play(self, active: Indices) -> None:
+    def _activate(self, active: Indices) -> None:
         """Work with these cases from here on."""
         self._part, self._mine = self.problem.take(active), self.point.take(active)
         first, out = self.problem.n_pos, np.ones(len(self.problem), dtype=bool)

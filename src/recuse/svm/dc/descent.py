@@ -16,7 +16,7 @@ import numpy as np
 
 from ...arrays import Floats
 from ...solution import Solution
-from .ramps import RampLoss, Turned
+from ..losses import ActiveHinges, RampLoss
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,14 +54,15 @@ class Program(Protocol):
     """A convex program: the penalty plus a majoriser."""
 
     loss: RampLoss
+    balanced: bool
 
     def reset(self, loss: RampLoss, lam: float) -> None:
-        """Go over to another lam or other prices, keeping what can serve again."""
+        """Change to another lam or other prices, keeping what can be used again."""
 
     def moved(self, point: RampPoint) -> RampPoint:
         """A point of another program, with its penalty in this one."""
 
-    def minimise(self, turned: Turned) -> tuple[RampPoint, float]:
+    def minimise(self, active: ActiveHinges) -> tuple[RampPoint, float]:
         """A minimiser and a proven lower bound of the minimum."""
 
 
@@ -71,7 +72,7 @@ def constant_point(loss: RampLoss, intercept: float, rho: float) -> RampPoint:
     return RampPoint(np.zeros(n), np.full(n, intercept), intercept, rho, 0.0)
 
 
-def descend(program: Program, start: Turned | RampPoint, *, tol: float, max_iter: int) -> Solution:
+def descend(program: Program, start: ActiveHinges | RampPoint, *, tol: float, max_iter: int) -> Solution:
     """Go down from a point, or from the minimiser of a majoriser, to a critical point.
 
     The residual of the solution is J minus the lower of the two majorisers' lower bounds at the point, over the largest
@@ -79,7 +80,7 @@ def descend(program: Program, start: Turned | RampPoint, *, tol: float, max_iter
     touch J there are solved for the residual only.
     """
     loss, n_iter = program.loss, 0
-    if isinstance(start, Turned):
+    if isinstance(start, ActiveHinges):
         start, _ = program.minimise(start)
         n_iter = 1
     point, J = start, start.objective(loss)
@@ -101,20 +102,20 @@ def _improve(
     The third is the number of programs solved.
     """
     gap = 0.0
-    tried: list[Turned] = []
+    tried: list[ActiveHinges] = []
     for side in (1, -1):
-        turned = program.loss.turned(point.f, point.rho, side)
-        if any(turned.same(other) for other in tried):
+        active = program.loss.active_hinges(point.f, point.rho, side)
+        if any(active.same(other) for other in tried):
             continue
-        tried.append(turned)
-        candidate, bound = program.minimise(turned)
+        tried.append(active)
+        candidate, bound = program.minimise(active)
         if may_move and J - bound > allowed and candidate.objective(program.loss) < J:
             return candidate, np.inf, len(tried)
         gap = max(gap, J - bound)
     return None, gap, len(tried)
 
 
-def best_of(program: Program, starts: Iterable[Turned | RampPoint], *, tol: float, max_iter: int) -> Solution:
+def best_of(program: Program, starts: Iterable[ActiveHinges | RampPoint], *, tol: float, max_iter: int) -> Solution:
     """The best critical point over several starts.
 
     When a constant score is better than every end point, the descent begins there once more: a solution is never

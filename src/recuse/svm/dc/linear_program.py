@@ -8,7 +8,7 @@ box 1, the dual is
     maximise  (mu + rho_min) sum u + (mu - rho_min) sum v
     subject to  y_j sum_i y_i K_ij (u_i + v_i) <= lam s mu    (one row for each alpha_j, its multiplier)
                 y'(u + v) = 0   (b),    sum u - sum v >= 0   (rho - rho_min)
-                u_i in s outer_i [-turned', 1 - turned'],   v_i in s inner_i [-turned'', 1 - turned''].
+                u_i in s outer_i [-active', 1 - active'],   v_i in s inner_i [-active'', 1 - active''].
 
 From one step to the next only the boxes change, so that the last basis stays dual feasible and the dual simplex goes on
 from it. Few alpha are positive, so that few of the rows matter: they are added when they are violated, and stay.
@@ -22,8 +22,10 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Floats
+from ..kernels import Kernel
+from ..losses import ActiveHinges, RampLoss
+from ..rows import kernel_source
 from .descent import RampPoint
-from .ramps import RampLoss, Turned
 
 _AT_ONCE = 20  # violated rows added before the program is solved again
 _ROW_TOLERANCE = 1e-9
@@ -42,6 +44,17 @@ class SparseProgram:
     lam : float
     """
 
+    balanced = False  # the coefficients need not sum to 0
+
+    @classmethod
+    def for_cases(
+        cls, loss: RampLoss, X: Any, kernel: Kernel, *, lam: float, tol: float, cache_bytes: int
+    ) -> SparseProgram:
+        """The program on these cases; its solutions are exact, whatever `tol`."""
+        # Few rows are needed, once each: where the matrix does not fit as a whole, nothing is kept.
+        rows = kernel_source(X, kernel, cache_bytes=0, tol=0.0, whole=int(np.sqrt(cache_bytes / 8)))
+        return cls(loss, rows, lam)
+
     def __init__(self, loss: RampLoss, rows: Any, lam: float) -> None:
         self.loss = loss
         self._rows = rows
@@ -51,7 +64,7 @@ class SparseProgram:
         self.reset(loss, lam)
 
     def reset(self, loss: RampLoss, lam: float) -> None:
-        """Go over to another lam or other prices; the rows and the basis stay."""
+        """Change to another lam or other prices; the rows and the basis stay."""
         self.loss, self.lam = loss, lam
         # Prices and weights of any scale become boxes of the order of 1.
         self._unit = 1.0 / float((loss.outer + loss.inner).max())
@@ -63,14 +76,14 @@ class SparseProgram:
         """A point of another program, with its penalty in this one."""
         return replace(point, penalty=self.lam * float(np.abs(point.beta).sum()))
 
-    def minimise(self, turned: Turned) -> tuple[RampPoint, float]:
+    def minimise(self, active: ActiveHinges) -> tuple[RampPoint, float]:
         """A minimiser and a proven lower bound of the minimum."""
-        self._set_boxes(turned)
+        self._set_boxes(active)
         while True:
             s, multipliers = self._run()
             slopes = self._slopes(s)
             if not self._add_violated(slopes):
-                return self._point(multipliers), self._lower_bound(turned, s, slopes)
+                return self._point(multipliers), self._lower_bound(active, s, slopes)
 
     def _build(self) -> Any:
         """An empty program: the boxes closed, the two rows that are always there."""
@@ -100,9 +113,9 @@ class SparseProgram:
         highs.addRow(0.0, np.inf, 2 * n, self._columns, band)
         return highs
 
-    def _set_boxes(self, turned: Turned) -> None:
+    def _set_boxes(self, active: ActiveHinges) -> None:
         size = self._unit * np.concatenate([self.loss.outer, self.loss.inner])
-        on = np.concatenate([turned.outer, turned.inner])
+        on = np.concatenate([active.outer, active.inner])
         self._highs.changeColsBounds(len(size), self._columns, -size * on, size * (1 - on))
 
     def _run(self) -> tuple[Floats, Floats]:
@@ -161,10 +174,10 @@ class SparseProgram:
         f = b + (y[self._ids][used] * alpha[used]) @ self._stack[used]
         return RampPoint(beta, f, b, rho, self.lam * float(alpha.sum()))
 
-    def _lower_bound(self, turned: Turned, s: Floats, slopes: Floats) -> float:
+    def _lower_bound(self, active: ActiveHinges, s: Floats, slopes: Floats) -> float:
         """Value of the dual at its solution, shrunk until it meets every row: the boxes hold 0, so it stays in them."""
         n, mu, rho_min = len(self.loss.y), self.loss.mu, self.loss.rho_min
         u, v = s[:n], s[n:]
         shrink = min(1.0, self._bound / max(float(slopes.max()), 1e-300))
         dual = (mu + rho_min) * u.sum() + (mu - rho_min) * v.sum()
-        return shrink * float(dual) / (self._unit * mu) + self.loss.constant(turned)
+        return shrink * float(dual) / (self._unit * mu) + self.loss.constant(active)

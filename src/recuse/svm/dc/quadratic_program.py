@@ -7,7 +7,7 @@ y gamma''), the dual is
 
     maximise  mu y'(x' + x'') - 1/2 (x' + x'')'K(x' + x'') + rho z,     h = K (x' + x''),     z = y'x' - y'x'',
     subject to  sum x' + sum x'' = 0,
-                y_i x'_i in outer_i / (lam mu) [-turned', 1 - turned'],  and x'' alike with inner:
+                y_i x'_i in outer_i / (lam mu) [-active', 1 - active'],  and x'' alike with inner:
 
 x' + x'' of a case is one variable of the kinked program in `qp`. The minimum V(rho) of the primal is convex, and the
 constraints of the dual do not depend on rho: the value of any feasible point, a line in rho of slope z, lies below V
@@ -18,15 +18,17 @@ where the slope would be 0 if it changed evenly, are the next values of rho to t
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...arrays import Floats
+from ..kernels import Kernel
+from ..losses import ActiveHinges, RampLoss
 from ..qp.problem import KinkedQP
-from ..qp.solvers import solve_smo
-from ..rows import MatrixRows, VectorRows
+from ..qp.smo import solve_smo
+from ..rows import MatrixRows, VectorRows, kernel_source
 from .descent import RampPoint
-from .ramps import RampLoss, Turned
 
 _FIRST_TOL = 1e-3  # in units of the score; then finer, until the gap is small enough
 _FINEST_TOL = 1e-11
@@ -62,6 +64,17 @@ class NormProgram:
         Memory for kernel values inside a block, where the matrix is not held as a whole.
     """
 
+    balanced = True  # the coefficients sum to 0
+
+    @classmethod
+    def for_cases(
+        cls, loss: RampLoss, X: Any, kernel: Kernel, *, lam: float, tol: float, cache_bytes: int
+    ) -> NormProgram:
+        """The program on these cases."""
+        # tol=0.0: kernel values in double precision.
+        rows = kernel_source(X, kernel, cache_bytes=cache_bytes, tol=0.0, whole=int(np.sqrt(cache_bytes / 8)))
+        return cls(loss, rows, lam, tol=tol, cache_bytes=cache_bytes)
+
     def __init__(
         self, loss: RampLoss, rows: MatrixRows | VectorRows, lam: float, *, tol: float, cache_bytes: int
     ) -> None:
@@ -70,7 +83,7 @@ class NormProgram:
         self.reset(loss, lam)
 
     def reset(self, loss: RampLoss, lam: float) -> None:
-        """Go over to another lam or other prices; the last solution stays the start."""
+        """Change to another lam or other prices; the last solution stays the start."""
         self.loss, self.lam = loss, lam
         self._gap = _GAP_SHARE * self._tol * loss.price
 
@@ -78,25 +91,25 @@ class NormProgram:
         """A point of another program, with its penalty in this one."""
         return self._point(point.beta, point.f - point.intercept, point.intercept, point.rho)
 
-    def minimise(self, turned: Turned) -> tuple[RampPoint, float]:
+    def minimise(self, active: ActiveHinges) -> tuple[RampPoint, float]:
         """A minimiser and a proven lower bound of the minimum."""
-        best, line, least = self._at(self._rho, turned)
+        best, line, least = self._at(self._rho, active)
         falling, rising = (line, None) if line.slope < 0 else (None, line)
         for tried in range(_MOST_WIDTHS):
             bound = _lower_bound(falling, rising, self.loss.rho_min)
             if least - bound <= self._gap:
                 break
             rho = _next_width(falling, rising, self.loss.rho_min, by_slopes=tried % 2 == 1)
-            point, line, value = self._at(rho, turned)
+            point, line, value = self._at(rho, active)
             falling, rising = (line, rising) if line.slope < 0 else (falling, line)
             if value < least:
                 best, least = point, value
         self._rho = best.rho
         return best, bound
 
-    def _at(self, rho: float, turned: Turned) -> tuple[RampPoint, _Line, float]:
+    def _at(self, rho: float, active: ActiveHinges) -> tuple[RampPoint, _Line, float]:
         """The program with rho given: its minimiser, the line from its dual, its value."""
-        problem, tol = self._kinked(turned, rho), _FIRST_TOL
+        problem, tol = self._kinked(active, rho), _FIRST_TOL
         while True:
             solution = solve_smo(
                 problem, self._rows, tol=tol, max_iter=-1, cache_bytes=self._cache_bytes, start=self._beta, polish=True
@@ -106,21 +119,21 @@ class NormProgram:
                 break
             tol /= 10
         point = self._point(self._beta, solution.model.g, solution.model.intercept, rho)
-        value = point.penalty + self.loss.majoriser(point.f, rho, turned)
-        return point, _Line(rho, value - gap, self._slope(self._beta, turned)), value
+        value = point.penalty + self.loss.majoriser(point.f, rho, active)
+        return point, _Line(rho, value - gap, self._slope(self._beta, active)), value
 
-    def _boxes(self, turned: Turned) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
+    def _boxes(self, active: ActiveHinges) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
         """Lower and upper ends, each of x' and x''."""
         lower, upper, y = [], [], self.loss.y
-        for height, on in ((self.loss.outer, turned.outer), (self.loss.inner, turned.inner)):
+        for height, on in ((self.loss.outer, active.outer), (self.loss.inner, active.inner)):
             most = height / (self.lam * self.loss.mu)
             lower.append(np.where(y > 0, -most * on, most * (on - 1)))
             upper.append(np.where(y > 0, most * (1 - on), most * on))
         return (lower[0], lower[1]), (upper[0], upper[1])
 
-    def _kinked(self, turned: Turned, rho: float) -> KinkedQP:
+    def _kinked(self, active: ActiveHinges, rho: float) -> KinkedQP:
         """The program in ``x' + x''``: the outer ramp's part grows first, since its slope is larger."""
-        lower, upper = self._boxes(turned)
+        lower, upper = self._boxes(active)
         positive, mu = self.loss.y > 0, self.loss.mu
         return KinkedQP(
             lower=lower[0] + lower[1],
@@ -130,9 +143,9 @@ class NormProgram:
             above=np.where(positive, mu - rho, -mu - rho),
         )
 
-    def _slope(self, beta: Floats, turned: Turned) -> float:
+    def _slope(self, beta: Floats, active: ActiveHinges) -> float:
         """The slope lam z of a sum x' + x''."""
-        lower, upper = self._boxes(turned)
+        lower, upper = self._boxes(active)
         positive = self.loss.y > 0
         outer = np.where(positive, np.minimum(beta - lower[1], upper[0]), np.maximum(beta - upper[1], lower[0]))
         slope = self.lam * float(self.loss.y @ (2 * outer - beta))

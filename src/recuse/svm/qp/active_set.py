@@ -15,7 +15,10 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Floats
+from ...solution import Solution
 from .. import loops
+from ..rows import MatrixRows, VectorRows
+from .convergence import finest_tolerance, finish, run_to_tolerance, starting_point
 from .problem import KinkedQP
 
 _SINGULAR = 1e-9  # a pivot below this share of the diagonal counts as 0
@@ -24,6 +27,67 @@ _MOST_REFINEMENTS = 5
 
 class NoEndError(ArithmeticError):
     """A direction along which no variable reaches an end: the kernel is not positive semidefinite, or overflows."""
+
+
+def solve_active_set(
+    problem: KinkedQP,
+    rows: MatrixRows | VectorRows,
+    *,
+    tol: float,
+    max_iter: int,
+    cache_bytes: int = 0,
+    start: Floats | None = None,
+    polish: bool = False,
+) -> Solution:
+    """Algorithm 1 of the paper; holds one kernel column for each free case, so it is for moderate sizes.
+
+    `cache_bytes` and `polish` are for other solvers: nothing is cached here, and the steps are exact as they are.
+    """
+    limit = max_iter if max_iter >= 0 else most_steps(problem)
+    try:
+        return run_to_tolerance(by_active_set, problem, rows, *starting_point(problem, rows, start), tol, limit)
+    except NoEndError:
+        raise ValueError(
+            "solver='active_set' found no end of a step: the kernel is not positive semidefinite on these cases, or "
+            "its values are too large. Use solver='smo', another kernel, or standardised features."
+        ) from None
+
+
+def by_active_set(
+    problem: KinkedQP, rows: Any, beta: Floats, g: Floats, tol: float, limit: int
+) -> tuple[Floats, Floats, int]:
+    """Active set steps from a point to one whose violation is at most `tol`."""
+    # Half of tol here, so that the violation over pairs is below tol.
+    state, n_iter = _take_steps(problem, rows, beta, g, 0.5 * tol, limit)
+    return state.beta, rows.scores(state.beta), n_iter
+
+
+def polished(problem: KinkedQP, rows: Any, solution: Solution, tol: float) -> Solution:
+    """Active set steps from a good solution; what they reach if it is better."""
+    finest, point = finest_tolerance(problem), solution.model
+    try:
+        state, _ = _take_steps(problem, rows, point.beta, point.g, finest, len(problem))
+    except NoEndError:
+        return solution
+    better = finish(problem, state.beta, rows.scores(state.beta), solution.n_iter, tol)
+    return better if better.residual < solution.residual and better.model.gap < point.gap else solution
+
+
+def most_steps(problem: KinkedQP) -> int:
+    """A limit on the steps where none is given."""
+    return 1000 + 100 * len(problem)
+
+
+def _take_steps(problem: KinkedQP, rows: Any, beta: Floats, g: Floats, tol: float, limit: int) -> tuple[ActiveSet, int]:
+    """Active set steps until the point is optimal; the state reached, and their number."""
+    n_iter = 0
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # what is not finite raises NoEndError
+        state = ActiveSet(problem, rows, beta, g)
+        while n_iter < limit:
+            n_iter += 1
+            if state.step(tol):
+                break
+    return state, n_iter
 
 
 class ActiveSet:

@@ -2,9 +2,9 @@
 
 Each round takes the variables that violate the optimality conditions most, solves the program in them alone with the
 compiled inner solver, and adds the kernel rows of those that moved to ``g = K beta``. Variables that are settled at a
-bound or a kink drop out of play (shrinking) and are examined again before the end. Sums of many rows drift, those of
+bound or a kink are taken out (shrinking) and examined again before the end. Sums of many rows drift, those of
 single-precision rows most: before the end ``g`` is recomputed in double precision, and the work goes on where that
-shows a violation, with rows in double precision if it has not become much smaller since the last time.
+shows a violation; the rows are then in double precision if the violation is not much smaller than the last time.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Flags, Floats, Indices
+from ...arrays import Floats, Indices
 from .. import loops
 from .problem import KinkedQP
 
 _SMALLEST_BLOCK = 1024
 _MOST_SETBACKS = 3  # recomputed scores that show no progress, with rows in double precision
-_MOST_ROUNDS = (1000, 0.1)  # so many, and so many a case: ten times what hard problems take
+_MOST_ROUNDS = (1000, 0.1)  # a constant, and a number per case: ten times what hard problems take
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,29 +83,30 @@ class _Run:
         self.beta, self.g = beta.copy(), g.copy()
         self.largest_block = largest_block
         self.n_iter = 0
-        self.fresh = False  # whether g is recomputed since the last step
-        self.given_up = False  # whether more steps are of no use
+        self.fresh = False  # whether g was recomputed since the last step
+        self.given_up = False  # whether more steps would not help
         self._setbacks = self._rounds = 0
         self._last_violation = np.inf
         self._random = np.random.default_rng(0)
-        self._part: KinkedQP
+        self._part: KinkedQP  # the program in the active variables
+        self._pieces: loops.Pieces
         self._b: Floats
         self._g: Floats
         self._up: Floats
         self._down: Floats
         self._patience = self._first_patience = 2 + 3 * len(problem) // _SMALLEST_BLOCK
-        self._play_all()
+        self._activate_all()
 
     @property
     def shrunk(self) -> bool:
-        """Whether some variables are out of play."""
+        """Whether some variables have been taken out."""
         return len(self._b) < len(self.beta)
 
     def violations(self) -> tuple[float, float]:
         """``(B_lo, B_hi)`` over the active variables."""
         m = len(self._b)
         self._up, self._down = self._up[:m], self._down[:m]
-        low, high = loops.fill_moves(*self._part.arrays(), self._b, self._g, self._up, self._down)
+        low, high = loops.fill_moves(self._pieces, self._b, self._g, self._up, self._down)
         return low, high
 
     def improve(self, low: float, high: float, tol: float, max_iter: int) -> int:
@@ -116,7 +117,7 @@ class _Run:
         target = max(0.1 * (low - high), 0.5 * tol)
         steps, _ = loops.smo(
             self.rows.square(block),
-            *self._part.take(block).arrays(),
+            loops.Pieces(*self._part.take(block).arrays()),
             after,
             local,
             target,
@@ -132,7 +133,7 @@ class _Run:
         return int(steps)
 
     def shrink(self, low: float, high: float) -> bool:
-        """Now and then, take the settled variables out of play; say whether any were."""
+        """Every few rounds, take the settled variables out; return whether any were."""
         self._patience -= 1
         if self._patience > 0:
             return False
@@ -146,18 +147,18 @@ class _Run:
             self._left_beta, self._left_g = self.beta.copy(), self.g.copy()
         self.rows.keep(kept)
         self._b, self._g = self._b[kept], self._g[kept]
-        self._part = self.problem.take(self.rows.active)
+        self._work_on(self.problem.take(self.rows.active))
         return True
 
     def restore(self) -> None:
-        """Bring every variable back into play, with g brought up to date."""
+        """Make every variable active again, with g brought up to date."""
         self._store()
         inactive = np.setdiff1d(np.arange(len(self.beta)), self.rows.active, assume_unique=True)
         moved = np.flatnonzero(self.beta != self._left_beta)
         change = self.rows.product(inactive, moved, (self.beta - self._left_beta)[moved])
         self.g[inactive] = self._left_g[inactive] + change
         self.rows.reset()
-        self._play_all()
+        self._activate_all()
         self._patience = self._first_patience
 
     def recompute(self, tol: float) -> None:
@@ -170,14 +171,14 @@ class _Run:
             self.refine()
 
     def refresh(self) -> None:
-        """Scores from the coefficients in double precision, with every variable in play."""
+        """Scores from the coefficients in double precision, with every variable active."""
         self._store()
         self.g = self.rows.scores(self.beta)
-        self._play_all()
+        self._activate_all()
         self.fresh = True
 
     def refine(self) -> None:
-        """Rows in double precision from here on; where they are so already, give up after a few times."""
+        """Rows in double precision from here on; where they already are, give up after a few times."""
         if self.shrunk:
             self.restore()
         if self.rows.refine():
@@ -187,36 +188,41 @@ class _Run:
             self.given_up = self.given_up or self._setbacks >= _MOST_SETBACKS
 
     def result(self, violation: float) -> BlockResult:
-        """The point reached, with every variable in play."""
+        """The point reached; every variable is active."""
         return BlockResult(self._b, self._g, self.n_iter, violation)
 
     def _select(self, low: float, high: float) -> Indices:
-        """Positions of a block: half of it the most violating variables, half of it any that violate."""
+        """Positions of a block: half of it the variables with the largest violations, half of it any that violate."""
         free = int(np.count_nonzero(self._up == self._down))
         size = min(max(_SMALLEST_BLOCK, 3 * free // 2), self.largest_block)
         quarter = max(size // 4, 1)
-        chosen = [
-            pick
-            for want, allowed in ((self._up, self._up > high), (-self._down, self._down < low))
-            for pick in (_largest(np.where(allowed, want, -np.inf), quarter), self._some(allowed, quarter))
-        ]
+        chosen = []
+        for want, allowed in ((self._up, self._up > high), (-self._down, self._down < low)):
+            chosen.append(_largest(np.where(allowed, want, -np.inf), quarter))
+            chosen.append(random_part(self._random, np.flatnonzero(allowed), quarter))
         return np.unique(np.concatenate(chosen))
 
-    def _some(self, allowed: Flags, count: int) -> Indices:
-        """Positions chosen at random: the most violating alone are too much alike, and blocks of them overshoot."""
-        positions = np.flatnonzero(allowed)
-        return positions if len(positions) <= count else self._random.choice(positions, count, replace=False)
-
-    def _play_all(self) -> None:
+    def _activate_all(self) -> None:
         n = len(self.beta)
-        self._part = self.problem
+        self._work_on(self.problem)
         self._b, self._g = self.beta.copy(), self.g.copy()
         self._up, self._down = np.empty(n), np.empty(n)
+
+    def _work_on(self, part: KinkedQP) -> None:
+        self._part, self._pieces = part, loops.Pieces(*part.arrays())
 
     def _store(self) -> None:
         """Write the active values back into the full vectors."""
         self.beta[self.rows.active] = self._b
         self.g[self.rows.active] = self._g
+
+
+def random_part(random: np.random.Generator, positions: Indices, count: int) -> Indices:
+    """At most `count` of the positions, chosen at random.
+
+    The largest violations alone are too much alike, and blocks of nothing else overshoot.
+    """
+    return positions if len(positions) <= count else random.choice(positions, count, replace=False)
 
 
 def _largest(values: Floats, count: int) -> Indices:

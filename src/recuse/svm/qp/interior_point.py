@@ -18,7 +18,9 @@ from ...arrays import Floats
 from ...solution import Solution
 from .. import loops
 from ..kernels import centred, middle, squared_norms, stretches
-from .problem import DualPoint, KinkedQP, feasible, finish
+from ..rows import WHOLE, MatrixRows
+from .convergence import finish
+from .problem import Expansion, KinkedQP, feasible
 
 _MOST_STEPS = 100
 _OVERFLOW = "The linear kernel overflows on these cases: standardise the features, or lower C."
@@ -40,7 +42,7 @@ def solve_linear(problem: KinkedQP, X: Any, *, tol: float, max_iter: int = -1) -
     Returns
     -------
     Solution
-        Its model is a `DualPoint`.
+        Its model is an `Expansion`.
     """
     Z = centred(X)  # the intercept takes up the shift of the scores
     with np.errstate(over="ignore"):
@@ -81,37 +83,40 @@ class _Piece:
         # The middle of the piece, with multipliers for the score 0.
         offset = max(1.0, float(np.abs(slope).max()))
         self.width, self.slope = width, slope
-        self.state = (0.5 * width, 0.5 * width, np.maximum(-slope, 0) + offset, np.maximum(slope, 0) + offset)
-        self.change = (np.zeros_like(width), np.zeros_like(width), np.zeros_like(width))
+        self.state = loops.Barrier(
+            0.5 * width, 0.5 * width, np.maximum(-slope, 0) + offset, np.maximum(slope, 0) + offset
+        )
+        self.change = loops.BarrierChange(np.zeros_like(width), np.zeros_like(width), np.zeros_like(width))
         self.weight = np.empty_like(width)
 
     @property
     def x(self) -> Floats:
         """The value."""
-        return self.state[0]
+        x: Floats = self.state.x
+        return x
 
     def renew(self) -> None:
         """Compute the weight at the current point, and forget the last change."""
-        loops.barrier_weight(*self.state, self.weight)
+        loops.barrier_weight(self.state, self.weight)
         for part in self.change:
             part[:] = 0.0
 
     def draw(self, f: Floats, target: float, drawn: Floats) -> None:
         """Add to `drawn` where x is drawn to at scores f, with Mehrotra's correction for the last change."""
-        loops.barrier_draw(self.slope, f, *self.state, self.weight, target, *self.change, drawn)
+        loops.barrier_draw(self.slope, f, self.state, self.weight, target, self.change, drawn)
 
     def set_change(self, f: Floats, df: Floats, target: float) -> tuple[float, float]:
         """Set the change for a change df of the scores; return the largest steps for values and for multipliers."""
-        primal, dual = loops.barrier_change(self.slope, f, df, *self.state, self.weight, target, *self.change)
+        primal, dual = loops.barrier_change(self.slope, f, df, self.state, self.weight, target, self.change)
         return (1 / primal if primal > 0 else np.inf), (1 / dual if dual > 0 else np.inf)
 
     def gap(self, primal: float = 0.0, dual: float = 0.0) -> float:
         """Sum of the products that vanish at the optimum, after a step along the change."""
-        return float(loops.barrier_gap(*self.state, *self.change, primal, dual))
+        return float(loops.barrier_gap(self.state, self.change, primal, dual))
 
     def move(self, primal: float, dual: float) -> None:
         """Go along the change."""
-        loops.barrier_move(*self.state, *self.change, primal, dual)
+        loops.barrier_move(self.state, self.change, primal, dual)
 
     def settled(self) -> Floats:
         """The value, on an end where it tends to one, as its multiplier tells."""
@@ -131,6 +136,7 @@ class _Interior:
         self.pieces = (self.first, self.second)
         self.w, self.b = np.zeros(d), 0.0
         self.f = np.zeros(n)
+        self._pieces = loops.Pieces(*problem.arrays())
         self._drawn = np.empty(n)
 
     def step(self) -> float:
@@ -156,7 +162,7 @@ class _Interior:
 
     def _value(self) -> float:
         """The primal objective."""
-        losses = loops.total_loss(*self.problem.arrays(), self.f)
+        losses = loops.total_loss(self._pieces, self.f)
         return 0.5 * float(self.w @ self.w) + float(losses)
 
     def _system(self, weight: Floats) -> Floats:
@@ -194,6 +200,29 @@ def weighted_gram(X: Any, weight: Floats) -> tuple[Floats, Floats]:
     return H, _transposed(X, weight)
 
 
+def pivoted_factor(rows: Any, most: int) -> Floats | None:
+    """Matrix F with ``K = F F'`` but for rounding, with as many columns as K has rank; None if that is above `most`."""
+    n, rest = rows.n, rows.diagonal.copy()
+    negligible = 1e-13 * rest.max()
+    if isinstance(rows, MatrixRows) and n <= WHOLE:
+        factor, pivots, rank, _ = linalg.lapack.dpstrf(rows.K, tol=negligible, lower=1)
+        if rank > most:
+            return None
+        out = np.empty((n, rank))
+        out[pivots - 1] = np.tril(factor)[:, :rank]
+        return out
+    columns = np.empty((min(most, n), n))
+    for rank in range(len(columns)):
+        pivot = int(rest.argmax())
+        if rest[pivot] <= negligible:
+            return np.ascontiguousarray(columns[:rank].T)
+        new = rows.row(pivot) - columns[:rank, pivot] @ columns[:rank]
+        columns[rank] = new / np.sqrt(rest[pivot])
+        rest -= columns[rank] ** 2
+        rest[pivot] = 0.0
+    return np.ascontiguousarray(columns.T) if rest.max() <= negligible else None
+
+
 def _transposed(X: Any, v: Floats) -> Floats:
     """``X' v``."""
     return np.asarray(X.T @ v).ravel()
@@ -205,7 +234,7 @@ def _shifted(solution: Solution, X: Any, Z: Any) -> Solution:
         return solution
     point = solution.model
     shift = float(middle(X) @ _transposed(Z, point.beta))
-    return replace(solution, model=DualPoint(point.beta, point.g + shift, point.intercept - shift, point.gap))
+    return replace(solution, model=Expansion(point.beta, point.g + shift, point.intercept - shift, point.gap))
 
 
 def _on_ends(problem: KinkedQP, X: Any, state: _Interior, n_iter: int, tol: float) -> Solution:

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Floats
-from ...solution import Solution
 from ..losses import Hinges
 
 
@@ -38,7 +37,7 @@ class KinkedQP:
         return len(self.kink)
 
     def take(self, rows: NDArray[Any]) -> KinkedQP:
-        """The same program on some of the variables."""
+        """The program on a part of the variables."""
         return KinkedQP(self.lower[rows], self.kink[rows], self.upper[rows], self.below[rows], self.above[rows])
 
     def scaled(self, factor: float) -> KinkedQP:
@@ -72,7 +71,7 @@ class KinkedQP:
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class KinkedCertificate:
     """What is known about a point: the intercept that is best for it, both objectives, and the violation."""
 
     intercept: float
@@ -87,7 +86,7 @@ class Certificate:
 
 
 def from_hinges(loss: Hinges, y: Floats, weight: Floats) -> KinkedQP:
-    """The dual of ``1/2 |f|^2 + sum_i weight_i loss(y_i f(x_i))``, section 4.1, with one variable a case.
+    """The dual of ``1/2 |f|^2 + sum_i weight_i loss(y_i f(x_i))``, section 4.1, with one variable per case.
 
     Since the outer offset exceeds the inner one, the paper's alpha is ``min(gamma, A)`` and beta = y gamma is all
     that is left.
@@ -107,7 +106,7 @@ def from_hinges(loss: Hinges, y: Floats, weight: Floats) -> KinkedQP:
 
 
 def feasible(problem: KinkedQP, beta: Floats) -> Floats:
-    """The nearest handy feasible point: within the boxes, exactly on ends it all but touches, and summing to 0.
+    """A feasible point close by: within the boxes, exactly on the ends it nearly touches, and summing to 0.
 
     For warm starts: a solution scaled by ``C_new / C_old`` comes back unchanged but for rounding.
     """
@@ -165,12 +164,12 @@ def best_shift(bends: Floats, jumps: Floats, slope: float) -> float:
     return float(at[left] + at[right]) / 2
 
 
-def certify(problem: KinkedQP, beta: Floats, g: Floats) -> Certificate:
+def certify(problem: KinkedQP, beta: Floats, g: Floats) -> KinkedCertificate:
     """Evaluate a feasible beta with its exact ``g = K beta``."""
     b = best_intercept(problem, g)
     half_norm = 0.5 * float(beta @ g)
     low, high = problem.intercept_interval(beta, g)
-    return Certificate(
+    return KinkedCertificate(
         intercept=b,
         primal=half_norm + float(problem.loss(g + b).sum()),
         dual=float(problem.gain(beta).sum()) - half_norm,
@@ -179,7 +178,7 @@ def certify(problem: KinkedQP, beta: Floats, g: Floats) -> Certificate:
 
 
 @dataclass(frozen=True, eq=False)
-class DualPoint:
+class Expansion:
     """Where a solver ended: the expansion ``f = K beta + intercept`` and how far it is from the optimum.
 
     Attributes
@@ -197,16 +196,3 @@ class DualPoint:
     g: Floats
     intercept: float
     gap: float
-
-
-def finish(problem: KinkedQP, beta: Floats, g: Floats, n_iter: int, tol: float) -> Solution:
-    """Choose the intercept, evaluate both objectives at the exact scores g, and pack the facts.
-
-    Converged means two things: the violation is at most tol, in units of the score, and so is the gap, as a share of
-    the objective. At extreme prices the boxes are wide against the coefficients, and the first says little.
-    """
-    facts = certify(problem, beta, g)
-    converged = facts.violation <= tol and facts.gap <= tol * facts.primal
-    return Solution(
-        DualPoint(beta, g, facts.intercept, facts.gap), facts.primal, facts.violation, int(n_iter), converged
-    )
