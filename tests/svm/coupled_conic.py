@@ -7,6 +7,8 @@ import numpy as np
 
 from recuse import Costs
 
+from .problems import TIGHT, KernelProblem, random_cases, random_gram
+
 PRICES = [
     Costs(fp=4, fn=4, reject=1),
     Costs(reject=0.45),
@@ -18,26 +20,11 @@ PRICES = [
 
 
 @dataclass
-class Case:
-    """A random problem: kernel, cases, labels, prices, C, nu of both classes, weights."""
+class CoupledProblem(KernelProblem):
+    """A kernel problem with the largest shares of both classes outside their regions."""
 
-    kernel: str
-    X: np.ndarray
-    y: np.ndarray
-    costs: Costs
-    C: float
     nu_negative: float
     nu_positive: float
-    weights: np.ndarray
-
-    @property
-    def gram(self):
-        if self.kernel == "precomputed":
-            return self.X
-        if self.kernel == "linear":
-            return self.X @ self.X.T
-        distances = ((self.X[:, None] - self.X[None]) ** 2).sum(axis=2)
-        return np.exp(-0.5 * distances)
 
     @property
     def bounds(self):
@@ -52,24 +39,13 @@ class Case:
 
 def random_case(seed):
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(10, 45)), int(rng.integers(1, 5))
-    y = np.where(np.arange(n) < max(2, n * rng.uniform(0.1, 0.9)), 1.0, -1.0)
-    rng.shuffle(y)
-    X = rng.normal(size=(n, d))
-    X[:, 0] += y * rng.choice([0.0, 0.7, 4.0])  # hopeless, overlapping, separable
-    if seed % 4 == 0:
-        X[: n // 3] = X[n // 3 : 2 * (n // 3)]  # duplicates, some with opposite labels
-    weights = np.ones(n)
-    if seed % 5 == 0:
-        weights = rng.choice([0.0, 0.5, 1.0, 3.0], size=n)
-        weights[[y.argmax(), y.argmin()]] = 1.0
+    X, y, weights = random_cases(rng, seed, most=45, smallest_class=0.1)
     kernel = ("rbf", "rbf", "linear", "precomputed")[int(rng.integers(4))]
     if kernel == "precomputed":
-        B = np.column_stack([X, rng.normal(size=(n, 2)), np.tanh(X)])
-        X = B @ B.T
+        X = random_gram(rng, X)
     C = 0.0 if seed % 6 == 0 else 10 ** rng.uniform(-2, 4)
     nu = rng.choice([0.01, 0.05, 0.2, 0.5, 0.9, 1.0], size=2)
-    return Case(kernel, X, y, PRICES[seed % len(PRICES)], C, float(nu[0]), float(nu[1]), weights)
+    return CoupledProblem(kernel, X, y, PRICES[seed % len(PRICES)], C, weights, float(nu[0]), float(nu[1]))
 
 
 def primal(case, F, half_norm, rho_negative, rho_positive, rho):
@@ -84,10 +60,8 @@ def primal(case, F, half_norm, rho_negative, rho_positive, rho):
 
 def conic_solution(case, nonnegative=False):
     """Minimum and scores of both machines (two columns), from Clarabel; on demand with rho >= 0."""
-    values, vectors = np.linalg.eigh(case.gram)
-    keep = values > 1e-12 * values[-1]
-    root = vectors[:, keep] * np.sqrt(values[keep])
-    w = [cp.Variable(int(keep.sum())) for _ in range(2)]
+    root = case.root
+    w = [cp.Variable(root.shape[1]) for _ in range(2)]
     thresholds, rho = [cp.Variable() for _ in range(2)], cp.Variable(nonneg=nonnegative)
     used = case.weights > 0
     a, g, u = (bound[used] for bound in case.bounds)
@@ -104,8 +78,7 @@ def conic_solution(case, nonnegative=False):
         constraints += [margin >= rho - theta, margin >= -rho - epsilon]
         terms.append(g @ theta + u @ epsilon)
     problem = cp.Problem(cp.Minimize(sum(terms)), constraints)
-    tight = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
-    problem.solve(solver=cp.CLARABEL, **tight)
+    problem.solve(solver=cp.CLARABEL, **TIGHT)
     F = np.column_stack([root @ side.value for side in w])
     half_norm = 0.5 * sum(float(side.value @ side.value) for side in w)
     width = float(rho.value) if case.C > 0 else 0.0
