@@ -1,4 +1,4 @@
-"""The coupled one-class machines against two one-class SVMs of scikit-learn (LIBSVM), one a class.
+"""The coupled one-class machines against two one-class SVMs of scikit-learn (LIBSVM), one per class.
 
 Two Gaussian classes of 10 features, separation 2.5, Gaussian kernel with gamma = 1 / (features x variance), nu = 0.05,
 one thread each, seconds of processor time. LIBSVM stops at its default tol = 1e-3; the relative duality gap of its

@@ -32,8 +32,8 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
     where a margin costs 0 from 1 on, w_C between eps and 1, w_R in the band and w_E below it. Reject where
     ``|f| <= eps``.
 
-    The steps are neither convex nor continuous. The paper attacks a dual of this problem, which has a gap; here the
-    primal is minimised with the steps smoothed, ever less, each time from the last solution.
+    The steps are neither convex nor continuous. The paper solves a dual of this problem, which has a gap; here the
+    primal is minimised with smoothed steps, steeper and steeper, each time from the last solution.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
     C : float, default=1.0
         Weight of the losses against the norm.
     margin_cost : float, default=0.1
-        w_C in [0, 1): what a right answer costs inside the margin.
+        w_C in [0, 1): what a correct answer costs inside the margin.
     kappa : float, default=0.1
         Weight of the quadratic term, not negative.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"

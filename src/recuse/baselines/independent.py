@@ -28,8 +28,8 @@ class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
     costs : Costs or float, default=0.25
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. Only `score` uses them.
     nu_positive, nu_negative : float in (0, 1], default=0.05
-        Largest share of the training cases of the positive and of the negative class outside their region, but for
-        support vectors, which lie on its edge up to `tol`.
+        Largest share of the training cases of the positive and of the negative class outside their region, not
+        counting support vectors, which lie on its edge up to `tol`.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         As in `sklearn.svm.OneClassSVM`.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -57,8 +57,12 @@ class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
         For ``classes_[0]`` and ``classes_[1]``.
     rho_positive_, rho_negative_ : float
         Thresholds of the two regions.
+    intercept_ : ndarray of shape (2,)
+        Minus the thresholds of these two machines.
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors of both machines among the training cases.
+    support_vectors_ : ndarray or CSR matrix of shape (n_support, n_features)
+        The support vectors; empty for a precomputed kernel.
     classes_, reject_label_, costs_, pos_label_, n_iter_, n_features_in_, feature_names_in_
         As in every reject-option classifier.
 

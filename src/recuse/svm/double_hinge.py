@@ -34,7 +34,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. They shape the loss as well as the thresholds.
     C : float, default=1.0
         Weight of the losses against the norm. The paper's regularisation is ``lambda = 1 / (2 C)``. Worth a search: the
-        lower the reject price, the farther from 0 the thresholds, and a small C then keeps most scores between them.
+        lower the reject price, the further from 0 the thresholds, and a small C then keeps most scores between them.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -54,7 +54,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         The solver ends when the largest violation of the optimality conditions is at most `tol`, in units of the score
         (log-odds, whatever the unit of the prices), and the duality gap is at most `tol` times the objective.
     max_iter : int, default=-1
-        Most steps of the solver; -1 for as many as are of use: `fit` ends in any case, and warns if `tol` is not met.
+        Most steps of the solver; -1 for as many as help: `fit` always ends, and warns if `tol` is not met.
     cache_size : float, default=200
         Memory for kernel values beyond 2048 cases, in megabytes.
     class_weight : dict or "balanced", optional
@@ -96,11 +96,11 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
     Notes
     -----
-    Up to 1000 cases "smo" is finished by a few active set steps, which leave no error but rounding: `tol` is then
-    a limit that is undercut by far. With no `max_iter`, an interior point method takes over where pairs have not ended
-    after ``10000 + 200 n`` steps (large C, hopeless cases), if the kernel matrix has a rank of at most 1000 and, beyond
-    2048 cases, its Cholesky factor fits into `cache_size`; then active set steps up to 1000 cases, ``800 n`` more pairs
-    beyond.
+    Up to 1000 cases "smo" is finished by a few active set steps, which leave no error but rounding: the result is then
+    far more exact than `tol` asks. With no `max_iter`, an interior point method takes over where pairs have not ended
+    after ``10000 + 200 n`` steps (large C, classes that cannot be told apart), if the kernel matrix has a rank of at
+    most 1000 and, beyond 2048 cases, its Cholesky factor fits into `cache_size`; then active set steps up to 1000
+    cases, ``800 n`` more pairs beyond.
 
     Up to 2048 cases the whole kernel matrix is held in double precision, whatever `cache_size`: 32 megabytes at most,
     and four times that for the interior point method. Beyond, kernel rows are computed when they are needed, in single

@@ -63,7 +63,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     max_iter : int, default=200
         Most convex programs for each start; where they do not reach `tol`, one or two more measure the residual.
     n_init : int, default=1
-        Number of starts: the convex one, and random ones. The best end counts.
+        Number of starts: the convex one, and random ones. The best result is kept.
     cache_size : float, default=200
         Memory for the kernel matrix, in megabytes; of a larger one values are computed again when they are needed.
     class_weight : dict or "balanced", optional
@@ -114,8 +114,8 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     Notes
     -----
     The linear programs are solved by their duals with the dual simplex of HiGHS. From one to the next only bounds
-    change, so that each goes on from the last basis; constraints are generated when they are violated, since all but a
-    few never matter.
+    change, so that each goes on from the last basis; constraints are generated when they are violated, since only a
+    few ever matter.
 
     The start is the convex program without the concave parts. Starting at f = 0 would end there: rejecting every case
     is a critical point. Should one answer for all cases be better than what was found, the descent begins there again.

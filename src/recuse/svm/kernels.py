@@ -1,4 +1,7 @@
-"""Kernel functions between two sets of cases, dense or CSR. NumPy and SciPy only: prediction needs no compiler."""
+"""The kernels between two sets of cases, dense or CSR: rbf, linear, poly, sigmoid, precomputed, or a function.
+
+NumPy and SciPy only: prediction needs no compiler.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +80,7 @@ class Kernel:
         return self.finish(norms.copy(), norms, norms)
 
     def closeness(self, X: Any, Z: Any) -> Matrix:
-        """Minus the squared distance between rows of X and Z in the kernel's space, but for a constant a row of X.
+        """Minus the squared distance between rows of X and Z in the kernel's space, up to a constant per row of X.
 
         For rbf in the space of the cases, where the order is the same and nothing vanishes far away.
         """
@@ -138,7 +141,7 @@ def finite(values: Matrix, kernel: Kernel) -> Matrix:
 
 
 def stretches(n_rows: int, width: int, budget: int = 2**20) -> Iterator[slice]:
-    """Slices of rows such that each holds about `budget` numbers of that width."""
+    """Slices of rows of that width, each of about `budget` numbers."""
     size = max(1, budget // max(width, 1))
     return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
 
@@ -161,7 +164,7 @@ def squared_norms(X: Any) -> Matrix:
 
 
 def centred(X: Any) -> Any:
-    """X minus its middle: distances are the same, with fewer digits lost."""
+    """X minus its middle: distances are the same, and fewer digits are lost."""
     return shifted(X, middle(X))
 
 

@@ -21,15 +21,15 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
     """Two one-class support vector machines, coupled: CONSUM.
 
     Each class has a region, ``f+(x) = <w+, phi(x)> - rho+ >= 0`` and ``f-(x) = <w-, phi(x)> - rho- >= 0``. A case
-    inside one of them has that class, inside both it is ambiguous, inside neither it is a novelty: eq. (12), but for
-    the edge of a region, where many support vectors lie and which is inside here. The machines minimise eq. (2) of the
-    paper,
+    inside one of them has that class, inside both it is ambiguous, inside neither it is a novelty: eq. (12), except
+    that the edge of a region, where many support vectors lie, counts as inside here. The machines minimise eq. (2) of
+    the paper,
 
         1/2 |w+|^2 - rho+ + 1/(nu+ N+) sum_{y=+1} (rho+ - <w+, phi_i>)_+
       + 1/2 |w-|^2 - rho- + 1/(nu- N-) sum_{y=-1} (rho- - <w-, phi_i>)_+
       + C/N sum_i C_r (rho - m_i)_+ + C_e (-rho - m_i)_+ ,       m_i = y_i <w+ - w-, phi_i>.
 
-    The first two lines are two one-class machines; the third makes them agree on who belongs where, with a band
+    The first two lines are two one-class machines; the third makes them agree on which case belongs where, with a band
     ``|m| < rho`` whose width is learned and in which a case costs as much as a rejection.
 
     Parameters

@@ -26,7 +26,7 @@ _SIDE = 320  # of a tile of kernel values: it stays in the processor's cache
 
 
 class MatrixRows:
-    """A kernel matrix at hand: precomputed, or small enough to be computed whole."""
+    """A kernel matrix in memory: precomputed, or small enough to be computed whole."""
 
     def __init__(self, K: NDArray[Any]) -> None:
         self.K = K
@@ -149,7 +149,7 @@ class VectorRows:
         return finite(self.kernel.expansion(self.X[rows], self.X[columns], coef), self.kernel)
 
     def refine(self) -> bool:
-        """Go over to double precision, with every column active; say whether that is a change."""
+        """Change to double precision, with every column active; return whether that is a change."""
         if self.dtype == np.float64:
             return False
         self.dtype = np.dtype(np.float64)

@@ -1,4 +1,4 @@
-"""Steps in all free variables of the coupled program at once, for where pairs would crawl.
+"""Steps in all free variables of the coupled program at once, for problems on which pairs are slow.
 
 The variables strictly inside their boxes are moved together to the minimum of Q over them, with the three sums kept:
 one linear system. A variable that reaches an end on the way stays there, and the others go on without it.

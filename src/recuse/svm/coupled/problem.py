@@ -29,7 +29,7 @@ from ...arrays import Floats
 from ...costs import Costs
 from ..qp.problem import best_shift
 
-_LEAST_UNIT = 1e-6  # the gap is compared with Q, or with this share of the kernel's diagonal where Q all but vanishes
+_LEAST_UNIT = 1e-6  # the gap is compared with Q, or with this share of the kernel's diagonal where Q is nearly 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,9 @@
 """Answers from two class regions, eq. (12): inside one of them, inside both, outside both.
 
-``F`` are the scores of a batch in the two machines, one column a class in the order of the classes; a case is inside
+``F`` are the scores of a batch in the two machines, one column per class in the order of the classes; a case is inside
 the region of a class where ``f = F - rho > 0``, or on its edge. The paper has both: (12) puts the edge outside, its
-section 3.1 inside. In theory nobody lies there but support vectors, often more than a share nu of a class: outside,
-they would break the promise that nu makes.
+section 3.1 inside. In theory only support vectors lie there, often more than a share nu of a class: if they counted as
+outside, they would break the promise that nu makes.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _within(values: Floats, edge: float | Floats, replacement: float) -> Floats:
 
 
 def region_reasons(evaluation: Evaluation, names: Sequence[Any], nearest: Nearest) -> list[str]:
-    """One sentence a case; `nearest` describes the training cases nearest to some of the batch, given by row."""
+    """One sentence per case; `nearest` describes the training cases nearest to the given rows of the batch."""
     f, _ = evaluation.detail
     kinds, forced = evaluation.kinds(), evaluation.forced()
     texts = [

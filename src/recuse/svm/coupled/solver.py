@@ -174,7 +174,7 @@ def finer(bar: float, unit: float, gap: float, tol: float) -> float:
 
 
 class _Run:
-    """State of a decomposition: the active cases with their sums T and D, and where the rest was left."""
+    """State of a decomposition: the active cases with their sums T and D, and the last state of the others."""
 
     def __init__(self, problem: CoupledQP, rows: Any, point: CoupledPoint) -> None:
         self.problem, self.rows, self.point = problem, rows, point
@@ -232,7 +232,7 @@ class _Run:
         return violation, self._gap(best_thresholds(part, self._F, self._m, self._settled))
 
     def _gap(self, thresholds: tuple[float, float, float]) -> float:
-        """The active cases' share of the gap at some thresholds."""
+        """The active cases' share of the gap at given thresholds."""
         return slackness(self._part, self._mine, self._F, self._m, thresholds) / self._unit
 
     def improve(self, target: float, limit: int) -> int:
@@ -249,7 +249,7 @@ class _Run:
         return steps
 
     def _add(self, cases: Indices, total: Floats, difference: Floats) -> None:
-        """Carry changes of the coefficients of some active cases over to the sums."""
+        """Add changes of the coefficients of active cases to the sums."""
         for change, sums in ((total, self._T), (difference, self._D)):
             moved = np.flatnonzero(change)
             self.rows.add(cases[moved], change[moved], sums)
@@ -340,7 +340,7 @@ class _Run:
 
 
 def _largest(values: Floats, among: Indices, count: int) -> Indices:
-    """Those of some positions with the largest values, at most `count`."""
+    """Those of the positions `among` with the largest values, at most `count`."""
     if len(among) <= count:
         return among
     return among[np.argpartition(values[among], len(among) - count)[len(among) - count :]]

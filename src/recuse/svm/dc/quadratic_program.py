@@ -39,7 +39,7 @@ _ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class _Line:
-    """A lower bound of V, touched at `at` but for the gap of the solver."""
+    """A lower bound of V, which it touches at `at` up to the gap of the solver."""
 
     at: float
     value: float

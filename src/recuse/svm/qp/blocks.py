@@ -76,7 +76,7 @@ def solve_blocks(
 
 
 class _Run:
-    """State of a decomposition: the active part of beta and g, and where the rest was left."""
+    """State of a decomposition: the active part of beta and g, and the last state of the others."""
 
     def __init__(self, problem: KinkedQP, rows: Any, beta: Floats, g: Floats, largest_block: int) -> None:
         self.problem, self.rows = problem, rows

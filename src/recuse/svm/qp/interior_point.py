@@ -201,7 +201,7 @@ def weighted_gram(X: Any, weight: Floats) -> tuple[Floats, Floats]:
 
 
 def pivoted_factor(rows: Any, most: int) -> Floats | None:
-    """Matrix F with ``K = F F'`` but for rounding, with as many columns as K has rank; None if that is above `most`."""
+    """Matrix F with ``K = F F'`` up to rounding, with as many columns as K has rank; None if that is above `most`."""
     n, rest = rows.n, rows.diagonal.copy()
     negligible = 1e-13 * rest.max()
     if isinstance(rows, MatrixRows) and n <= WHOLE:
@@ -240,7 +240,7 @@ def _shifted(solution: Solution, X: Any, Z: Any) -> Solution:
 def _on_ends(problem: KinkedQP, X: Any, state: _Interior, n_iter: int, tol: float) -> Solution:
     """Put the variables on their ends, let the free ones restore the sum, and evaluate the point."""
     beta = problem.lower + state.first.settled() + state.second.settled()
-    for end in (problem.lower, problem.kink, problem.upper):  # sums of widths are equal but for rounding
+    for end in (problem.lower, problem.kink, problem.upper):  # sums of widths are equal up to rounding
         beta = np.where(np.abs(beta - end) <= 1e-12 * (problem.upper - problem.lower), end, beta)
     beta = _balanced(problem, beta)
     g = np.asarray(X @ _transposed(X, beta)).ravel()
@@ -248,7 +248,7 @@ def _on_ends(problem: KinkedQP, X: Any, state: _Interior, n_iter: int, tol: floa
 
 
 def _balanced(problem: KinkedQP, beta: Floats) -> Floats:
-    """Spread what is missing to a sum of 0 over the free variables, by the room each has."""
+    """Make the sum 0 by moving the free variables, each in proportion to its room."""
     excess = float(beta.sum())
     free = (beta != problem.lower) & (beta != problem.kink) & (beta != problem.upper)
     towards = problem.lower if excess > 0 else problem.upper

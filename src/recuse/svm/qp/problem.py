@@ -108,7 +108,7 @@ def from_hinges(loss: Hinges, y: Floats, weight: Floats) -> KinkedQP:
 def feasible(problem: KinkedQP, beta: Floats) -> Floats:
     """A feasible point close by: within the boxes, exactly on the ends it nearly touches, and summing to 0.
 
-    For warm starts: a solution scaled by ``C_new / C_old`` comes back unchanged but for rounding.
+    For warm starts: a solution scaled by ``C_new / C_old`` is returned unchanged, up to rounding.
     """
     beta = np.clip(beta, problem.lower, problem.upper)
     near = 1e-12 * (problem.upper - problem.lower)
@@ -153,7 +153,7 @@ def best_shift(bends: Floats, jumps: Floats, slope: float) -> float:
     order = np.argsort(bends[used], kind="stable")
     at = bends[used][order]
     slopes = slope + np.cumsum(jumps[used][order])
-    # Slopes that are zero but for rounding count as zero.
+    # Slopes that are zero up to rounding count as zero.
     slack = 1e-10 * (abs(slope) + float(jumps.sum()))
     left = int(np.searchsorted(slopes, -slack))
     right = int(np.searchsorted(slopes, slack, side="right"))
