@@ -171,7 +171,6 @@ def double_hinge_path(
     training = read_training_set(machine, X, y, sample_weight, class_weight=class_weight)
     values, lists = _positive_values("Cs", Cs), _price_lists(costs)
     solutions = _hinge_solutions(machine, training, values, _oriented(machine, lists, training))
-    _warn_of_hinges(solutions, tol)
     gap = _each(solutions, lambda s: s.model.gap)
     return DoubleHingePath(**_shared_facts(solutions, lists, training), Cs=values, dual_gap=gap)
 
@@ -234,13 +233,12 @@ def double_ramp_path(
     training = read_training_set(machine, X, y, sample_weight, class_weight=class_weight)
     values, lists = _positive_values("lams", lams), _price_lists(costs)
     solutions = _ramp_solutions(machine, training, values, _oriented(machine, lists, training))
-    _warn_of_ramps(solutions, tol)
     facts, rho = _shared_facts(solutions, lists, training), _each(solutions, lambda s: s.model.rho)
     return DoubleRampPath(**facts, lams=values, rho=rho, n_support=np.count_nonzero(facts["dual_coef"], axis=2))
 
 
 def _hinge_solutions(machine: DoubleHingeSVC, training: TrainingSet, Cs: Floats, prices: list[Costs]) -> NDArray[Any]:
-    """The solution for each price list and C."""
+    """The solution for each price list and C, with a warning where they did not converge."""
     solve = machine._solver(training)
     solutions = np.empty((len(prices), len(Cs)), dtype=object)
     upwards = np.argsort(Cs, kind="stable")
@@ -252,11 +250,12 @@ def _hinge_solutions(machine: DoubleHingeSVC, training: TrainingSet, Cs: Floats,
             solutions[a, c] = solve(unit.scaled(Cs[c]), start=start)
             if position + 1 < len(upwards):
                 start = solutions[a, c].model.beta * (Cs[upwards[position + 1]] / Cs[c])
+    _warn_of_hinges(solutions, machine.tol)
     return solutions
 
 
 def _ramp_solutions(machine: DoubleRampSVC, training: TrainingSet, lams: Floats, prices: list[Costs]) -> NDArray[Any]:
-    """The solution for each price list and lam; one program serves them all."""
+    """The solution for each price list and lam; one program serves them all. Warns where they did not converge."""
     from .dc.descent import best_of
 
     losses = [double_ramp(costs, training.signs, training.weights, float(machine.mu)) for costs in prices]
@@ -272,6 +271,7 @@ def _ramp_solutions(machine: DoubleRampSVC, training: TrainingSet, lams: Floats,
                 starts.append(program.moved(before.model))
             solutions[a, position] = best_of(program, starts, tol=machine.tol, max_iter=machine.max_iter)
             before, starts = solutions[a, position], []
+    _warn_of_ramps(solutions, machine.tol)
     return solutions
 
 
