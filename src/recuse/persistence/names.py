@@ -97,9 +97,14 @@ def _defined_at(public: str) -> str:
 
 def rename(schema: dict[str, Any], new_name: Callable[[str], str | None]) -> None:
     """Rename the types and functions in a schema of skops, in place; None from `new_name` keeps a name."""
+    found: dict[str, str | None] = {}  # thousands of nodes share a few names
     for node in nodes(schema):
         name = name_of(node)
-        changed = None if name is None else new_name(name)
+        if name is None:
+            continue
+        if name not in found:
+            found[name] = new_name(name)
+        changed = found[name]
         if changed is not None:
             node["__module__"], _, node["__class__"] = changed.rpartition(".")
 
