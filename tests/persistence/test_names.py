@@ -98,6 +98,15 @@ def test_other_names_are_neither_stored_nor_found():
         assert names.stored_name(location) is None
 
 
+def test_a_class_outside_the_table_is_not_saved(path, monkeypatch):
+    monkeypatch.delitem(names.RECORDS, "recuse.saved.Kernel")
+    with pytest.raises(
+        ValueError, match=r"model=DoubleHingeSVC holds recuse\.svm\.kernels\.Kernel, .*add it to RECORDS in"
+    ):
+        save(fitted("double_hinge"), path)
+    assert not path.exists()
+
+
 # A move
 
 

@@ -21,6 +21,7 @@ from .indices import check_indices
 from .names import nodes
 from .trust import can_be_found, full_names, names_in, refused_names
 
+_OWN_PACKAGE = __name__.partition(".")[0]
 _COMPARED = ("recuse", "scikit-learn")
 
 
@@ -56,6 +57,12 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[str | ty
     data = _dump(model)
     names, allowed = names_in(data), full_names(trusted)
     refused = refused_names(names, allowed)
+    unlisted = [name for name in refused if name.startswith(f"{_OWN_PACKAGE}.")]
+    if unlisted:
+        raise ValueError(
+            f"model={type(model).__name__} holds {', '.join(unlisted)}, which has no stored name, a fault of recuse: "
+            "add it to RECORDS in recuse/persistence/names.py."
+        )
     if refused:
         raise ValueError(
             f"model={type(model).__name__} holds {', '.join(refused)}, which load would refuse: name what you trust in "

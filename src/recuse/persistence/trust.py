@@ -1,7 +1,7 @@
-"""Which of the types and functions a model file names may be loaded.
+"""Which of the types and functions that a model file names may be loaded.
 
-The name alone is judged first and what it stands for second, so that nothing is imported for a file that is refused
-by its names.
+Of this library, what the table of stored names lists (`names`); of scikit-learn, classes and harmless functions. A name
+is judged as text first and what it stands for second, so that a file refused by its names causes no import.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import scipy.sparse
 
 from .names import stored_name
 
-_HOME_PACKAGES = ("recuse", "sklearn")
-# Not parts of models; some open files, connections or processes when their classes are merely built.
+# Parts of scikit-learn that no model holds; some of their classes open files, connections or processes when built.
 _NEVER_TRUSTED = {"_testing", "callback", "conftest", "datasets", "estimator_checks", "externals", "tests"}
 # The schema can ask for any trusted function to be called with arguments from the file, and a function such as
 # sklearn.datasets.clear_data_home deletes folders: trust only functions that compute numbers from arrays.
-_FUNCTION_HOMES = ("recuse.metrics", "sklearn.metrics", "sklearn.feature_selection")
-# What skrub's preparation of tables is made of, each by its full name: its other classes are no parts of our models.
-# The functions look at the type of a column or count its values.
+_FUNCTION_HOMES = ("sklearn.metrics", "sklearn.feature_selection")
+# The parts of skrub's table preparation, each by its full name: our models hold none of its other classes. The
+# functions look at the type of a column or count its values.
 _TABLE_PARTS = frozenset(
     f"skrub.{name}"
     for name in (
@@ -78,12 +77,12 @@ def can_be_found(name: str) -> bool:
 
 
 def refused_names(names: list[str], allowed: list[str]) -> list[str]:
-    """The names that are neither ours, nor a basic type, nor allowed by the caller."""
+    """The names that are neither stored names of this library, nor of scikit-learn, nor basic, nor allowed."""
     known = _basic_types() | _TABLE_PARTS
     open_names = [name for name in names if name not in allowed and name not in known and stored_name(name) is None]
-    # By the name alone first: for a file that is refused anyway, nothing is imported.
-    foreign = [name for name in open_names if not _named_like_ours(name)]
-    return foreign or [name for name in open_names if not _is_ours(name)]
+    # As text first: for a file that is refused anyway, nothing is imported.
+    foreign = [name for name in open_names if not _named_like_sklearn(name)]
+    return foreign or [name for name in open_names if not _is_of_sklearn(name)]
 
 
 @cache
@@ -94,20 +93,20 @@ def _basic_types() -> set[str]:
     return {"numpy.dtype", *(f"{item.__module__}.{item.__name__}" for item in classes)}
 
 
-def _named_like_ours(name: str) -> bool:
+def _named_like_sklearn(name: str) -> bool:
     parts = name.split(".")
     return (
         len(parts) > 1
-        and parts[0] in _HOME_PACKAGES
+        and parts[0] == "sklearn"
         and all(part.isidentifier() and not part.startswith("__") for part in parts)
         and not _NEVER_TRUSTED.intersection(parts)
     )
 
 
-def _is_ours(name: str) -> bool:
-    """Whether a name that looks like ours is a class, or a harmless function, defined exactly there.
+def _is_of_sklearn(name: str) -> bool:
+    """Whether a name that looks like scikit-learn's is a class, or a harmless function, defined exactly there.
 
-    A module's attribute is not enough: ``recuse.persistence.files.os`` is one, too.
+    A module's attribute is not enough: ``sklearn.utils.fixes.platform`` is one, too.
     """
     module, _, attribute = name.rpartition(".")
     try:
