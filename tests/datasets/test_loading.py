@@ -159,7 +159,7 @@ def test_missing_everywhere_names_both_ways(folder, tiny, monkeypatch):
         load("tiny")
 
 
-def test_mistyped_folder_is_said_and_not_passed_over(monkeypatch):
+def test_mistyped_folder_is_reported(monkeypatch):
     monkeypatch.setenv("RECUSE_DATA", "/no/such/folder")
     monkeypatch.setattr(loading, "fetch_openml", lambda **_: pytest.fail("OpenML was asked"))
     with pytest.raises(FileNotFoundError, match=r"RECUSE_DATA='/no/such/folder' is not a folder"):
@@ -188,7 +188,7 @@ def answer_with(monkeypatch, answer):
     return asked
 
 
-def test_openml_positive_class_is_told_by_its_count(monkeypatch):
+def test_openml_positive_class_is_known_by_its_count(monkeypatch):
     labels = ["tested_positive"] * 268 + ["tested_negative"] * 500
     asked = answer_with(monkeypatch, openml_answer(labels))
     pima = load("pima")

@@ -192,7 +192,7 @@ def test_rejecting_a_novelty_has_its_own_price_on_the_curve(overlapping):
     assert cost[at] == pytest.approx(expected_cost(y, decisions, costs=prices))
 
 
-def test_decisions_bring_score_and_forced_answers(overlapping):
+def test_decisions_provide_score_and_forced_answers(overlapping):
     X, y = overlapping
     decisions = ThresholdRejectClassifier(LogisticRegression(), costs=0.2).fit(X, y).decide(X)
     direct = risk_coverage_curve(y, decisions.forced, decisions.r)

@@ -93,7 +93,7 @@ def test_invariances(case):
 
 
 @given(answered())
-def test_nothing_rejected_is_the_plain_metric(case):
+def test_nothing_rejected_is_the_usual_metric(case):
     truth, answers, weights = case
     answers = np.abs(answers)
     assert selective_accuracy_score(truth, answers, sample_weight=weights) == pytest.approx(
@@ -115,7 +115,7 @@ def test_everything_rejected():
     assert selective_accuracy_score(truth, answers, reject_label=-1, all_rejected=0.0) == 0
 
 
-def test_decisions_bring_their_labels_along(overlapping):
+def test_decisions_provide_their_labels(overlapping):
     X, y = overlapping
     names = np.array(["repaid", "default"])[y]
     decisions = ThresholdRejectClassifier(LogisticRegression(), costs=0.1).fit(X, names).decide(X)
@@ -124,7 +124,7 @@ def test_decisions_bring_their_labels_along(overlapping):
     assert expected_cost(names[decisions.label != "default"], kept, costs=0.1) >= 0
 
 
-def test_a_table_brings_prices_and_positive_class_along(overlapping):
+def test_decisions_provide_prices_and_positive_class(overlapping):
     X, y = overlapping
     names = np.array(["bad", "good"])[y]
     model = ThresholdRejectClassifier(LogisticRegression(), costs=PRICES, pos_label="bad").fit(X, names)

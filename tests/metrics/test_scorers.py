@@ -103,7 +103,7 @@ def test_a_scorer_is_its_metric_with_a_sign(name, overlapping):
     assert len({round(abs(value), 12) for value in by_hand.values()}) >= 10  # no two metrics stand in for each other
 
 
-def test_ranking_scorers_turn_to_the_class_asked_for_and_refuse_three(overlapping):
+def test_ranking_scorers_score_the_named_class_and_refuse_three(overlapping):
     X, y = overlapping
     model = ThresholdRejectClassifier(LogisticRegression(), pos_label=0).fit(X, y)
     h = model.decision_function(X)

@@ -42,7 +42,7 @@ def test_curves_show_the_losses(model_and_cases):
     ]  # fmt: skip
 
 
-def test_own_axes_pipelines_and_strangers(model_and_cases):
+def test_given_axes_pipelines_and_other_estimators(model_and_cases):
     _, X, y = model_and_cases
     _, ax = plt.subplots()
     pipe = make_pipeline(StandardScaler(), ExactBoostClassifier(metric="ks", n_estimators=3, random_state=0)).fit(X, y)

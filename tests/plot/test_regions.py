@@ -89,7 +89,7 @@ def test_cases_of_unknown_classes_are_crosses(clouds):
     assert (display.truth == 2).sum() == 5
 
 
-def test_answers_that_are_there_already(clouds):
+def test_answers_that_are_already_known(clouds):
     X, y = clouds
     model = CoupledOneClassSVC(gamma=1.0).fit(X, y)
     one = RejectRegionDisplay.from_estimator(model, X, y, resolution=25)

@@ -58,7 +58,7 @@ def test_trees_have_no_shapes():
         ShapeFunctionDisplay.from_estimator(model)
 
 
-def test_the_ground_is_darker_where_rejection_is_argued_for_more(model_and_cases):
+def test_the_background_is_darker_where_more_argues_for_rejection(model_and_cases):
     model, frame = model_and_cases
     display = ShapeFunctionDisplay.from_estimator(model, frame)
     assert len(display.figure_.legends) == 1
@@ -73,7 +73,7 @@ def test_the_ground_is_darker_where_rejection_is_argued_for_more(model_and_cases
     assert max(ordered) == 0.25
 
 
-def test_a_twin_has_no_acceptance_score_to_draw_and_missing_values_are_told(model_and_cases):
+def test_without_a_rejector_only_h_is_drawn_and_missing_values_are_shown(model_and_cases):
     _, frame = model_and_cases
     cases = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.2)
     y = (frame["a"] + frame["b"] > 0).astype(int)
@@ -128,7 +128,7 @@ def test_the_class_that_h_speaks_for_is_named_and_ticks_are_few():
     assert alone["member"].get_xticks().tolist() != [0, 1]  # without cases nobody knows that there are two values
 
 
-def test_a_pipeline_tells_the_names_it_knows(model_and_cases):
+def test_the_names_of_a_pipeline_are_used(model_and_cases):
     model, frame = model_and_cases
     pipe = make_pipeline(StandardScaler(), clone(model)).fit(frame, (model.predict(frame) == 1).astype(int))
     shown = [ax.get_xlabel() for ax in ShapeFunctionDisplay.from_estimator(pipe, frame, max_features=2).axes_]
