@@ -75,7 +75,7 @@ class Outcome:
     rejected : float, optional
         Share of them that is rejected.
     chosen : str, optional
-        What the default chose.
+        Family of the model, which the default chooses itself.
     gamma, beta, validation : float, optional
         Of the printed step: its two parameters and the loss of the validation cases.
     """
@@ -177,9 +177,9 @@ def _self_tuned(cell: Cell, train: LabelledCases, test: LabelledCases, quick: bo
         DHL: _double_hinge(cell.c, quick),
     }
     return [
-        _outcome_of_default(cell, default, test),
+        _outcome_of_model(cell, DEFAULT, default, test),
         *(_outcome_of_candidate(cell, name, pair, test) for name, pair in default.candidates_.items()),
-        *(_outcome(cell, name, _scores(clone(model).fit(*train), test), test) for name, model in others.items()),
+        *(_outcome_of_model(cell, name, clone(model).fit(*train), test) for name, model in others.items()),
     ]
 
 
@@ -190,9 +190,9 @@ def _double_hinge(c: float, quick: bool) -> Any:
     return GridSearchCV(machine, {f"doublehingesvc__{name}": values for name, values in grid.items()}, cv=3)
 
 
-def _outcome_of_default(cell: Cell, model: AbstentionBoostingClassifier, test: LabelledCases) -> Outcome:
-    """The default, with what it chose."""
-    return replace(_outcome(cell, DEFAULT, _scores(model, test), test), chosen=model.family_)
+def _outcome_of_model(cell: Cell, name: str, model: Any, test: LabelledCases) -> Outcome:
+    """What a fitted model does, and the family it chose or was given, if it has one."""
+    return replace(_outcome(cell, name, _scores(model, test), test), chosen=getattr(model, "family_", None))
 
 
 def _outcome_of_candidate(cell: Cell, name: str, pair: Any, test: LabelledCases) -> Outcome:
@@ -251,7 +251,7 @@ def run_synthetic(split: int, c: float) -> list[Outcome]:
     cell = Cell("label by x1, noise by x2", split, c)
     model = AbstentionBoostingClassifier(costs=c, random_state=split).fit(*train)
     chow = _outcome_of_candidate(cell, "chow", model.candidates_["chow"], test)
-    return [_outcome_of_default(cell, model, test), chow]
+    return [_outcome_of_model(cell, DEFAULT, model, test), chow]
 
 
 def _with_best_printed_step(outcomes: list[Outcome]) -> list[Outcome]:
