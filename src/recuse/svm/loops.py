@@ -308,11 +308,12 @@ def barrier_weight(state, out):
 def barrier_draw(slope, f, state, weight, target, change, drawn):
     """Add to `drawn` the change of x that Newton's step would make if the scores f stayed."""
     x, room, _, _ = state
+    dx, dlow, dhigh = change
     for i in range(x.shape[0]):
         # Mehrotra's correction: the product of the last changes is what a linear model of value times multiplier
         # leaves out. The room shrinks as x grows, hence the other sign.
-        at_low = target - change.x[i] * change.low[i]
-        at_high = target + change.x[i] * change.high[i]
+        at_low = target - dx[i] * dlow[i]
+        at_high = target + dx[i] * dhigh[i]
         drawn[i] += weight[i] * (slope[i] - f[i] + at_low / x[i] - at_high / room[i])
 
 

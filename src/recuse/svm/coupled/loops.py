@@ -3,7 +3,8 @@
 Names follow `coupled.problem`: positive cases come first, ``n_pos`` of them; ``F`` is each case's score in the machine
 of its own class and ``m`` its margin. The variables form three groups, each with a fixed sum: the alphas of either
 class, and the gammas and mus of all cases. Arrays that go together are passed as one of the named tuples below. They
-are defined in this file, because the compiler's cache notices changes in no other.
+are defined in this file, because the compiler's cache notices changes in no other. Loops unpack them before they begin:
+taking an array out of a tuple counts its references.
 """
 
 from __future__ import annotations
@@ -37,12 +38,13 @@ class Moves(NamedTuple):
 @njit(cache=True, nogil=True)
 def own_class_ends(start, stop, caps, point, F):
     """Lowest F among the alphas of a class that may grow, where it is, and the highest among those that may shrink."""
+    alpha, cap = point.alpha, caps.alpha
     low, high, i = np.inf, -np.inf, -1
     for t in range(start, stop):
-        if point.alpha[t] < caps.alpha[t] and F[t] < low:
+        if alpha[t] < cap[t] and F[t] < low:
             low = F[t]
             i = t
-        if point.alpha[t] > 0.0 and F[t] > high:
+        if alpha[t] > 0.0 and F[t] > high:
             high = F[t]
     return low, high, i
 
@@ -55,20 +57,22 @@ def margin_ends(caps, point, m):
     both kinds are treated alike. Returns the highest v that may rise (a gamma that grows, a mu that shrinks), the
     lowest that may fall, the case of the first, and whether it is a gamma (1) or a mu (-1).
     """
+    _, gamma, mu = point
+    _, cap_gamma, cap_mu = caps
     high, low, i, kind = -np.inf, np.inf, -1, 1.0
     for t in range(m.shape[0]):
         v = m[t]
-        if point.gamma[t] < caps.gamma[t] and -v > high:
+        if gamma[t] < cap_gamma[t] and -v > high:
             high = -v
             i = t
             kind = 1.0
-        if point.mu[t] > 0.0 and v > high:
+        if mu[t] > 0.0 and v > high:
             high = v
             i = t
             kind = -1.0
-        if point.gamma[t] > 0.0 and -v < low:
+        if gamma[t] > 0.0 and -v < low:
             low = -v
-        if point.mu[t] < caps.mu[t] and v < low:
+        if mu[t] < cap_mu[t] and v < low:
             low = v
     return high, low, i, kind
 
@@ -77,10 +81,11 @@ def margin_ends(caps, point, m):
 def own_class_partner(K, diag, i, start, stop, point, F):
     """The alpha of the class that promises the largest decrease together with i: slope^2 / curvature."""
     Ki = K[i]
+    alpha = point.alpha
     best, j = -1.0, -1
     for t in range(start, stop):
         d = F[t] - F[i]
-        if d > 0.0 and point.alpha[t] > 0.0:
+        if d > 0.0 and alpha[t] > 0.0:
             gain = d * d / max(diag[i] + diag[t] - 2.0 * Ki[t], _FLOOR)
             if gain > best:
                 best = gain
@@ -92,20 +97,21 @@ def own_class_partner(K, diag, i, start, stop, point, F):
 def margin_partner(K, diag, i, kind_i, n_pos, caps, point, m):
     """The gamma or mu that promises the largest decrease together with i, and which of the two it is."""
     Ki = K[i]
+    gamma, mu, cap_mu = point.gamma, point.mu, caps.mu
     v_i = -m[i] if kind_i > 0 else m[i]
     best, j, kind_j = -1.0, -1, 1.0
     for t in range(m.shape[0]):
         # The coefficients of the pair in w+ - w- have the signs of label times kind, which turn that of the kernel.
         sign = kind_i if (t < n_pos) == (i < n_pos) else -kind_i
         d = v_i + m[t]
-        if d > 0.0 and point.gamma[t] > 0.0:
+        if d > 0.0 and gamma[t] > 0.0:
             gain = d * d / max(diag[i] + diag[t] - 2.0 * sign * Ki[t], _FLOOR)
             if gain > best:
                 best = gain
                 j = t
                 kind_j = 1.0
         d = v_i - m[t]
-        if d > 0.0 and point.mu[t] < caps.mu[t]:
+        if d > 0.0 and mu[t] < cap_mu[t]:
             gain = d * d / max(diag[i] + diag[t] + 2.0 * sign * Ki[t], _FLOOR)
             if gain > best:
                 best = gain
@@ -235,26 +241,29 @@ def violations(n_pos, caps, point, F, m, moves):
     the middle between the ends of each group.
     """
     n = m.shape[0]
+    alpha, gamma, mu = point
+    cap_alpha, cap_gamma, cap_mu = caps
+    up_alpha, down_alpha, up_margin, down_margin = moves
     low_p, high_p, _ = own_class_ends(0, n_pos, caps, point, F)
     low_n, high_n, _ = own_class_ends(n_pos, n, caps, point, F)
     high, low, _, _ = margin_ends(caps, point, m)
     for t in range(n):
         upper = high_p if t < n_pos else high_n
         lower = low_p if t < n_pos else low_n
-        moves.up_alpha[t] = upper - F[t] if point.alpha[t] < caps.alpha[t] else -np.inf
-        moves.down_alpha[t] = F[t] - lower if point.alpha[t] > 0.0 else -np.inf
+        up_alpha[t] = upper - F[t] if alpha[t] < cap_alpha[t] else -np.inf
+        down_alpha[t] = F[t] - lower if alpha[t] > 0.0 else -np.inf
         # A case has a gamma and a mu, and counts with the one that violates more.
         rising = -np.inf
         falling = -np.inf
-        if point.gamma[t] < caps.gamma[t]:
+        if gamma[t] < cap_gamma[t]:
             rising = -m[t] - low
-        if point.mu[t] > 0.0:
+        if mu[t] > 0.0:
             rising = max(rising, m[t] - low)
-        if point.gamma[t] > 0.0:
+        if gamma[t] > 0.0:
             falling = high + m[t]
-        if point.mu[t] < caps.mu[t]:
+        if mu[t] < cap_mu[t]:
             falling = max(falling, high - m[t])
-        moves.up_margin[t] = rising
-        moves.down_margin[t] = falling
+        up_margin[t] = rising
+        down_margin[t] = falling
     violation = max(high_p - low_p, high_n - low_n, high - low)
     return violation, 0.5 * (low_n + high_n), 0.5 * (low_p + high_p), -0.5 * (low + high)
