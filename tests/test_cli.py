@@ -224,7 +224,7 @@ def tables(tmp_path_factory):
         (["folder.csv", "-t", "y"], "is a folder: give the file"),
         (["fine.xlsx", "-t", "y"], "not a table format"),
         (["fine.csv", "-t", "y", "--seed", "-1"], "seed must be 0 or more; got -1"),
-        (["fine.csv", "-t", "y", "--n-jobs", "0"], "n_jobs=0 leaves nobody to do the work"),
+        (["fine.csv", "-t", "y", "--n-jobs", "0"], "n_jobs=0 leaves no process to do the work"),
         (["fine.csv", "-t", "y", "--cv", "11"], "only 10 cases with y = 'no'; at least 11 are needed"),
         (["fine.csv", "-t", "y", "--fn", "inf"], "fn must be a finite price"),
     ],
@@ -354,7 +354,7 @@ def test_an_interrupt_is_one_line(monkeypatch, call):
     monkeypatch.setattr("recuse.comparison.cross_validation.load_cases", interrupted)
     code, _, err = call("compare")
     assert code == 130
-    assert "goes on where it was" in err
+    assert "resumes where it stopped" in err
 
 
 def test_help_names_the_papers(call):

@@ -1,4 +1,4 @@
-"""The command line: arguments only. Every command imports what it needs when it runs, so that help is quick."""
+"""The command line: arguments only. Each command imports what it needs when it runs, which keeps --help fast."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from recuse.reproduce import PROTOCOLS
 
 app = typer.Typer(
     name="recuse",
-    help="Classifiers that know when to step aside: yes, no, or a person should look, at the lowest total cost.",
+    help="Classifiers that know when to step aside: yes, no, or manual review, at the lowest total cost.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -24,11 +24,11 @@ app = typer.Typer(
 
 
 def _methods(incomplete: str) -> list[str]:
-    """Complete the last of the names that are separated by commas."""
+    """Complete the last of several names separated by commas."""
     from recuse.comparison import METHODS
 
     before, comma, begun = incomplete.rpartition(",")
-    return [f"{before}{comma}{method.name}" for method in METHODS if method.available and method.name.startswith(begun)]
+    return [f"{before}{comma}{method.name}" for method in METHODS if method.name.startswith(begun)]
 
 
 def _papers(incomplete: str) -> list[str]:
@@ -36,15 +36,15 @@ def _papers(incomplete: str) -> list[str]:
 
 
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="Table: CSV, TSV or Parquet, also gzipped.")]
-Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict, of two outcomes.")]
+Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")]
 Positive = Annotated[str | None, typer.Option(help="Positive outcome (default: the second when sorted).")]
 Drop = Annotated[
     list[str] | None,
-    typer.Option("--drop", metavar="COLUMN", help="Column to leave out; several separated by commas, or --drop again."),
+    typer.Option("--drop", metavar="COLUMN", help="Column to leave out; separate several by commas, or repeat --drop."),
 ]
 Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
 Fn = Annotated[float, typer.Option(help="Price of a miss.")]
-Reject = Annotated[float, typer.Option(help="Price of a person's look.")]
+Reject = Annotated[float, typer.Option(help="Cost of the manual review of one case.")]
 Seed = Annotated[int, typer.Option(help="Random state.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output.")]
 
@@ -75,18 +75,18 @@ def compare(
     reject: Reject = 0.3,
     methods: Annotated[
         str | None,
-        typer.Option(help="Names, separated by commas; `recuse methods` lists them.", autocompletion=_methods),
+        typer.Option(help="Methods, separated by commas; `recuse methods` lists them.", autocompletion=_methods),
     ] = None,
     cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
     repeats: Annotated[int, typer.Option(min=1, help="Repetitions with other folds.")] = 1,
-    n_jobs: Annotated[int, typer.Option(help="Folds worked on at once; -1 for all cores.")] = -1,
+    n_jobs: Annotated[int, typer.Option(help="Folds computed in parallel; -1 for all cores.")] = -1,
     seed: Seed = 0,
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for everything written.")] = Path("recuse-run"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("recuse-run"),
     as_json: AsJson = False,
 ) -> None:
     """Cross-validate reject-option classifiers on a table and write a report, decisions and the best model.
 
-    Interrupted and started again with the same arguments it goes on where it was.
+    If it was interrupted, the same command resumes where it stopped.
     """
     if data is not None and target is None:
         raise typer.BadParameter("name the column to predict.", param_hint="--target")
@@ -118,10 +118,10 @@ def compare(
 
 @app.command()
 def methods(as_json: AsJson = False) -> None:
-    """List the methods that `compare` and `fit` know."""
+    """List the methods of `compare` and `fit`."""
     from recuse.comparison import METHODS
 
-    rows = [{"name": m.name, "title": m.title, "max_rows": m.max_rows} for m in METHODS if m.available]
+    rows = [{"name": m.name, "title": m.title, "max_rows": m.max_rows} for m in METHODS]
     if as_json:
         _print_json(rows)
         return
@@ -133,7 +133,7 @@ def methods(as_json: AsJson = False) -> None:
 @app.command()
 def fit(
     data: DataFile,
-    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict, of two outcomes.")],
+    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")],
     method: Annotated[
         str, typer.Option("--method", "-m", help="`recuse methods` lists them.", autocompletion=_methods)
     ] = "boosting-chow",
@@ -166,7 +166,7 @@ def predict(
     data: DataFile,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV file (default: standard output).")] = None,
     capacity: Annotated[
-        int | None, typer.Option(min=0, help="How many cases people can look at: ranks the rejected ones.")
+        int | None, typer.Option(min=0, help="How many cases can be reviewed: ranks the rejected ones.")
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -176,7 +176,9 @@ def predict(
     from recuse.predicting import predict_table
 
     if out is None and as_json:
-        raise typer.BadParameter("--json needs --out: standard output holds one of the two.", param_hint="--json")
+        raise typer.BadParameter(
+            "--json needs --out: only one of the two can go to standard output.", param_hint="--json"
+        )
     answered = predict_table(model, data, sys.stdout.buffer if out is None else out, capacity=capacity)
     if as_json:
         _print_json(asdict(answered) | {"rejected": answered.rejected, "out": str(out)})
@@ -205,7 +207,7 @@ def inspect(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by `compare` or `fit`.")],
     as_json: AsJson = False,
 ) -> None:
-    """Say what a model file holds: method, prices, thresholds, columns, versions."""
+    """Show what a model file holds: method, prices, thresholds, columns, versions."""
     from recuse.predicting import inspect_model
 
     facts = inspect_model(model)
@@ -222,13 +224,13 @@ def reproduce(
     paper: Annotated[
         str, typer.Argument(metavar="PAPER", help=f"One of {', '.join(PROTOCOLS)}.", autocompletion=_papers)
     ],
-    quick: Annotated[bool, typer.Option("--quick", help="Small sizes: does it run at all?")] = False,
-    minutes: Annotated[float, typer.Option(help="Begin no further part after this.")] = 60.0,
+    quick: Annotated[bool, typer.Option("--quick", help="Small sizes, to see that it runs.")] = False,
+    minutes: Annotated[float, typer.Option(help="Start no further part after this time.")] = 60.0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for the results (default: print only).")
     ] = None,
 ) -> None:
-    """Repeat a paper's experiments."""
+    """Repeat the experiments of a paper."""
     from importlib import import_module
 
     if paper not in PROTOCOLS:
@@ -238,7 +240,7 @@ def reproduce(
 
 @contextmanager
 def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A bar with the time left, on standard error."""
+    """A progress bar with the remaining time, on standard error."""
     if quiet:
         yield None
         return
@@ -259,7 +261,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
         MofNCompleteColumn(),
         TimeElapsedColumn(),
         TextColumn("left"),
-        # Folds differ much: a long memory steadies the estimate.
+        # Folds take very different times: averaging over a long period steadies the estimate.
         TimeRemainingColumn(),
         TextColumn("{task.description}"),
     )
@@ -267,21 +269,21 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
     task = bar.add_task("", total=None)
 
     def report(done: int, total: int, what: str) -> None:
-        if console.is_terminal:  # not before there is something to do: bad input is one line, and no bar
+        if console.is_terminal:  # started here, so that bad input prints one line and no bar
             bar.start()
         bar.update(task, completed=done, total=total, description=what)
 
     try:
         yield report
     except KeyboardInterrupt:
-        _fail("interrupted; the same command goes on where it was.", 130)
+        _fail("interrupted; the same command resumes where it stopped.", 130)
     finally:
         if bar.live.is_started:
             bar.stop()
 
 
 def _names(given: list[str] | None) -> list[str]:
-    """Names separated by commas, from every time an option was given."""
+    """Names separated by commas, from an option that may be repeated."""
     return [name.strip() for part in given or [] for name in part.split(",") if name.strip()]
 
 

@@ -7,7 +7,7 @@ costs ``(1 - p) fp`` on average, negative ``p fn``, rejecting it ``p r_pos + (1 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -161,6 +161,10 @@ class Costs:
         if self.novelty_error is not None:
             matrix[-1, :-2] = self.novelty_error
         return matrix
+
+    def as_dict(self) -> dict[str, float]:
+        """The prices by name, without those that were left to their default."""
+        return {name: price for name, price in asdict(self).items() if price is not None}
 
     def prices(self, truth: Indices, columns: Indices, n_classes: int = 2) -> Floats:
         """Price of each answer: rows of `matrix` by the true class, columns from `answer_columns`."""

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import recuse
-from recuse.comparison import METHODS, Comparison, Setting, compare, cross_validation, methods
+from recuse.comparison import METHODS, Task, compare, cross_validation, methods
 from recuse.comparison.checkpoints import Checkpoints, data_fingerprint, method_key
 from recuse.comparison.folds import FoldResult
 from recuse.tables import check_cases
@@ -77,7 +77,7 @@ def test_a_file_from_before_a_fact_was_noted_is_as_good_as_none(tmp_path, monkey
 @pytest.fixture
 def checkpoints_only(monkeypatch):
     """Nothing but the folds is written: the report takes longer than they do."""
-    monkeypatch.setattr(Comparison, "save", lambda *_: None)
+    monkeypatch.setattr(cross_validation, "write_run", lambda *_: None)
 
 
 @pytest.mark.usefixtures("checkpoints_only")
@@ -117,16 +117,16 @@ DEFINITIONS = {
     "grid": {"grid": {"C": [0.1, 2.0]}},
     "option": {"grid": {"C": [0.1, 1.0]}, "kernel": "linear"},
     "step before": {"grid": {"C": [0.1, 1.0]}, "scaled": True},
-    "class": {"needs": "CoupledOneClassSVC", "grid": {"C": [0.1, 1.0]}},
+    "class": {"class_name": "CoupledOneClassSVC", "grid": {"C": [0.1, 1.0]}},
     "sample": {"grid": {"C": [0.1, 1.0]}, "max_rows": 100},
 }
 
 
 def test_a_method_defined_otherwise_has_another_key():
-    setting = Setting(COSTS, "bad", 0, 160)
+    task = Task(COSTS, "bad", 0, 160)
 
-    def key(needs="DoubleHingeSVC", **definition):
-        return method_key(methods._own_method("m", "M", needs, moves=methods.PAIR, **definition), setting)
+    def key(class_name="DoubleHingeSVC", **definition):
+        return method_key(methods._library_method("m", "M", class_name, moves=methods.PAIR, **definition), task)
 
     keys = [key(**definition) for definition in DEFINITIONS.values()]
     assert len(set(keys)) == len(keys)
@@ -134,12 +134,12 @@ def test_a_method_defined_otherwise_has_another_key():
 
 
 def test_keys_are_the_same_in_every_process():
-    setting = "Setting(recuse.Costs(fp=1, fn=3, reject=0.3), 'bad', 0, 160)"
+    task = "Task(recuse.Costs(fp=1, fn=3, reject=0.3), 'bad', 0, 160)"
     code = "import recuse; from recuse.comparison import *; from recuse.comparison import METHODS; "
     code += "from recuse.comparison.checkpoints import method_key; "
-    code += f"print(*(method_key(m, {setting}) for m in METHODS))"
+    code += f"print(*(method_key(m, {task}) for m in METHODS))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout.split() == [method_key(method, Setting(COSTS, "bad", 0, 160)) for method in METHODS]
+    assert found.stdout.split() == [method_key(method, Task(COSTS, "bad", 0, 160)) for method in METHODS]
 
 
 @pytest.mark.usefixtures("checkpoints_only")

@@ -10,12 +10,12 @@ from recuse import Costs
 from recuse.comparison import METHODS
 from recuse.comparison.folds import run_fold
 from recuse.comparison.leaderboard import Row, bootstrap_mean, rank
-from recuse.comparison.methods import Setting
+from recuse.comparison.methods import Task
 from recuse.comparison.result import Answers
 from recuse.tables import check_cases
 from tests.comparison.conftest import COSTS, mixed_table
 
-NAMES = [method.name for method in METHODS if method.available]
+NAMES = [method.name for method in METHODS]
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def disturbed(cases, rows):
 
 def answers(name, cases, train, test):
     (method,) = (method for method in METHODS if method.name == name)
-    result = run_fold(method, Setting(COSTS, "bad", 0, len(cases.outcomes)), cases, train, test)
+    result = run_fold(method, Task(COSTS, "bad", 0, len(cases.outcomes)), cases, train, test)
     assert result.error is None
     return result
 

@@ -21,10 +21,10 @@ from tests.comparison.conftest import COSTS
 from tests.report.conftest import as_entries
 
 
-def detecting(setting):
+def detecting(task):
     """Rejects ambiguous cases and novelties; has two scores and no probabilities."""
     detector = IsolationForest(contamination=0.1, n_estimators=20, random_state=0)
-    options = {"costs": setting.costs, "pos_label": setting.pos_label, "rule": "tuned", "cv": 2}
+    options = {"costs": task.costs, "pos_label": task.pos_label, "rule": "tuned", "cv": 2}
     return Plan(methods._scaled(ThresholdRejectClassifier(LinearSVC(), novelty=detector, **options)))
 
 
@@ -78,7 +78,7 @@ def test_novelties_are_a_kind_of_their_own(with_novelties, table, tmp_path, caps
 def test_page_of_a_method_without_probabilities(with_novelties):
     """At the prices of the run, and at others, the matrix is what the definition says, over both repetitions."""
     result, costs = with_novelties
-    summary = summarize(result)
+    summary = summarize(result, result.model())
     assert summary["novelties"]
     assert summary["prices"]["novelty_ratio"] == pytest.approx(0.1 / 0.3)
     by_name = {method["name"]: method for method in summary["methods"]}
@@ -99,7 +99,7 @@ def test_page_of_a_method_without_probabilities(with_novelties):
 
 
 def test_a_model_with_novelties_answers_new_tables(table, listed, tmp_path):
-    listed(Method("novel", "Detector", lambda setting: Plan(detecting(setting).estimator), PAIR))
+    listed(Method("novel", "Detector", lambda task: Plan(detecting(task).estimator), PAIR))
     model = fit_method(table, "default", method="novel", positive="bad", costs=COSTS)
     table.to_csv(tmp_path / "t.csv", index=False)
     answered = predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv", capacity=5)
@@ -117,9 +117,9 @@ def seen_rows(seen):
             seen.append((len(X), float(np.mean(np.asarray(y) == "bad"))))
             return super().fit(X, y)
 
-    def build(setting):
+    def build(task):
         inner = methods._scaled(Noting())
-        return Plan(ThresholdRejectClassifier(inner, costs=setting.costs, pos_label=setting.pos_label))
+        return Plan(ThresholdRejectClassifier(inner, costs=task.costs, pos_label=task.pos_label))
 
     return Method("slow", "Slow", build, max_rows=100, fit_rows=60)
 
@@ -157,7 +157,7 @@ def test_named_it_is_fitted_on_a_stratified_sample_and_its_row_says_so(table, li
 
 def test_every_kernel_method_of_this_library_has_such_a_limit():
     for method in METHODS:
-        if method.available and (method.needs or "").endswith("SVC"):
+        if method.title.endswith(("SVM", "SVMs")):
             assert method.max_rows is not None
             assert method.fit_rows is not None
             assert method.fit_rows <= 10_000
@@ -176,10 +176,11 @@ def summed(shapes, part, numbers, names):
 @pytest.mark.parametrize("family", ["chow", "coupled"])
 def test_shape_functions_of_a_real_winner_add_up(table, listed, family, positive):
     """What the page shows of a booster, summed over the columns, is its class score and its acceptance score."""
-    listed(Method("booster", "Booster", methods.own("AbstentionBoostingClassifier", family=family, beta=0.01)))
+    listed(Method("booster", "Booster", methods.from_library("AbstentionBoostingClassifier", family=family, beta=0.01)))
     table = table.dropna()
     result = compare(table, "default", positive=positive, costs=0.2, methods=["booster"], cv=2)
-    why, model = summarize(result)["why"], result.model()
+    model = result.model()
+    why = summarize(result, model)["why"]
     assert 1 <= len(why["shapes"]) == why["n_shapes"] == len(model[-1].shape_functions_)
     assert why["own_acceptance"] == (family == "coupled")
     numbers, names = model[:-1].transform(table), list(model[:-1].get_feature_names_out())
@@ -193,11 +194,11 @@ def test_shape_functions_of_a_real_winner_add_up(table, listed, family, positive
 
 
 def test_one_failing_fold_is_told_and_the_rest_is_ranked(table, listed):
-    def build(setting):
+    def build(task):
         calls.append(1)
         if len(calls) == 2:
             raise ValueError("the second fold does not converge")
-        return detecting(setting)
+        return detecting(task)
 
     calls = []
     listed(Method("moody", "Moody", build))
@@ -209,7 +210,7 @@ def test_one_failing_fold_is_told_and_the_rest_is_ranked(table, listed):
 
 
 def test_one_reason_of_many_failures_is_told_once(table, listed):
-    def build(setting):
+    def build(task):
         raise RuntimeError("no luck.")
 
     listed(Method("one", "One", build), Method("two", "Two", build))

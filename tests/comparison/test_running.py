@@ -8,12 +8,16 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 
 import recuse
 from recuse import ThresholdRejectClassifier
-from recuse.comparison import METHODS, Method, compare, cross_validation, fit_method, methods
+from recuse.comparison import METHODS, Method, Verdict, compare, cross_validation, fit_method, methods, write_run
+from recuse.comparison.leaderboard import Interval, Row
 from recuse.comparison.methods import Plan
+from recuse.comparison.printing import verdict_sentence
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
+from recuse.report.operating_points import WAYS
 from tests.comparison.conftest import COSTS
 
 
@@ -80,9 +84,9 @@ class Spy(ClassifierMixin, BaseEstimator):
 
 
 def test_hyper_parameters_are_chosen_on_the_training_part(monkeypatch):
-    def build(setting):
-        rule = methods.RuleCost("chow", setting.costs, setting.pos_label)
-        wrapped = ThresholdRejectClassifier(Spy(), costs=setting.costs, pos_label=setting.pos_label)
+    def build(task):
+        rule = methods.RuleCost("chow", task.costs, task.pos_label)
+        wrapped = ThresholdRejectClassifier(Spy(), costs=task.costs, pos_label=task.pos_label)
         return Plan(wrapped, {"strength": [-1.0, 1.0]}, inner="estimator", scoring=rule)
 
     monkeypatch.setattr(methods, "METHODS", (Method("spy", "Spy", build),))
@@ -100,7 +104,7 @@ def test_hyper_parameters_are_chosen_on_the_training_part(monkeypatch):
 
 
 def test_a_failing_method_is_reported_and_the_others_go_on(table, monkeypatch, tmp_path):
-    def build(setting):
+    def build(task):
         raise RuntimeError("no luck\nat all")
 
     monkeypatch.setattr(methods, "METHODS", (*METHODS, Method("bad-luck", "Bad luck", build)))
@@ -113,7 +117,7 @@ def test_a_failing_method_is_reported_and_the_others_go_on(table, monkeypatch, t
 
 
 def test_every_method_failing_is_an_error(table, monkeypatch, tmp_path):
-    def build(setting):
+    def build(task):
         raise RuntimeError("no luck")
 
     monkeypatch.setattr(methods, "METHODS", (Method("bad-luck", "Bad luck", build),))
@@ -122,7 +126,7 @@ def test_every_method_failing_is_an_error(table, monkeypatch, tmp_path):
 
 
 def test_everything_is_written(comparison, table, tmp_path):
-    comparison.save(tmp_path)
+    write_run(comparison, tmp_path)
     board = pd.read_csv(tmp_path / "leaderboard.csv")
     assert board["method"].tolist() == [row.name for row in comparison.rows]
     decisions = pd.read_csv(tmp_path / "decisions.csv")
@@ -213,23 +217,34 @@ def test_rule_cost_is_the_cost_of_the_rule(overlapping):
     )
 
 
-def test_methods_of_absent_classes_are_left_out(monkeypatch):
-    later = Method("later", "Later", methods.own("NotYetThere"), needs="NotYetThere")
-    monkeypatch.setattr(methods, "METHODS", (*METHODS, later))
-    assert "later" not in [method.name for method in methods.choose_methods(None, 100)]
-    with pytest.raises(ValueError, match="'later' is not known"):
-        methods.choose_methods(["later"], 100)
+def test_names_lead_to_methods_and_methods_to_public_estimators():
+    names = [method.name for method in METHODS]
+    assert len(set(names)) == len(names)
+    assert methods.choose_methods(names, 10**9) == list(METHODS)
+    for method in METHODS:
+        assert method.moves in WAYS
+        estimator = method.build(methods.Task(COSTS, "bad", 0, 100)).estimator
+        classifier = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        assert type(classifier).__name__ in recuse.__all__
+
+
+@pytest.mark.parametrize(("low", "high", "pays"), [(0.01, 0.3, "yes"), (-0.2, 0.0, "no"), (-0.1, 0.2, "unclear")])
+def test_verdict(low, high, pays):
+    verdict = Verdict(Row("a", "A"), Row("b", "B", reference=True), Interval((low + high) / 2, low, high))
+    assert verdict.pays == pays
+    assert "A saves" in verdict_sentence(verdict)
+    assert verdict_sentence(None).startswith("Nothing to compare with")
 
 
 def test_large_tables_leave_slow_methods_out():
     small = {method.name for method in methods.choose_methods(None, 1000)}
     large = {method.name for method in methods.choose_methods(None, 100_000)}
-    assert small - large == {m.name for m in METHODS if m.available and m.max_rows is not None}
+    assert small - large == {m.name for m in METHODS if m.max_rows is not None}
     assert "forest-chow" in small - large
     assert methods.choose_methods(["forest-chow"], 100_000)[0].name == "forest-chow"
 
 
-@pytest.mark.parametrize("method", [m.name for m in METHODS if m.available])
+@pytest.mark.parametrize("method", [m.name for m in METHODS])
 def test_every_method_works_on_a_mixed_table_and_can_be_saved(table, method, tmp_path):
     model = fit_method(table, "default", method=method, positive="bad", costs=COSTS)
     decisions = recuse.decide(model, table)

@@ -13,7 +13,7 @@ __all__ = ["comparison", "table"]
 @pytest.fixture(scope="session")
 def summary(comparison):
     """The summary, with one more method whose operating point is a threshold on its acceptance score."""
-    found = summarize(comparison)
+    found = summarize(comparison, comparison.model())
     answers = comparison.answers["logistic-chow"]
     pair = next(method for method in found["methods"] if method["name"] == "logistic-chow").copy()
     # Every tenth of its cases is unlike any seen.

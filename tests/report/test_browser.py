@@ -17,7 +17,7 @@ from recuse.metrics import (
     rejection_rate,
     selective_accuracy_score,
 )
-from recuse.report.operating_points import operating_matrix
+from recuse.report.operating_points import WAYS, operating_matrix
 from tests.report.conftest import as_entries
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'recuse[test]'")
@@ -151,7 +151,7 @@ def test_moving_a_slider_gives_the_library_s_figures(open_page, comparison, tabl
     )
     assert shown(page, "live-coverage") == f"{coverage_score(y, labels, **known):.1%}"
     assert shown(page, "live-error") == f"{1 - selective_accuracy_score(y, labels, **known):.1%}"
-    assert number(shown(page, "live-person")) == round(1000 * rejection_rate(y, labels, **known))
+    assert number(shown(page, "live-review")) == round(1000 * rejection_rate(y, labels, **known))
     matrix = reject_confusion_matrix(y, labels, **known)
     found = [[number(shown(page, f"m{i}{j}")) for j in range(3)] for i in range(2)]
     assert found == matrix.tolist()
@@ -195,11 +195,16 @@ def test_every_method_at_many_prices(open_page, summary):
     assert len(seen) == 8  # four ways to follow the prices, with and without a reason to reject
 
 
+def test_the_page_knows_every_way_to_follow_the_prices(open_page):
+    page = open_page()
+    assert page.evaluate("[Object.keys(WAYS), Object.keys(SHOWN)]") == [list(WAYS), list(WAYS)]
+
+
 def test_typed_prices_and_prices_that_never_pay(open_page):
     page = open_page()
     page.fill("#reject", "40")
     assert page.locator("#never").is_visible()
-    assert shown(page, "live-person") == "0"
+    assert shown(page, "live-review") == "0"
     page.fill("#reject", "0.1")
     assert not page.locator("#never").is_visible()
     page.fill("#reject", "-1")  # not a price: nothing changes
@@ -211,7 +216,7 @@ def test_every_slider_at_both_ends(open_page, summary):
     page = open_page()
     run, trained = summary["prices"], trained_at(summary)
     words = {"plain": "its one threshold", "chow": "its two thresholds. ", "tuned": "on the class score, chosen again"}
-    words["pair"] = "the threshold on its acceptance score, by as much"
+    words["pair"] = "the threshold on its acceptance score. It shifts by as much"
     for name in ("fp", "fn", "reject"):
         for position, factor in (("-100", 0.1), ("100", 10.0)):
             page.locator(f"#{name}-slider").fill(position)
@@ -226,7 +231,7 @@ def test_every_slider_at_both_ends(open_page, summary):
                 assert number(shown(page, "live-cost")) == pytest.approx(cost, abs=6e-4 if cost >= 1 else 6e-5)
                 assert shown(page, "live-coverage") == f"{matrix[:, :2].sum() / matrix.sum():.1%}"
                 assert words[method["moves"]] in shown(page, "what-moves")
-                assert ("stay with a person at every price" in shown(page, "what-moves")) == (matrix[:, 3].sum() > 0)
+                assert ("go to manual review at every price" in shown(page, "what-moves")) == (matrix[:, 3].sum() > 0)
             page.click("#reset")
 
 
@@ -237,7 +242,7 @@ def test_novelties_have_their_own_column(open_page, summary):
     found = [[number(shown(page, f"m{i}{j}")) for j in range(4)] for i in range(2)]
     assert found == pair["matrix"]
     novel = sum(row[3] for row in pair["matrix"])
-    assert f"{round(1000 * novel / summary['n_cases'])} of them unlike any seen" in shown(page, "live-person")
+    assert f"{round(1000 * novel / summary['n_cases'])} of them unlike any seen" in shown(page, "live-review")
     # Nothing jumps at the prices of the run: the line is drawn by one rule.
     drawn = page.evaluate("priceData(current()).filter(row => row.title === 'Pair of scores')")
     at_run = [row["y"] for row in drawn if row["x"] == summary["prices"]["reject"]]
@@ -248,17 +253,18 @@ def test_novelties_have_their_own_column(open_page, summary):
 
 def test_the_page_of_a_booster_draws_its_shape_functions(browser, table, tmp_path):
     from recuse import compare
+    from recuse.comparison import write_report
     from recuse.report import summarize
 
     result = compare(table, "default", positive="bad", costs=0.2, methods=["abstention-boosting"], cv=2)
-    result.report(tmp_path / "report.html")
+    write_report(result, tmp_path / "report.html")
     page = browser.new_page()
     complaints = []
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto((tmp_path / "report.html").as_uri())
     page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
-    why = summarize(result)["why"]
+    why = summarize(result, result.model())["why"]
     assert page.locator("[id^=shape-] svg").count() == len(why["shapes"]) > 0
     assert page.locator("[id^=shape-] >> text=acceptance score").count() == len(why["shapes"]) * why["own_acceptance"]
     assert [shown.split("\n")[0] for shown in page.locator(".charts.small figcaption").all_inner_texts()] == [

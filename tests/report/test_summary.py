@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import recuse
+from recuse.comparison import write_report
 from recuse.metrics import cost_curve, risk_coverage_curve
 from recuse.report import render, rewrite, summarize
 from recuse.report.summary import SECTIONS, _difference
@@ -37,7 +38,7 @@ def test_curves_are_the_library_s(comparison, summary, table):
 
 
 def test_verdict_and_rejected_cases(comparison, summary):
-    rejecting, reference, saved = comparison.gain
+    rejecting, reference, saved = comparison.verdict
     assert summary["verdict"]["saved"] == [saved.value, saved.low, saved.high]
     assert (summary["verdict"]["rejecting"], summary["verdict"]["reference"]) == (rejecting.name, reference.name)
     decisions = comparison.decisions()
@@ -56,7 +57,7 @@ def test_differences_find_the_telling_column():
     y = np.where(doubt, rng.random(300) < 0.5, x > 0)
     frame = pd.DataFrame({"x": x, "doubt": np.where(doubt, "unsure", "sure"), "noise": rng.normal(size=300), "y": y})
     result = recuse.compare(frame, "y", costs=0.2, methods=["boosting-chow"], cv=3)
-    found = summarize(result)["why"]["differences"]
+    found = summarize(result, result.model())["why"]["differences"]
     assert found[0]["column"] == "doubt"
     assert found[0]["rejected"].startswith("unsure")
 
@@ -108,7 +109,7 @@ def test_panels_reach_over_the_values(comparison, monkeypatch):
         SimpleNamespace(feature=len(names), cuts=np.array([0.1]), h=0.5 * step, r=flat),
     ]
     monkeypatch.setattr(model[-1], "shape_functions_", shapes, raising=False)
-    why = summarize(comparison)["why"]
+    why = summarize(comparison, model)["why"]
     numbers, flags, stacked = why["shapes"]  # and none for the column that adds nothing
     assert (flags["values"], flags["reach"]) == ([0.0, 1.0], [-0.5, 1.5])
     known = comparison.cases.features["score"].dropna()
@@ -124,7 +125,7 @@ def test_shape_functions_are_shown_where_the_model_has_them(comparison, monkeypa
         SimpleNamespace(feature=1, cuts=np.array([0.5]), h=np.array([-3.0, 2.0]), r=np.array([1.0, -1.0])),
     ]
     monkeypatch.setattr(model[-1], "shape_functions_", shapes, raising=False)
-    found = summarize(comparison)["why"]["shapes"]
+    found = summarize(comparison, model)["why"]["shapes"]
     names = model[:-1].get_feature_names_out()
     assert [shape["feature"] for shape in found] == [names[1], names[0]]
     assert found[0]["h"] == [3.0, -2.0]  # "bad" is the positive class, and the first of the sorted ones
@@ -152,17 +153,17 @@ def test_page_reads_in_the_promised_order(page_file):
         "Does rejecting pay here?",
         "Which method?",
         "At which operating point?",
-        "What does it do to my cases?",
+        "What happens to my cases?",
         "Why?",
         "Data and settings",
     ]
 
 
 def test_a_report_is_written_again(comparison, tmp_path):
-    (tmp_path / "summary.json").write_text(json.dumps(summarize(comparison)))
+    (tmp_path / "summary.json").write_text(json.dumps(summarize(comparison, comparison.model())))
     assert rewrite(tmp_path) == tmp_path / "report.html"
     first = (tmp_path / "report.html").read_bytes()
-    comparison.report(tmp_path / "other.html")
+    write_report(comparison, tmp_path / "other.html")
     assert (tmp_path / "other.html").read_bytes() == first
 
 

@@ -1,4 +1,4 @@
-"""What is done stays done: one small file for each method and fold, named by what it rests on."""
+"""Finished folds are kept: one small file per method and fold, named by a digest of everything it depends on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from ..persistence import write_whole
 from ..tables import Cases
 from .folds import FoldResult
-from .methods import INNER_FOLDS, Method, Setting
+from .methods import INNER_FOLDS, Method, Task
 
 _FOLDER = ".cache"
 _ARRAYS = ("test", "forced", "kind", "h", "r", "score")
@@ -46,16 +46,16 @@ def data_fingerprint(cases: Cases) -> str:
 
 
 def run_fingerprint(data: str, arguments: dict[str, Any]) -> str:
-    """Digest of all that a fold's answers depend on, besides its method and number."""
+    """Digest of everything a fold's answers depend on, besides its method and number."""
     text = json.dumps([data, arguments, versions()], sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def method_key(method: Method, setting: Setting) -> str:
+def method_key(method: Method, task: Task) -> str:
     """Name of a method with a digest of its definition: estimator, grid, and how it chooses and samples."""
     try:
-        plan = method.build(setting)
-    except Exception:  # its folds fail likewise and say why, and a failure is not kept
+        plan = method.build(task)
+    except Exception:  # its folds will fail in the same way and say why, and a failure is not kept
         return method.name
     parts = sorted(({"": plan.estimator} | plan.estimator.get_params(deep=True)).items())
     described = [_described(parts), plan.grid, plan.inner, plan.scoring, method.fit_rows, INNER_FOLDS]
@@ -63,21 +63,21 @@ def method_key(method: Method, setting: Setting) -> str:
 
 
 def _described(part: Any) -> str:
-    """Type of an estimator, whose parameters are listed beside it, as its repr abbreviates them; else the value."""
+    """Type of an estimator, whose repr would shorten its parameters (they are listed separately); else the value."""
     if isinstance(part, list | tuple):
         return str([_described(member) for member in part])
     return f"{type(part).__module__}.{type(part).__qualname__}" if hasattr(part, "get_params") else repr(part)
 
 
 class Checkpoints:
-    """Results of folds on disk.
+    """Results of finished folds on disk.
 
     Parameters
     ----------
     out : path or None
         Folder of the run; None keeps nothing.
     fingerprint : str
-        Of the run.
+        Digest of the run.
     """
 
     def __init__(self, out: Path | None, fingerprint: str) -> None:
@@ -89,7 +89,7 @@ class Checkpoints:
         return None if self.folder is None else self.folder / f"{method}.{fold}.npz"
 
     def load(self, method: str, fold: int) -> FoldResult | None:
-        """Return what was stored; None where nothing is, or where it cannot be read."""
+        """Return what was stored; None if there is nothing, or it cannot be read."""
         path = self._path(method, fold)
         if path is None or not path.is_file():
             return None
@@ -97,9 +97,11 @@ class Checkpoints:
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
                 arrays = {name: stored[name] for name in _ARRAYS}
                 stored_facts = json.loads(stored["facts"].tobytes())
-                facts = {name: stored_facts[name] for name in _FACTS}  # one from before a fact was noted is no use
+                facts = {
+                    name: stored_facts[name] for name in _FACTS
+                }  # a file written before a fact was recorded is useless
                 reason = json.loads(stored["reason"].tobytes())
-        except Exception:  # whatever is wrong with it, the fold can be computed again
+        except Exception:  # whatever is wrong with the file, the fold can be computed again
             return None
         return FoldResult(**arrays, reason=reason, **facts)
 

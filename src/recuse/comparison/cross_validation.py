@@ -1,4 +1,8 @@
-"""Nested cross-validation of every method, going on where an earlier run stopped."""
+"""Nested cross-validation of every method, resuming where an earlier run stopped.
+
+The file is not called compare.py: the package re-exports the function `compare`, which would hide a module of that
+name.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +26,14 @@ from ..tables import Cases, as_frame, check_cases, identifier_hints, read_table
 from ..workers import delayed_child
 from .checkpoints import Checkpoints, data_fingerprint, method_key, remove_leftovers, run_fingerprint
 from .folds import FoldResult, fit_model, run_fold
-from .methods import Method, Setting, choose_methods, left_out
-from .result import Answers, Comparison, prices_of
+from .methods import Method, Task, choose_methods, left_out
+from .result import Answers, Comparison, RunArguments
+from .writing import write_run
 
 DEFAULT_COSTS = Costs(fp=1.0, fn=5.0, reject=0.3)
 _LEAST_CASES = 6  # of each class: three inner folds of the smallest training part
 Progress = Callable[[int, int, str], None]
+Split = tuple[Indices, Indices]  # rows to train on, rows to test
 
 
 def compare(
@@ -48,7 +54,7 @@ def compare(
     """Cross-validate reject-option classifiers on a table and rank them by expected cost.
 
     Each method chooses its hyper-parameters on the training part of each fold only, and answers the cases it has
-    not seen. Sending every case to a person, and each classifier without rejection, are ranked along.
+    not seen. The manual review of every case, and each classifier without rejection, are ranked with them.
 
     Parameters
     ----------
@@ -70,14 +76,14 @@ def compare(
     repeats : int, default=1
         How often the cross-validation is repeated with other folds.
     n_jobs : int, optional
-        Folds worked on at once; -1 for all cores.
+        Folds computed in parallel; -1 for all cores.
     seed : int, default=0
         Random state of folds, methods and intervals.
     out : path-like, optional
-        Folder to write everything into. Folds that are done are kept there in ``.cache``, so that the same call goes
-        on where it was interrupted.
+        Folder to write everything into. Finished folds are kept there in ``.cache``, so that the same call resumes
+        where it was interrupted.
     progress : callable, optional
-        Called with the number of folds done, of all folds, and what was done last.
+        Called after each fold with the number of folds done, the number of all folds, and the title of the method.
 
     Returns
     -------
@@ -86,39 +92,29 @@ def compare(
     started = time.perf_counter()
     costs = as_costs(costs)
     costs.require_rejecting_pays()
-    check_count("cv", cv, least=2)
-    check_count("repeats", repeats)
-    check_count("seed", seed, least=0)
-    if n_jobs == 0:
-        raise ValueError("n_jobs=0 leaves nobody to do the work; give 1 or more, or -1 for all cores.")
-    dropped = _as_names(drop)
-    cases = load_cases(data, target, positive, drop=dropped, least=max(cv, _LEAST_CASES))
-    chosen = choose_methods(methods, len(cases.outcomes))
-    arguments: dict[str, Any] = {"cv": int(cv), "repeats": int(repeats), "seed": int(seed), "drop": dropped}
-    fingerprint = data_fingerprint(cases)
-    folder = _prepare_folder(out)
-    checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments | prices_of(costs)))
-    splits = _splits(cases.outcomes, cv, repeats, seed)
-    setting = Setting(costs, cases.positive, seed, len(cases.outcomes))
-    results = _run(chosen, cases, setting, splits, checkpoints, n_jobs, progress)
+    _check_arguments(cv, repeats, seed, n_jobs)
+    arguments = RunArguments(int(cv), int(repeats), int(seed), _as_names(drop))
+    cases = load_cases(data, target, positive, drop=arguments.drop, least=max(cv, _LEAST_CASES))
+    n_cases = len(cases.outcomes)
+    chosen = choose_methods(methods, n_cases)
+    fingerprint, folder = data_fingerprint(cases), _prepare_folder(out)
+    checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.as_dict() | costs.as_dict()))
+    task = Task(costs, cases.positive, seed, n_cases)
+    results = _run(chosen, cases, task, _splits(cases.outcomes, arguments), checkpoints, n_jobs, progress)
     errors = {name: error for name, folds in results.items() if (error := _first_error(folds)) is not None}
-    answers = {
-        name: Answers.of(folds, len(cases.outcomes), cv) for name, folds in results.items() if name not in errors
-    }
-    arguments["methods"] = [method.name for method in chosen]
     comparison = Comparison(
         cases,
         costs,
         chosen,
-        answers,
-        errors,
-        arguments,
-        fingerprint,
-        time.perf_counter() - started,
-        left_out(len(cases.outcomes)) if methods is None else {},
+        answers={name: Answers.of(folds, n_cases, cv) for name, folds in results.items() if name not in errors},
+        errors=errors,
+        arguments=arguments,
+        fingerprint=fingerprint,
+        seconds=time.perf_counter() - started,
+        left_out=left_out(n_cases) if methods is None else {},
     )
     if folder is not None:
-        comparison.save(folder)
+        write_run(comparison, folder)
     return comparison
 
 
@@ -144,21 +140,21 @@ def fit_method(
     Returns
     -------
     Pipeline
-        With the preparation of the table; `recuse.save` keeps it, `recuse.decide` asks it.
+        The preparation of the table and the classifier, for `recuse.save` and `recuse.decide`.
     """
     costs = as_costs(costs)
     costs.require_rejecting_pays()
     check_count("seed", seed, least=0)
     cases = load_cases(data, target, positive, drop=_as_names(drop))
     (chosen,) = choose_methods([method], len(cases.outcomes))
-    setting = Setting(costs, cases.positive, seed, len(cases.outcomes))
-    return fit_model(chosen, setting, cases.features, cases.outcomes)[0]
+    task = Task(costs, cases.positive, seed, len(cases.outcomes))
+    return fit_model(chosen, task, cases.features, cases.outcomes)[0]
 
 
 def load_cases(
     data: Any, target: str | None, positive: Any = None, *, drop: Iterable[str] = (), least: int = _LEAST_CASES
 ) -> Cases:
-    """Return the table checked: from a frame, a file, or scikit-learn when there is none.
+    """Read and check the table: a frame, a file, or scikit-learn's breast-cancer table when none is given.
 
     Warns of columns that look like identifiers.
     """
@@ -181,6 +177,14 @@ def load_cases(
     return cases
 
 
+def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:
+    check_count("cv", cv, least=2)
+    check_count("repeats", repeats)
+    check_count("seed", seed, least=0)
+    if n_jobs == 0:
+        raise ValueError("n_jobs=0 leaves no process to do the work; give 1 or more, or -1 for all cores.")
+
+
 def _as_names(drop: Iterable[str] | None) -> list[str]:
     return [drop] if isinstance(drop, str) else [str(name) for name in drop or ()]
 
@@ -196,54 +200,56 @@ def _prepare_folder(out: str | os.PathLike[str] | None) -> Path | None:
     return folder
 
 
-def _splits(outcomes: NDArray[Any], cv: int, repeats: int, seed: int) -> list[tuple[Indices, Indices]]:
+def _splits(outcomes: NDArray[Any], arguments: RunArguments) -> list[Split]:
+    """Training and test rows of every fold of every repetition."""
     rows = np.zeros(len(outcomes))
     return [
         split
-        for repeat in range(repeats)
-        for split in StratifiedKFold(cv, shuffle=True, random_state=seed + repeat).split(rows, outcomes)
+        for repeat in range(arguments.repeats)
+        for split in StratifiedKFold(arguments.cv, shuffle=True, random_state=arguments.seed + repeat).split(
+            rows, outcomes
+        )
     ]
 
 
 def _run(
     methods: list[Method],
     cases: Cases,
-    setting: Setting,
-    splits: list[tuple[Indices, Indices]],
+    task: Task,
+    splits: list[Split],
     checkpoints: Checkpoints,
     n_jobs: int | None,
     progress: Progress | None,
 ) -> dict[str, list[FoldResult]]:
-    """Results of every method and fold, stored as they come."""
-    # The list has the simpler methods in front: the slow ones begin, so that no worker waits long at the end.
-    tasks = [(method, number) for number in range(len(splits)) for method in reversed(methods)]
-    keys = {method.name: method_key(method, setting) for method in methods}
-    done = {(m.name, i): found for m, i in tasks if (found := checkpoints.load(keys[m.name], i)) is not None}
+    """Results of every method and fold, stored as they arrive."""
+    # The list begins with the simple methods; starting with the slow ones keeps every worker busy to the end.
+    fits = [(method, number) for number in range(len(splits)) for method in reversed(methods)]
+    keys = {method.name: method_key(method, task) for method in methods}
+    done = {(m.name, i): found for m, i in fits if (found := checkpoints.load(keys[m.name], i)) is not None}
     report = progress or (lambda *_: None)
-    report(len(done), len(tasks), "")
-    pending = [(method, number) for method, number in tasks if (method.name, number) not in done]
-    for method, number, result in _results(pending, setting, cases, splits, n_jobs):
+    report(len(done), len(fits), "")
+    pending = [(method, number) for method, number in fits if (method.name, number) not in done]
+    for method, number, result in _results(pending, task, cases, splits, n_jobs):
         checkpoints.store(keys[method.name], number, result)
         done[method.name, number] = result
-        report(len(done), len(tasks), method.title)
+        report(len(done), len(fits), method.title)
     return {method.name: [done[method.name, number] for number in range(len(splits))] for method in methods}
 
 
 def _results(
     pending: list[tuple[Method, int]],
-    setting: Setting,
+    task: Task,
     cases: Cases,
-    splits: list[tuple[Indices, Indices]],
+    splits: list[Split],
     n_jobs: int | None,
 ) -> Iterator[tuple[Method, int, FoldResult]]:
+    """Run the pending fits, in this process or in workers; yield each result as it is there."""
     if effective_n_jobs(n_jobs) == 1:  # in this process: nothing is copied
         for method, number in pending:
-            yield method, number, run_fold(method, setting, cases, *splits[number])
+            yield method, number, run_fold(method, task, cases, *splits[number])
         return
-    # Methods hold functions that only cloudpickle, not pickle, takes along: send names instead.
-    calls = (
-        delayed_child(_run_named)(method.name, setting, cases, number, *splits[number]) for method, number in pending
-    )
+    # A method holds nested functions, which pickle cannot send to a worker: send its name instead.
+    calls = (delayed_child(_run_named)(method.name, task, cases, number, *splits[number]) for method, number in pending)
     by_name = {method.name: method for method, _ in pending}
     for name, number, result in Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")(calls):
         yield by_name[name], number, result
@@ -251,14 +257,14 @@ def _results(
 
 def _run_named(
     name: str,
-    setting: Setting,
+    task: Task,
     cases: Cases,
     number: int,
     train: Indices,
     test: Indices,
 ) -> tuple[str, int, FoldResult]:
-    (method,) = choose_methods([name], setting.n_rows)
-    return name, number, run_fold(method, setting, cases, train, test)
+    (method,) = choose_methods([name], task.n_rows)
+    return name, number, run_fold(method, task, cases, train, test)
 
 
 def _first_error(folds: list[FoldResult]) -> str | None:

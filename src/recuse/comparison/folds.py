@@ -1,10 +1,10 @@
-"""One fold of one method: choose hyper-parameters and fit on the training part, answer the test part."""
+"""One fold of one method: choose hyper-parameters and fit on the training part, then answer the test part."""
 
 from __future__ import annotations
 
 import time
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from ..decisions import KINDS
 from ..labels import encode, to_python
 from ..locating import locate
 from ..tables import Cases, TableColumns
-from .methods import Method, Setting
+from .methods import Method, Task
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class FoldResult:
     score : ndarray of float
         Probability of the positive class where the model has one, else h.
     reason : list of str
-        One sentence a case.
+        One sentence per case.
     fit_seconds, predict_seconds : float
         Search and fit; answers.
     params : dict
@@ -42,7 +42,7 @@ class FoldResult:
     fitted_on : int
         Training cases used.
     warnings : list of str
-        What was warned of.
+        Warnings raised while fitting and answering.
     error : str or None
         Why there are no answers.
     """
@@ -68,21 +68,20 @@ class FoldResult:
         return cls(test, none.astype(np.int8), none.astype(np.int8), none, none, none, [], error=error)
 
 
-def run_fold(method: Method, setting: Setting, cases: Cases, train: Indices, test: Indices) -> FoldResult:
+def run_fold(method: Method, task: Task, cases: Cases, train: Indices, test: Indices) -> FoldResult:
     """Fit a method on `train` and answer `test`; a failure is part of the result, not raised."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result = _fit_and_answer(method, setting, cases, train, test)
+            result = _fit_and_answer(method, task, cases, train, test)
         except Exception as error:
             return FoldResult.failed(test, _one_line(error))
-    result.warnings.extend(sorted({_one_line(warning.message) for warning in caught}))
-    return result
+    return replace(result, warnings=sorted({_one_line(warning.message) for warning in caught}))
 
 
-def _fit_and_answer(method: Method, setting: Setting, cases: Cases, train: Indices, test: Indices) -> FoldResult:
+def _fit_and_answer(method: Method, task: Task, cases: Cases, train: Indices, test: Indices) -> FoldResult:
     started = time.perf_counter()
-    model, params = fit_model(method, setting, cases.features.iloc[train], cases.outcomes[train])
+    model, params = fit_model(method, task, cases.features.iloc[train], cases.outcomes[train])
     fitted = time.perf_counter()
     classifier, prepared = locate(model, cases.features.iloc[test])
     decisions = classifier.decide(prepared)
@@ -104,15 +103,15 @@ def _fit_and_answer(method: Method, setting: Setting, cases: Cases, train: Indic
     )
 
 
-def fit_model(method: Method, setting: Setting, X: Any, y: NDArray[Any]) -> tuple[Pipeline, dict[str, Any]]:
+def fit_model(method: Method, task: Task, X: Any, y: NDArray[Any]) -> tuple[Pipeline, dict[str, Any]]:
     """Fit columns, preparation and classifier; return the model and the hyper-parameters it chose."""
-    rows = method.training_rows(y, setting.seed)
+    rows = method.training_rows(y, task.seed)
     X, y = X.iloc[rows], y[rows]
     columns = TableColumns().fit(X)
-    vectorizer = table_vectorizer(setting.seed)
-    # The vectorizer learns without outcomes: fitting it before the search leaks nothing that the search could use.
+    vectorizer = table_vectorizer(task.seed)
+    # The vectorizer does not see the outcomes: fitting it before the search leaks nothing into the search.
     numbers = vectorizer.fit_transform(columns.transform(X))
-    classifier, params = method.build(setting).fit(numbers, y, setting)
+    classifier, params = method.build(task).fit(numbers, y, task)
     return Pipeline([("columns", columns), ("vectorizer", vectorizer), ("classifier", classifier)]), params
 
 

@@ -1,13 +1,13 @@
 """From the answers of every method to a ranking by expected cost.
 
-Each case has a mean price over the repetitions. Intervals are bootstrap intervals over the cases: the cases are drawn
-again with replacement, the models are not fitted again. A price list has few distinct prices, so a draw of n cases is
-a multinomial draw over the prices that occur, exact and fast at any n.
+Each case has a mean price over the repetitions. Intervals are bootstrap intervals over the cases: cases are resampled
+with replacement, models are not fitted again. The prices take few distinct values, so resampling n cases is a
+multinomial draw over these values, exact and fast at any n.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ class Row:
     cost : Interval
         Expected cost per case.
     difference : Interval
-        Cost per case beyond that of the best row, paired by case.
+        How much more it costs per case than the best row, paired case by case.
     coverage : float
         Share of the cases answered.
     accuracy : float
@@ -52,7 +52,7 @@ class Row:
     params : dict
         Hyper-parameters chosen, and in how many folds.
     note : str or None
-        What else a reader must know: fitted on a sample, or why the method was left out.
+        What else the reader must know: fitted on a sample, or why the method was left out.
     error : str or None
         Why the method failed.
     """
@@ -73,7 +73,7 @@ class Row:
     error: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """Flat, as in leaderboard.csv."""
+        """The figures by name, as in leaderboard.csv."""
         return {
             "method": self.name,
             "title": self.title,
@@ -101,7 +101,7 @@ def _flat(name: str, interval: Interval | None) -> dict[str, float]:
 
 
 def bootstrap_mean(values: Floats, seed: int = 0, draws: int = DRAWS, level: float = LEVEL) -> Interval:
-    """Mean of the cases' values, with a percentile bootstrap interval over the cases."""
+    """Mean of one value per case, with a percentile bootstrap interval over the cases."""
     amounts, counts = np.unique(np.round(values, 12), return_counts=True)
     shares = counts / counts.sum()
     mean = float(shares @ amounts)
@@ -120,11 +120,9 @@ def rank(rows: list[Row], prices: dict[str, Floats], seed: int) -> list[Row]:
     prices : dict
         For each method, the mean price of each case.
     seed : int
-        Of the bootstrap.
+        Random state of the bootstrap.
     """
-    from dataclasses import replace
-
-    # Of equal costs the method that came first in the list, which has the simpler ones in front.
+    # Methods of equal cost stay in the order of the list, which begins with the simple ones.
     order = sorted(prices, key=lambda name: (round(float(prices[name].mean()), 12), [r.name for r in rows].index(name)))
     if not order:
         return rows

@@ -1,4 +1,4 @@
-"""The result of a comparison in a terminal, or as JSON for another program."""
+"""The result of a comparison on the terminal, or as JSON for another program."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 
 from .leaderboard import Interval, Row
 from .result import Comparison
+from .verdict import NO, UNCLEAR, YES, Verdict
 
 
 def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
@@ -32,24 +33,26 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
     for row in result.rows:
         if row.error or row.note:
             print(f"{row.name}: {f'failed: {row.error}' if row.error else row.note}")
-    print(f"\n{verdict(result)}")
+    print(f"\n{verdict_sentence(result.verdict)}")
     if out is not None:
         print(f"Report: {out / 'report.html'}")
         print(f"Also in {out}: leaderboard.csv, decisions.csv, model.skops, run.json")
 
 
-def verdict(result: Comparison) -> str:
-    """Say in a sentence whether rejecting pays."""
-    gain = result.gain
-    if gain is None:
+_SENTENCES = {
+    YES: "Rejecting pays here",
+    NO: "Rejecting does not pay here",
+    UNCLEAR: "It is unclear whether rejecting pays here",
+}
+
+
+def verdict_sentence(verdict: Verdict | None) -> str:
+    """Say whether rejecting pays."""
+    if verdict is None:
         return "Nothing to compare with: name a method and a reference."
-    rejecting, reference, saved = gain
-    amounts = f"{saved.value:.4f} per case [{saved.low:.4f}, {saved.high:.4f}] against {reference.title!r}"
-    if saved.low > 0:
-        return f"Rejecting pays here: {rejecting.title} saves {amounts}."
-    if saved.high <= 0:
-        return f"Rejecting does not pay here: {rejecting.title} saves {amounts}."
-    return f"Whether rejecting pays here is not settled: {rejecting.title} saves {amounts}."
+    saved = verdict.saved
+    amounts = f"{saved.value:.4f} per case [{saved.low:.4f}, {saved.high:.4f}] against {verdict.reference.title!r}"
+    return f"{_SENTENCES[verdict.pays]}: {verdict.rejecting.title} saves {amounts}."
 
 
 def _cells(row: Row) -> list[str]:
@@ -73,7 +76,7 @@ def _cells(row: Row) -> list[str]:
 def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
     """One JSON object: verdict, winner, rows, and the folder written to."""
     rows = [{key: _jsonable(value) for key, value in row.as_dict().items()} for row in result.rows]
-    facts = {"verdict": verdict(result), "winner": result.winner.name, "leaderboard": rows}
+    facts = {"verdict": verdict_sentence(result.verdict), "winner": result.winner.name, "leaderboard": rows}
     return json.dumps(facts | {"out": None if out is None else str(out)})
 
 

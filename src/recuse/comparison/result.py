@@ -1,42 +1,40 @@
-"""Comparison: what a run found, and how it is written down."""
+"""Comparison: what a run found. It is data only; `writing` puts it on disk and `printing` on the terminal."""
 
 from __future__ import annotations
 
-import json
-import os
+import warnings
 from collections import Counter
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats
-from ..costs import Costs
+from ..costs import Costs, answer_columns
 from ..decisions import KINDS
-from ..labels import REJECT_TEXT, to_python
-from ..persistence import save, write_whole
+from ..labels import REJECT_TEXT
 from ..tables import Cases
 from .checkpoints import versions
 from .folds import FoldResult, fit_model
-from .leaderboard import Interval, Row, bootstrap_mean, rank
-from .methods import SEND_ALL, SEND_ALL_TITLE, Method, Setting
+from .leaderboard import Row, rank
+from .methods import SEND_ALL, SEND_ALL_TITLE, Method, Task
+from .verdict import Verdict, judge
 
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Out-of-fold answers of one method, in the order of the cases, one row a repetition.
+    """Out-of-fold answers of one method: arrays with a row per repetition and a column per case.
 
     Attributes
     ----------
     forced, kind, fold : ndarray of int of shape (repeats, n)
         Class without the reject option (1 positive), position in `KINDS`, fold.
     h, r, score : ndarray of float of shape (repeats, n)
-        Scores.
+        Class score, acceptance score, and the probability of the positive class where there is one, else h.
     reason : list of str
-        Of the first repetition.
+        One sentence per case, of the first repetition.
     folds : list of FoldResult
         What the answers were put together from.
     """
@@ -75,11 +73,44 @@ class Answers:
         """Which cases the method answers itself."""
         return self.kind == 0
 
+    @property
+    def columns(self) -> NDArray[Any]:
+        """Column of the price matrix of each answer."""
+        return answer_columns(self.forced, self.kind)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Distinct warnings raised in the folds."""
+        return sorted({text for fold in self.folds for text in fold.warnings})
+
     def prices(self, positive: Flags, costs: Costs) -> Floats:
         """Mean price of each case over the repetitions."""
-        columns = np.where(self.accepted, self.forced, 1 + self.kind)
-        mean: Floats = costs.matrix()[positive.astype(np.intp), columns].mean(axis=0)
+        mean: Floats = costs.prices(positive.astype(np.intp), self.columns).mean(axis=0)
         return mean
+
+
+@dataclass(frozen=True)
+class RunArguments:
+    """How a comparison was run.
+
+    Attributes
+    ----------
+    cv, repeats : int
+        Folds, and repetitions with other folds.
+    seed : int
+        Random state of folds, methods and intervals.
+    drop : list of str
+        Columns left out.
+    """
+
+    cv: int
+    repeats: int
+    seed: int
+    drop: list[str]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The arguments by name, as in run.json."""
+        return asdict(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,17 +124,19 @@ class Comparison:
     costs : Costs
         The prices.
     methods : list of Method
-        What was compared, besides sending every case to a person.
+        What was compared, besides the manual review of every case.
     answers : dict of Answers
         Out-of-fold answers of each method that did not fail.
     errors : dict of str
         Why the others failed.
-    left_out : dict of Method to str
-        Methods not meant for a table of this size, with the reason.
-    arguments : dict
-        cv, repeats, seed, methods.
+    arguments : RunArguments
+        Folds, repetitions, seed and columns left out.
     fingerprint : str
         Digest of the data.
+    seconds : float
+        Time the run took.
+    left_out : dict of Method to str
+        Methods not meant for a table of this size, with the reason.
 
     Examples
     --------
@@ -124,11 +157,10 @@ class Comparison:
     methods: list[Method]
     answers: dict[str, Answers]
     errors: dict[str, str]
-    arguments: dict[str, Any]
+    arguments: RunArguments
     fingerprint: str
     seconds: float = 0.0
     left_out: dict[Method, str] = field(default_factory=dict)
-    _models: dict[str, Any] = field(default_factory=dict)
 
     @property
     def positive(self) -> Flags:
@@ -136,17 +168,17 @@ class Comparison:
         return np.asarray(self.cases.outcomes == self.cases.positive)
 
     @property
-    def setting(self) -> Setting:
-        """What methods are built with."""
-        return Setting(self.costs, self.cases.positive, self.arguments["seed"], len(self.cases.outcomes))
+    def task(self) -> Task:
+        """What the methods were built for."""
+        return Task(self.costs, self.cases.positive, self.arguments.seed, len(self.cases.outcomes))
 
     @cached_property
     def prices(self) -> dict[str, Floats]:
-        """Mean price of each case, for each method and for sending every case to a person."""
+        """Mean price of each case, for each method and for the manual review of every case."""
         positive = self.positive
-        matrix = self.costs.matrix()
         prices = {name: answers.prices(positive, self.costs) for name, answers in self.answers.items()}
-        return prices | {SEND_ALL: matrix[positive.astype(np.intp), 2]}
+        ambiguous = answer_columns(0, KINDS.index("ambiguity"))
+        return prices | {SEND_ALL: self.costs.prices(positive.astype(np.intp), ambiguous)}
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -165,7 +197,7 @@ class Comparison:
             )
         )
         rows += [Row(m.name, m.title, m.reference, note=f"left out: {why}") for m, why in self.left_out.items()]
-        return rank(rows, self.prices, self.arguments["seed"])
+        return rank(rows, self.prices, self.arguments.seed)
 
     def _row(self, method: Method) -> Row:
         if method.name in self.errors:
@@ -212,43 +244,33 @@ class Comparison:
             raise ValueError(f"Every method failed. {reasons}")
         return models[0]
 
-    @property
-    def gain(self) -> tuple[Row, Row, Interval] | None:
-        """The cheapest rejecting method, the cheapest reference, and what the first saves per case."""
-        ranked = [row for row in self.rows if row.cost is not None]
-        rejecting = next((row for row in ranked if not row.reference), None)
-        reference = next((row for row in ranked if row.reference), None)
-        if rejecting is None or reference is None:
-            return None
-        saved = bootstrap_mean(self.prices[reference.name] - self.prices[rejecting.name], self.arguments["seed"])
-        return rejecting, reference, saved
+    @cached_property
+    def verdict(self) -> Verdict | None:
+        """Whether rejecting pays; None with nothing to compare."""
+        return judge(self.rows, self.prices, self.arguments.seed)
 
     @property
     def versions(self) -> dict[str, str]:
-        """Versions of the packages the figures depend on."""
+        """Versions of the packages that the figures depend on."""
         return versions()
 
     def method(self, name: str) -> Method:
-        """Return a method by name."""
+        """Return a method by its name."""
         return next(method for method in self.methods if method.name == name)
 
     def model(self, name: str | None = None) -> Any:
-        """Return a method, the winner by default, fitted on all cases with its preparation of the table."""
-        name = name or self.winner.name
-        if name not in self._models:
-            import warnings
-
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # the folds gave the same ones, and they are in the report
-                model, _ = fit_model(self.method(name), self.setting, self.cases.features, self.cases.outcomes)
-            self._models[name] = model
-        return self._models[name]
+        """Fit a method, the winner by default, on all cases; return it with its preparation of the table."""
+        method = self.method(name or self.winner.name)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the folds gave the same ones, and they are in the report
+            model, _ = fit_model(method, self.task, self.cases.features, self.cases.outcomes)
+        return model
 
     def decisions(self, name: str | None = None) -> Any:
         """Return out-of-fold decisions of a method, the winner by default, as a pandas DataFrame.
 
-        One row a case, in the order of the table: outcome, decision, kind, forced class, h, r, reason and fold. Of
-        several repetitions the first.
+        One row per case, in the order of the table: outcome, decision, kind, forced class, h, r, reason and fold. With
+        several repetitions, those of the first.
         """
         import pandas as pd
 
@@ -270,47 +292,8 @@ class Comparison:
             }
         )
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report, one HTML file that needs nothing else."""
-        from ..report import render, summarize
-
-        write_whole(path, render(summarize(self)).encode())
-
-    def save(self, out: str | os.PathLike[str]) -> None:
-        """Write everything into a folder: leaderboard, decisions, model, run, report."""
-        from ..report import render, summarize
-
-        out = Path(out)
-        out.mkdir(parents=True, exist_ok=True)
-        write_whole(out / "leaderboard.csv", self.leaderboard.to_csv(index=False).encode())
-        write_whole(out / "decisions.csv", self.decisions().to_csv(index=False).encode())
-        save(self.model(), out / "model.skops")
-        summary = summarize(self)
-        write_whole(out / "summary.json", json.dumps(summary, allow_nan=False).encode())
-        write_whole(out / "report.html", render(summary).encode())
-        run = {
-            "arguments": self.arguments | {"costs": prices_of(self.costs)},
-            "winner": self.winner.name,
-            "versions": self.versions,
-            "data": {
-                "name": self.cases.name,
-                "fingerprint": self.fingerprint,
-                "rows": len(self.cases.outcomes),
-                "columns": list(self.cases.features.columns),
-                "target": self.cases.target,
-                "classes": [to_python(label) for label in self.cases.classes],
-                "positive": to_python(self.cases.positive),
-            },
-        }
-        write_whole(out / "run.json", (json.dumps(run, indent=2, default=str) + "\n").encode())
-
     def __repr__(self) -> str:
         return f"Comparison({len(self.methods)} methods on {len(self.cases.outcomes)} cases of {self.cases.name})"
-
-
-def prices_of(costs: Costs) -> dict[str, float]:
-    """The prices as plain numbers."""
-    return {name: price for name, price in asdict(costs).items() if price is not None}
 
 
 def _count_params(folds: list[FoldResult]) -> dict[str, dict[str, int]]:

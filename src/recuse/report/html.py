@@ -1,4 +1,4 @@
-"""The summary as one page that needs nothing else: styles, data, charting library and code are in it."""
+"""The summary as one self-contained page: styles, data, charting library and code are in it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 from ..persistence import write_whole
 
 _TEMPLATES = files(__package__) / "templates"
-_NOTHING = "\N{EN DASH}"
+_NO_VALUE = "\N{EN DASH}"
 
 
 def render(summary: dict[str, Any]) -> str:
@@ -43,7 +43,7 @@ def render(summary: dict[str, Any]) -> str:
     page: str = environment.get_template("report.html").render(
         summary=summary,
         by_name={row["method"]: row for row in summary["leaderboard"]},
-        # No sign of the data can end the element that holds them.
+        # Without "<" nothing in the data can close the script element that holds them.
         data=json.dumps(summary, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
         style=_template("style.css"),
         live=_template("live.js"),
@@ -59,23 +59,23 @@ def _template(name: str) -> str:
 
 @cache
 def _library() -> str:
-    """Vega-Lite, from the installed package: no network is asked."""
+    """Vega-Lite, from the installed package: nothing is downloaded."""
     try:
         import vl_convert
     except ImportError:
         raise ImportError("The report needs jinja2 and vl-convert-python: pip install 'recuse[report]'.") from None
     bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub demands a snippet
-    # A scope of its own: the library's short names must not become the page's.
+    # In a scope of its own, so that the library's short names do not collide with the page's.
     library = f"(function () {{\n{bundle}\n}})();"
     return library.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def _price(value: float | None) -> str:
-    return _NOTHING if value is None else f"{value:.4f}" if abs(value) < 1 else f"{value:.3f}"
+    return _NO_VALUE if value is None else f"{value:.4f}" if abs(value) < 1 else f"{value:.3f}"
 
 
 def _percent(value: float | None) -> str:
-    return _NOTHING if value is None else f"{value:.1%}"
+    return _NO_VALUE if value is None else f"{value:.1%}"
 
 
 def _count(value: float) -> str:
@@ -95,7 +95,7 @@ def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = No
     Returns
     -------
     Path
-        Where the page is.
+        The page that was written.
     """
     source = Path(run) / "summary.json"
     if not source.is_file():
@@ -104,7 +104,7 @@ def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = No
         page = render(json.loads(source.read_bytes()))
     except ImportError:
         raise
-    except Exception as error:  # whatever the page misses in it, the remedy is the same
+    except Exception as error:  # whatever key is missing, the remedy is the same
         raise ValueError(f"{source} is damaged or of another version: run compare again.") from error
     path = Path(run) / "report.html" if out is None else Path(out)
     write_whole(path, page.encode())

@@ -1,39 +1,42 @@
 """Where a method would operate at other prices, from its out-of-fold scores alone.
 
-The page computes the same in the browser while prices are moved; this module is the definition, and what the browser is
-tested against. How a method follows the prices:
+The page computes the same in the browser while the reader moves the prices; this module is the definition, and the
+browser is tested against it. There are four ways for a method to follow the prices (`WAYS`):
 
 - "plain": yes above the break-even probability, never rejects;
 - "chow": Chow's thresholds for the prices, on its probabilities;
-- "tuned": two thresholds of least cost on its class score;
-- "pair": one threshold on its acceptance score, 0 at the prices it was trained for and moved by as much as the
-  threshold of least cost moves from there; the classes as they are.
+- "tuned": the two thresholds of least cost on its class score;
+- "pair": one threshold on its acceptance score. It is 0 at the prices the method was trained for, and shifts by as much
+  as the threshold of least cost shifts from there; the forced classes stay as they are.
 
-The thresholds of the last two are chosen for each fold on the cases of the other folds of the same repetition, so that
-no case takes part in the choice that decides it. A case rejected as a novelty stays rejected at every price, and has
-no part in the choice of thresholds: what is unlike anything seen does not depend on prices. Counts are means over the
+For the last two, the thresholds of a fold are chosen on the other folds of the same repetition, so no case influences
+the thresholds that decide it. A case rejected as a novelty stays rejected at every price and does not take part in the
+choice of thresholds: whether a case is unlike the training cases does not depend on prices. Counts are means over the
 repetitions.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats, Indices
-from ..costs import Costs
+from ..costs import Costs, answer_columns
+from ..decisions import KINDS
 from ..metrics import cost_curve
 from ..thresholds.rules import Sample, tuned_band
-
-PLAIN, CHOW, TUNED, PAIR = "plain", "chow", "tuned", "pair"
 
 EXACT_UP_TO = 5000  # cases
 EXACT_ANSWERS = 20_000  # over all repetitions
 BINS = 1000
 _SAME = 1e-12
+
+_NO, _YES = 0, 1
+_AMBIGUOUS, _NOVEL = (int(answer_columns(0, kind)) for kind in range(1, len(KINDS)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,9 +46,9 @@ class Entries:
     Attributes
     ----------
     values : ndarray of float
-        The score that thresholds cut, ascending.
+        The score that the thresholds cut, ascending.
     repeat, fold : ndarray of int
-        Repetition, and fold in it, of each entry.
+        Repetition, and fold within it, of each entry.
     positive, forced, novel : ndarray of bool
         Outcome, class without the reject option, and whether it was rejected as a novelty.
     weights : ndarray of float
@@ -74,7 +77,7 @@ class Entries:
         values, columns = values.ravel()[order], [column[order] for column in columns]
         if n <= EXACT_UP_TO and len(order) <= EXACT_ANSWERS:
             return cls._from_columns(values, np.column_stack(columns), np.ones(len(order)))
-        # Each repetition has entries of its own: as many in all, whatever their number.
+        # Entries of different repetitions are never merged: fewer groups per repetition keep the total the same.
         return cls._grouped(values, columns, max(BINS // repeats, 100))
 
     @classmethod
@@ -96,7 +99,7 @@ class Entries:
 
     @property
     def part(self) -> Indices:
-        """Number of each entry's fold over all repetitions."""
+        """Number of each entry's fold, counted over all repetitions."""
         return self.repeat * (self.fold.max() + 1) + self.fold
 
     @property
@@ -105,7 +108,7 @@ class Entries:
         return int(self.repeat.max()) + 1
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain lists for the page; a code holds fold over all repetitions, novelty, outcome and class."""
+        """Lists for the page; a code packs the fold over all repetitions, novelty, outcome and forced class."""
         codes = 8 * self.part + 4 * self.novel + 2 * self.positive + self.forced
         weights = None if (self.weights == 1).all() else self.weights.astype(int).tolist()
         return {
@@ -120,52 +123,81 @@ class Entries:
 def operating_matrix(entries: Entries, moves: str, costs: Costs, trained: Costs) -> Floats:
     """Confusion matrix at these prices: rows negative and positive; columns no, yes, ambiguous and novel.
 
-    `trained` are the prices of the run.
+    Parameters
+    ----------
+    entries : Entries
+        The scored cases.
+    moves : str
+        Name of the way the method follows the prices, in `WAYS`.
+    costs, trained : Costs
+        The prices asked for, and those of the run.
     """
-    answer = np.where(entries.novel, 3, _answers(entries, moves, costs, trained))
+    answer = np.where(entries.novel, _NOVEL, WAYS[moves].answers(entries, costs, trained))
     matrix = np.zeros((2, 4))
     np.add.at(matrix, (entries.positive.astype(np.intp), answer), entries.weights)
     return matrix / entries.repeats
 
 
-def _answers(entries: Entries, moves: str, costs: Costs, trained: Costs) -> Indices:
-    if moves == PLAIN or not costs.rejecting_pays:
-        return _never_rejecting(entries, moves, costs)
-    if moves == CHOW:
-        return _cut(entries.values, *costs.thresholds)
+def break_even_answers(probabilities: Floats, costs: Costs) -> Indices:
+    """Answer every case: yes above the break-even probability, else no."""
+    return (probabilities > costs.break_even).astype(np.intp)
+
+
+def chow_answers(probabilities: Floats, costs: Costs) -> Indices:
+    """Answer by Chow's thresholds, which must exist: rejecting has to pay at these prices."""
+    return _cut(probabilities, *costs.thresholds)
+
+
+def _cut(values: Floats, lower: float, upper: float) -> Indices:
+    return np.where(values > upper, _YES, np.where(values < lower, _NO, _AMBIGUOUS))
+
+
+def _never_rejecting(entries: Entries, costs: Costs, trained: Costs) -> Indices:
+    return break_even_answers(entries.values, costs)
+
+
+def _by_chow(entries: Entries, costs: Costs, trained: Costs) -> Indices:
+    follow = chow_answers if costs.rejecting_pays else break_even_answers
+    return follow(entries.values, costs)
+
+
+def _by_tuned_thresholds(entries: Entries, costs: Costs, trained: Costs) -> Indices:
+    def answer(here: Flags, others: Flags) -> Indices:
+        sample = Sample.of(entries.values[others], entries.positive[others], entries.weights[others])
+        band, _ = tuned_band(sample, costs)
+        return _cut(entries.values[here], band.lower, band.upper)
+
+    return _fold_by_fold(entries, costs, answer)
+
+
+def _by_acceptance_threshold(entries: Entries, costs: Costs, trained: Costs) -> Indices:
+    def answer(here: Flags, others: Flags) -> Indices:
+        new, old = (_acceptance_threshold(entries, others, prices) for prices in (costs, trained))
+        # Folds differ in the scale and the calibration of their scores. A threshold taken from the other folds would
+        # be off even at unchanged prices; how far it shifts is what the folds have in common.
+        return np.where(entries.values[here] > new - old, entries.forced[here], _AMBIGUOUS)
+
+    return _fold_by_fold(entries, costs, answer)
+
+
+def _fold_by_fold(entries: Entries, costs: Costs, answer: Callable[[Flags, Flags], Indices]) -> Indices:
+    """Answers of each fold by thresholds chosen on the other folds of its repetition."""
+    if not costs.rejecting_pays:
+        return entries.forced.astype(np.intp)
     answers = np.empty(len(entries.values), dtype=np.intp)
     part = entries.part
     for number in np.unique(part):
         here = part == number
         others = (entries.repeat == entries.repeat[here][0]) & ~here & ~entries.novel
-        if not others.any():  # nothing to choose thresholds on
-            answers[here] = entries.forced[here]
-        elif moves == TUNED:
-            sample = Sample.of(entries.values[others], entries.positive[others], entries.weights[others])
-            band, _ = tuned_band(sample, costs)
-            answers[here] = _cut(entries.values[here], band.lower, band.upper)
-        else:
-            new, old = (_acceptance_threshold(entries, others, prices) for prices in (costs, trained))
-            # Folds differ in the scale and the calibration of their scores: a threshold from the others would be off
-            # even where nothing has changed, while the way it moves is theirs in common.
-            answers[here] = np.where(entries.values[here] > new - old, entries.forced[here], 2)
+        # Without other cases there is nothing to choose thresholds on.
+        answers[here] = answer(here, others) if others.any() else entries.forced[here]
     return answers
 
 
-def _never_rejecting(entries: Entries, moves: str, costs: Costs) -> Indices:
-    if moves in (PLAIN, CHOW):
-        return (entries.values > costs.break_even).astype(np.intp)
-    return entries.forced.astype(np.intp)
-
-
-def _cut(values: Floats, lower: float, upper: float) -> Indices:
-    return np.where(values > upper, 1, np.where(values < lower, 0, 2))
-
-
 def _acceptance_threshold(entries: Entries, rows: Flags, costs: Costs) -> float:
-    """Acceptance score from which on accepting costs least; of equally cheap ones the lowest.
+    """Lowest of the acceptance scores at which accepting everything above costs least.
 
-    Where it costs least to accept nothing: as far above all scores as they reach.
+    Where it costs least to accept nothing, the threshold is as far above the highest score as the scores are spread.
     """
     _, cost, thresholds = cost_curve(
         entries.positive[rows].astype(int),
@@ -178,3 +210,28 @@ def _acceptance_threshold(entries: Entries, rows: Flags, costs: Costs) -> float:
     chosen = float(thresholds[np.flatnonzero(cost <= cost.min() + _SAME * (costs.fp + costs.fn))[-1]])
     values = entries.values[rows]  # ascending
     return min(chosen, float(values[-1] + (values[-1] - values[0])))
+
+
+class Way(NamedTuple):
+    """A way to follow the prices.
+
+    Attributes
+    ----------
+    score : str
+        Column of the out-of-fold answers that its thresholds cut: "score" or "r".
+    answers : callable
+        Entries, prices, prices of the run -> column of the price matrix for each entry.
+    """
+
+    score: str
+    answers: Callable[[Entries, Costs, Costs], Indices]
+
+
+# The one list of these names. They are stored in summary.json, and the page has a function for each of them.
+NEVER_REJECTS, CHOW, TUNED, PAIR = "plain", "chow", "tuned", "pair"
+WAYS = {
+    NEVER_REJECTS: Way("score", _never_rejecting),
+    CHOW: Way("score", _by_chow),
+    TUNED: Way("score", _by_tuned_thresholds),
+    PAIR: Way("r", _by_acceptance_threshold),
+}

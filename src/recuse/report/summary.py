@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,73 +14,72 @@ from ..labels import to_python
 from ..locating import locate
 from ..metrics import ks_score
 from ..tables import identifier_hints
-from .operating_points import PAIR, PLAIN, Entries
-
-if TYPE_CHECKING:
-    from ..comparison.leaderboard import Row
-    from ..comparison.result import Answers, Comparison
+from .inputs import Answers, Comparison
+from .operating_points import WAYS, Entries
 
 CURVE_POINTS = 150
 SHOWN_CASES = 500
 SHOWN_COLUMNS = 6
 SHOWN_SHAPES = 8
-FREQUENT = 0.05  # share of the cases from which on a value of a text column is looked at by itself
+FREQUENT = 0.05  # a value of a text column is looked at by itself if at least this share of the cases has it
 _FEW_CASES = 5
-SEND_ALL = "send-all"
-
-# Section of the page -> function that fills its key of the summary.
-SECTIONS = ("verdict", "leaderboard", "methods", "cases", "why", "data", "settings")
 
 
-def summarize(comparison: Comparison) -> dict[str, Any]:
+class Material(NamedTuple):
+    """What the sections are made from."""
+
+    comparison: Comparison
+    model: Any
+    differences: list[dict[str, Any]]
+
+
+def summarize(comparison: Comparison, model: Any) -> dict[str, Any]:
     """Return everything the page shows, ready for JSON.
 
     Parameters
     ----------
     comparison : Comparison
         A finished run.
+    model : Pipeline
+        Its winner, fitted on all cases.
 
     Returns
     -------
     dict
-        Keys: those of `SECTIONS`, and what several sections share (prices, classes, number of cases, winner).
+        The keys of `SECTIONS`, and what several sections share: prices, classes, number of cases, winner.
     """
-    costs = comparison.costs
-    differences = _differences(comparison)
+    material = Material(comparison, model, _differences(comparison))
+    return _shared(comparison) | {name: fill(material) for name, fill in SECTIONS.items()}
+
+
+def _shared(comparison: Comparison) -> dict[str, Any]:
+    costs, cases = comparison.costs, comparison.cases
     return {
-        "name": comparison.cases.name,
-        "target": comparison.cases.target,
-        "classes": [str(label) for label in comparison.cases.classes],
-        "n_cases": len(comparison.cases.outcomes),
+        "name": cases.name,
+        "target": cases.target,
+        "classes": [str(label) for label in cases.classes],
+        "n_cases": len(cases.outcomes),
         "n_positive": int(comparison.positive.sum()),
         "prices": {
             "fp": costs.fp,
             "fn": costs.fn,
             "reject": costs.reject_negative,
             "reject_ratio": costs.reject_positive / costs.reject_negative,
-            # None: a novelty costs what its class costs.
+            # None: rejecting as a novelty costs what rejecting the case as ambiguous costs.
             "novelty_ratio": None if costs.reject_novelty is None else costs.reject_novelty / costs.reject_negative,
         },
         "winner": comparison.winner.name,
         "novelties": any((answers.kind == 2).any() for answers in comparison.answers.values()),
-        "verdict": _verdict(comparison),
-        "leaderboard": [_leaderboard_row(row) for row in comparison.rows],
-        "methods": [_method(comparison, row) for row in comparison.rows if row.name in comparison.answers],
-        "cases": _rejected_cases(comparison, [item["column"] for item in differences[:SHOWN_COLUMNS]]),
-        "why": {"differences": differences, **_shapes(comparison)},
-        "data": _data(comparison),
-        "settings": _settings(comparison),
     }
 
 
-def _verdict(comparison: Comparison) -> dict[str, Any] | None:
-    gain = comparison.gain
-    if gain is None:
+def _verdict(material: Material) -> dict[str, Any] | None:
+    verdict = material.comparison.verdict
+    if verdict is None:
         return None
-    rejecting, reference, saved = gain
-    pays = "yes" if saved.low > 0 else "no" if saved.high <= 0 else "unclear"
+    rejecting, reference, saved = verdict.rejecting, verdict.reference, verdict.saved
     return {
-        "pays": pays,
+        "pays": verdict.pays,
         "rejecting": rejecting.name,
         "rejecting_title": rejecting.title,
         "reference": reference.name,
@@ -90,19 +90,25 @@ def _verdict(comparison: Comparison) -> dict[str, Any] | None:
     }
 
 
-def _leaderboard_row(row: Row) -> dict[str, Any]:
-    return {key: _jsonable(value) for key, value in row.as_dict().items()}
+def _leaderboard(material: Material) -> list[dict[str, Any]]:
+    return [{key: _jsonable(value) for key, value in row.as_dict().items()} for row in material.comparison.rows]
 
 
-def _method(comparison: Comparison, row: Row) -> dict[str, Any]:
-    answers = comparison.answers[row.name]
-    moves = PLAIN if row.reference else comparison.method(row.name).moves
-    values = answers.r if moves == PAIR else answers.score
-    entries = Entries.of(values, answers.fold, comparison.positive, answers.forced, answers.kind == 2)
+def _methods(material: Material) -> list[dict[str, Any]]:
+    comparison = material.comparison
+    return [
+        {"name": row.name, "title": row.title, "reference": row.reference, **_operating_points(comparison, row.name)}
+        for row in comparison.rows
+        if row.name in comparison.answers
+    ]
+
+
+def _operating_points(comparison: Comparison, name: str) -> dict[str, Any]:
+    """What the page needs to move a method to other prices."""
+    answers, moves = comparison.answers[name], comparison.method(name).moves
+    scores = getattr(answers, WAYS[moves].score)
+    entries = Entries.of(scores, answers.fold, comparison.positive, answers.forced, answers.kind == 2)
     return {
-        "name": row.name,
-        "title": row.title,
-        "reference": row.reference,
         "moves": moves,
         "matrix": _own_matrix(answers, comparison.positive).tolist(),
         "entries": entries.as_dict(),
@@ -113,7 +119,7 @@ def _method(comparison: Comparison, row: Row) -> dict[str, Any]:
 def _own_matrix(answers: Answers, positive: Flags) -> Floats:
     """Mean confusion matrix over the repetitions: rows negative and positive; columns no, yes, ambiguous and novel."""
     matrix = np.zeros((2, 4))
-    column = np.where(answers.accepted, answers.forced, 1 + answers.kind)
+    column = answers.columns
     truth = np.broadcast_to(positive.astype(np.intp), column.shape)
     np.add.at(matrix, (truth, column), 1.0 / len(column))
     return matrix
@@ -122,7 +128,7 @@ def _own_matrix(answers: Answers, positive: Flags) -> Floats:
 def _curve(answers: Answers, positive: Flags) -> list[list[float]]:
     """Counts of accepted cases, by outcome and class, as the acceptance threshold falls: [tn, fp, fn, tp].
 
-    Scores of all repetitions are cut at one threshold, as those of all folds are; counts are means over repetitions.
+    One threshold cuts the scores of all folds and repetitions; counts are means over the repetitions.
     """
     repeats, r = len(answers.r), answers.r.ravel()
     order = np.argsort(-r, kind="stable")
@@ -137,8 +143,10 @@ def _curve(answers: Answers, positive: Flags) -> list[list[float]]:
     return found
 
 
-def _rejected_cases(comparison: Comparison, columns: list[str]) -> dict[str, Any]:
-    """The winner's rejected cases, the least sure first."""
+def _rejected_cases(material: Material) -> dict[str, Any]:
+    """The winner's rejected cases, the least certain first, with the columns in which they differ most."""
+    comparison = material.comparison
+    columns = [item["column"] for item in material.differences[:SHOWN_COLUMNS]]
     answers = comparison.answers[comparison.winner.name]
     rejected = np.flatnonzero(~answers.accepted[0])
     shown = rejected[np.argsort(answers.r[0][rejected], kind="stable")][:SHOWN_CASES]
@@ -157,7 +165,7 @@ def _rejected_cases(comparison: Comparison, columns: list[str]) -> dict[str, Any
         for case in shown.tolist()
     ]
     return {
-        "columns": ["Case", "Why it was held back", "Best guess", "Outcome", "Acceptance score", "Reason", *columns],
+        "columns": ["Case", "Why it was rejected", "Best guess", "Outcome", "Acceptance score", "Reason", *columns],
         "rows": rows,
         "total": len(rejected),
     }
@@ -175,7 +183,7 @@ def _differences(comparison: Comparison) -> list[dict[str, Any]]:
 
 
 def _difference(column: Any, rejected: Flags) -> dict[str, Any] | None:
-    """How a column differs between the two groups; None where its values hardly repeat, so that none can tell."""
+    """How a column differs between the two groups; None if its values hardly repeat, which shows nothing."""
     import pandas as pd
 
     if pd.api.types.is_datetime64_any_dtype(column):
@@ -190,7 +198,7 @@ def _difference(column: Any, rejected: Flags) -> dict[str, Any] | None:
         frequent = counts.index[counts >= max(_FEW_CASES, FREQUENT * len(text))]
         if len(frequent) == 0:
             return None
-        # Rare values by themselves would differ between any two groups.
+        # Rare values taken one by one would differ between any two groups.
         shares = pd.crosstab(text.where(text.isin(frequent), "(rarer values)"), rejected, normalize="columns")
         strength = float((shares[True] - shares[False]).abs().sum() / 2)
         value = (shares[True] - shares[False]).idxmax()
@@ -199,7 +207,7 @@ def _difference(column: Any, rejected: Flags) -> dict[str, Any] | None:
 
 
 def _compare_numbers(values: Floats, missing: Any, rejected: Flags) -> tuple[float, tuple[float, float]]:
-    """The largest gap between the distributions of the groups, missing values below all others, and the medians."""
+    """Largest gap between the two distributions (missing values count as lowest), and the two medians."""
     values = np.where(missing, np.nan, values)
     filled = np.where(missing, np.nanmin(values) - 1, values)
     strength = max(ks_score(rejected, filled, pos_label=True), ks_score(rejected, -filled, pos_label=True))
@@ -215,12 +223,15 @@ def _median(values: Floats) -> float:
     return float(np.median(known)) if len(known) else float("nan")
 
 
-def _shapes(comparison: Comparison) -> dict[str, Any]:
-    """What each feature adds to the scores, where the winner is a sum over features; the strongest first.
+def _why(material: Material) -> dict[str, Any]:
+    return {"differences": material.differences, **_shapes(material.comparison, material.model)}
+
+
+def _shapes(comparison: Comparison, model: Any) -> dict[str, Any]:
+    """What each feature adds to the scores, if the winner is a sum over features; the strongest first.
 
     A model whose shape functions add nothing to r has no acceptance score of its own: r follows from h.
     """
-    model = comparison.model()
     classifier, _ = locate(model)
     found = getattr(classifier, "shape_functions_", None) or []
     # Towards the positive class, as everywhere on the page.
@@ -251,7 +262,7 @@ def _moved(shape: dict[str, Any]) -> float:
 
 
 def _reach(column: Floats, cuts: Any) -> dict[str, Any]:
-    """What a panel reaches over: all but one value in 200 at either end, and the cuts; two values have a side each."""
+    """Range of a panel: all but one value in 200 at either end, and the cuts. With two values, one half for each."""
     known = column[~np.isnan(column)]
     values = np.unique(known)
     if len(values) == 2:
@@ -263,7 +274,8 @@ def _reach(column: Floats, cuts: Any) -> dict[str, Any]:
     return {"reach": [float(min(low, *cuts)), float(max(high, *cuts))], "values": None}
 
 
-def _data(comparison: Comparison) -> dict[str, Any]:
+def _data(material: Material) -> dict[str, Any]:
+    comparison = material.comparison
     features = comparison.cases.features
     columns = [
         {
@@ -277,16 +289,18 @@ def _data(comparison: Comparison) -> dict[str, Any]:
     return {"columns": columns, "hints": identifier_hints(features), "fingerprint": comparison.fingerprint}
 
 
-def _settings(comparison: Comparison) -> dict[str, Any]:
+def _settings(material: Material) -> dict[str, Any]:
+    comparison, arguments = material.comparison, material.comparison.arguments
     warnings = sorted(
-        {
-            f"{comparison.method(name).title}: {text}"
-            for name, answers in comparison.answers.items()
-            for fold in answers.folds
-            for text in fold.warnings
-        }
+        f"{comparison.method(name).title}: {text}"
+        for name, answers in comparison.answers.items()
+        for text in answers.warnings
     )
-    return {key: comparison.arguments[key] for key in ("cv", "repeats", "seed", "drop")} | {
+    return {
+        "cv": arguments.cv,
+        "repeats": arguments.repeats,
+        "seed": arguments.seed,
+        "drop": list(arguments.drop),
         "versions": comparison.versions,
         "warnings": warnings,
     }
@@ -305,3 +319,16 @@ def _cell(value: Any) -> Any:
 
 def _jsonable(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else to_python(value)
+
+
+# Key of the summary -> the function that fills it. Which section of the page shows which key, and in which order, is
+# up to the template report.html: a new section needs an entry here and a part there.
+SECTIONS: dict[str, Callable[[Material], Any]] = {
+    "verdict": _verdict,
+    "leaderboard": _leaderboard,
+    "methods": _methods,
+    "cases": _rejected_cases,
+    "why": _why,
+    "data": _data,
+    "settings": _settings,
+}

@@ -1,9 +1,10 @@
-// Operating points at any prices, from out-of-fold scores: the same definitions as recuse.report.operating.
+// Operating points at any prices, from out-of-fold scores: the same definitions as recuse.report.operating_points.
 "use strict";
 
 const SAME = 1e-12;
 
-// A look at a positive costs `ratio` times a look at a negative; a novelty costs `novelty` times that, or what its class costs.
+// Reviewing a positive costs `ratio` times as much as reviewing a negative. Rejecting a case as a novelty costs `novelty`
+// times as much as reviewing a negative; null: the same as reviewing a case of its class.
 function priceList(fp, fn, reject, ratio, novelty = null) {
   const rneg = reject, rpos = reject * ratio;
   const nneg = novelty === null ? rneg : reject * novelty, npos = novelty === null ? rpos : reject * novelty;
@@ -40,8 +41,8 @@ function matrixFacts(matrix, p) {
 
 function cut(value, lower, upper) { return value > upper ? 1 : value < lower ? 0 : 2; }
 
-// Whether thresholds for a fold are chosen on an entry: another fold of the same repetition, not a novelty.
-function helps(entries, i, fold) {
+// Whether the thresholds of a fold may be chosen on an entry: it is of another fold of the same repetition, and no novelty.
+function isUsable(entries, i, fold) {
   const other = entries.codes[i] >> 3;
   return other !== fold && !(entries.codes[i] & 4) && Math.floor(other / entries.folds) === Math.floor(fold / entries.folds);
 }
@@ -50,7 +51,7 @@ function helps(entries, i, fold) {
 function groupOthers(entries, fold) {
   const values = [], negatives = [], positives = [];
   for (let i = 0; i < entries.values.length; i++) {
-    if (!helps(entries, i, fold)) continue;
+    if (!isUsable(entries, i, fold)) continue;
     const weight = entries.weights ? entries.weights[i] : 1;
     if (!values.length || values[values.length - 1] !== entries.values[i]) {
       values.push(entries.values[i]); negatives.push(0); positives.push(0);
@@ -60,7 +61,7 @@ function groupOthers(entries, fold) {
   return { values, negatives, positives };
 }
 
-// The cheapest two cuts; of equally cheap ones the narrowest. Cut k lies below the k-th distinct score.
+// The cheapest two cuts; of equally cheap ones, the narrowest band. Cut k lies below the k-th distinct score.
 function tunedBand(group, p) {
   const m = group.values.length;
   const P = new Float64Array(m + 1), N = new Float64Array(m + 1);
@@ -92,20 +93,20 @@ function threshold(values, k, above) {
   return middle <= left ? right : middle;
 }
 
-// Acceptance score from which on accepting the cases outside one fold costs least; the lowest of equals. Where it costs
-// least to accept nothing: as far above all scores as they reach.
+// Lowest of the acceptance scores at which accepting everything above costs least on the cases outside one fold. Where it
+// costs least to accept nothing: as far above the highest score as the scores are spread.
 function acceptanceThreshold(entries, fold, p) {
   const points = [];
   let total = 0, rejectAll = 0, error = 0, spared = 0;
   for (let i = 0; i < entries.values.length; i++) {
-    if (!helps(entries, i, fold)) continue;
+    if (!isUsable(entries, i, fold)) continue;
     const weight = entries.weights ? entries.weights[i] : 1;
     total += weight;
     rejectAll += weight * (entries.codes[i] & 2 ? p.rpos : p.rneg);
   }
   for (let i = entries.values.length - 1; i >= 0; i--) {
     const code = entries.codes[i];
-    if (!helps(entries, i, fold)) continue;
+    if (!isUsable(entries, i, fold)) continue;
     const weight = entries.weights ? entries.weights[i] : 1, positive = code & 2, forced = code & 1;
     if (!points.length || points[points.length - 1].value !== entries.values[i]) points.push({ value: entries.values[i] });
     error += weight * (positive ? (forced ? 0 : p.fn) : (forced ? p.fp : 0));
@@ -121,35 +122,39 @@ function acceptanceThreshold(entries, fold, p) {
   return Math.min(chosen, top + (top - bottom));
 }
 
-// How the cases of one fold are answered, chosen on the others.
-function choose(entries, moves, fold, p, trained) {
-  const group = groupOthers(entries, fold);
-  if (!group.values.length) return (value, forced) => forced;
-  if (moves === "tuned") {
+// How each fold is answered, by thresholds that `choose` finds on the other folds of its repetition.
+function foldByFold(entries, p, choose) {
+  if (!p.pays) return (value, code) => code & 1;
+  const rules = [];
+  for (let fold = 0; fold < entries.folds * entries.repeats; fold++) {
+    const group = groupOthers(entries, fold);
+    rules.push(group.values.length ? choose(group, fold) : (value, forced) => forced);
+  }
+  return (value, code) => rules[code >> 3](value, code & 1);
+}
+
+const breakEvenRule = p => value => (value > p.breakEven ? 1 : 0);
+
+// The ways to follow the prices, by the names of WAYS in recuse.report.operating_points: each returns the answer to an
+// entry, from its score and its code.
+const WAYS = {
+  plain: (entries, p) => breakEvenRule(p),
+  chow: (entries, p) => (p.pays ? value => cut(value, p.lower, p.upper) : breakEvenRule(p)),
+  tuned: (entries, p) => foldByFold(entries, p, group => {
     const band = tunedBand(group, p);
     return value => cut(value, band.lower, band.upper);
-  }
-  // 0 at the prices of the run, and moved as the threshold of least cost moves from there.
-  const moved = acceptanceThreshold(entries, fold, p) - acceptanceThreshold(entries, fold, trained);
-  return (value, forced) => (value > moved ? forced : 2);
-}
+  }),
+  pair: (entries, p, trained) => foldByFold(entries, p, (group, fold) => {
+    // 0 at the prices of the run, shifted by as much as the threshold of least cost shifts from there.
+    const shift = acceptanceThreshold(entries, fold, p) - acceptanceThreshold(entries, fold, trained);
+    return (value, forced) => (value > shift ? forced : 2);
+  }),
+};
 
 // At prices p, for a method trained at the prices `trained`.
 function operatingMatrix(entries, moves, p, trained) {
-  const matrix = emptyMatrix(), n = entries.values.length;
-  let rule;
-  if (moves === "plain" || !p.pays) {
-    rule = moves === "plain" || moves === "chow"
-      ? (value) => (value > p.breakEven ? 1 : 0)
-      : (value, code) => code & 1;
-  } else if (moves === "chow") {
-    rule = value => cut(value, p.lower, p.upper);
-  } else {
-    const choices = [];
-    for (let fold = 0; fold < entries.folds * entries.repeats; fold++) choices.push(choose(entries, moves, fold, p, trained));
-    rule = (value, code) => choices[code >> 3](value, code & 1);
-  }
-  for (let i = 0; i < n; i++) {
+  const matrix = emptyMatrix(), rule = WAYS[moves](entries, p, trained);
+  for (let i = 0; i < entries.values.length; i++) {
     const code = entries.codes[i], answer = code & 4 ? 3 : rule(entries.values[i], code);
     matrix[code & 2 ? 1 : 0][answer] += entries.weights ? entries.weights[i] : 1;
   }

@@ -20,14 +20,16 @@ function matrixAt(method, p) {
   return isRun() && p.rneg === run.reject ? method.matrix : operatingMatrix(method.entries, method.moves, p, trained);
 }
 
+const sendAllTitle = summary.leaderboard.find(row => row.method === "send-all").title;
+
 function sendAllCost(p) {
   return (p.rneg * (summary.n_cases - summary.n_positive) + p.rpos * summary.n_positive) / summary.n_cases;
 }
 
-// Cheapest rejecting method and cheapest way without it, at these prices.
+// Cheapest way without a reject option, and cheapest of all, at these prices.
 function standing(p) {
   const costs = methods.map(m => ({ title: m.title, reference: m.reference, cost: matrixCost(matrixAt(m, p), p) }));
-  costs.push({ title: "Send every case to a person", reference: true, cost: sendAllCost(p) });
+  costs.push({ title: sendAllTitle, reference: true, cost: sendAllCost(p) });
   const least = rows => rows.reduce((a, b) => (b.cost < a.cost ? b : a));
   return { reference: least(costs.filter(c => c.reference)), all: least(costs) };
 }
@@ -38,8 +40,8 @@ function showFigures() {
   byId("live-cost").textContent = price(facts.cost);
   byId("live-coverage").textContent = percent(facts.coverage);
   byId("live-error").textContent = percent(facts.error);
-  byId("live-person").textContent = Math.round(1000 * facts.rejected).toLocaleString("en");
-  if (facts.novel > 0) byId("live-person").append(Object.assign(document.createElement("small"), { textContent: `${Math.round(1000 * facts.novel)} of them unlike any seen` }));
+  byId("live-review").textContent = Math.round(1000 * facts.rejected).toLocaleString("en");
+  if (facts.novel > 0) byId("live-review").append(Object.assign(document.createElement("small"), { textContent: `${Math.round(1000 * facts.novel)} of them unlike any seen` }));
   const saved = reference.cost - facts.cost;
   byId("live-saved").innerHTML = "";
   byId("live-saved").append((1000 * saved).toFixed(1), Object.assign(document.createElement("small"), { textContent: `against “${reference.title}”` }));
@@ -57,25 +59,22 @@ function showSentence(method, p, facts, saved, reference, all) {
     : `costs ${(-1000 * saved).toFixed(1)} more per 1,000 cases than “${reference.title}”`;
   const cheapest = all.title === method.title ? "It is the cheapest here." : `Cheapest here: ${all.title}, ${price(all.cost)} per case.`;
   byId("sentence").textContent =
-    `At these prices ${method.title} leaves ${Math.round(1000 * facts.rejected)} of 1,000 cases to a person and ${verdict}. ${cheapest}`;
-  byId("what-moves").textContent = `What moves with the prices: ${whatMoves(method, p)}` +
-    (facts.novel > 0 ? " Cases unlike any seen stay with a person at every price." : "");
+    `At these prices ${method.title} sends ${Math.round(1000 * facts.rejected)} of 1,000 cases to manual review and ${verdict}. ${cheapest}`;
+  byId("what-moves").textContent = `What changes with the prices: ${SHOWN[method.moves].words(p)}` +
+    (facts.novel > 0 ? " Cases unlike any seen go to manual review at every price." : "");
 }
 
-// In words, what operatingMatrix does with a method at other prices than those of the run.
-function whatMoves(method, p) {
-  const [negative, positive] = summary.classes, three = x => Number(x.toPrecision(3));
-  const single = `It answers ${positive} above a probability of ${three(p.breakEven)}, ${negative} otherwise.`;
-  if (method.moves === "plain") return `its one threshold. ${single}`;
-  if (method.moves === "chow") {
-    const between = `It answers ${positive} above a probability of ${three(p.upper)}, ${negative} below ${three(p.lower)}, and in between a person should look.`;
-    return `its two thresholds. ${p.pays ? between : single}`;
-  }
-  const others = "for each fold on the cases of the other folds";
-  return method.moves === "tuned"
-    ? `its two thresholds on the class score, chosen again at least cost, ${others}.`
-    : `the threshold on its acceptance score, by as much as the cheapest threshold moves, found ${others}. Its class for each case stays as trained at the prices of the run; trained again at other prices it might do better.`;
-}
+// In words, what each of the WAYS changes at other prices than those of the run; `dotted` sets a method apart in the charts
+// from another one of the same model.
+const inThree = x => Number(x.toPrecision(3));
+const oneThreshold = p => `It answers ${summary.classes[1]} above a probability of ${inThree(p.breakEven)}, ${summary.classes[0]} otherwise.`;
+const twoThresholds = p => `It answers ${summary.classes[1]} above a probability of ${inThree(p.upper)}, ${summary.classes[0]} below ${inThree(p.lower)}, and sends the cases in between to manual review.`;
+const SHOWN = {
+  plain: { words: p => `its one threshold. ${oneThreshold(p)}` },
+  chow: { words: p => `its two thresholds. ${p.pays ? twoThresholds(p) : oneThreshold(p)}` },
+  tuned: { dotted: true, words: () => "its two thresholds on the class score, chosen again for each fold at the least cost on the other folds." },
+  pair: { words: () => "the threshold on its acceptance score. It shifts by as much as the cheapest threshold shifts, found for each fold on the other folds. The forced class of each case stays as trained at the prices of the run; a model trained at other prices might do better." },
+};
 
 function showMatrix(matrix, facts) {
   matrix.forEach((row, i) => {
@@ -89,14 +88,14 @@ function showMatrix(matrix, facts) {
   });
   const share = x => Math.round((1000 * x) / facts.total);
   byId("thousand").textContent =
-    `Of 1,000 such cases ${share(matrix[0][0] + matrix[1][1])} are answered rightly, ${share(matrix[0][1])} are false alarms, ` +
-    `${share(matrix[1][0])} are missed, and ${Math.round(1000 * facts.rejected)} go to a person` +
+    `Of 1,000 such cases ${share(matrix[0][0] + matrix[1][1])} are answered correctly, ${share(matrix[0][1])} are false alarms, ` +
+    `${share(matrix[1][0])} are missed, and ${Math.round(1000 * facts.rejected)} go to manual review` +
     (facts.novel > 0 ? `, ${Math.round(1000 * facts.novel)} of them because they are unlike any seen.` : ".");
 }
 
 // Charts ------------------------------------------------------------------------------------------------------------
 
-// A colour for each kind of model, and a stroke for what is made of it: never two methods alike.
+// One colour per kind of model and one stroke per way to use it, so that no two methods look alike.
 const family = m => m.title.split(", ")[0];
 const families = [...new Set(methods.map(family))];
 const colour = m => `var(--c${families.indexOf(family(m)) % 9})`;
@@ -104,7 +103,7 @@ const DASHES = { solid: [1, 0], dotted: [2, 2], dashed: [7, 4] };
 function stroke(m) {
   if (m.reference) return "dashed";
   const sibling = methods.some(other => !other.reference && other.moves !== m.moves && family(other) === family(m));
-  return m.moves === "tuned" && sibling ? "dotted" : "solid";
+  return SHOWN[m.moves].dotted && sibling ? "dotted" : "solid";
 }
 const scale = { domain: methods.map(m => m.title), range: methods.map(colour) };
 const dashes = { domain: methods.map(m => m.title), range: methods.map(m => DASHES[stroke(m)]) };
@@ -121,7 +120,7 @@ const axisX = (field, title, extra = {}) => ({ field, type: "quantitative", titl
 
 function draw(id, spec) {
   const base = { width: "container", height: 260, autosize: { type: "fit-x", contains: "padding" }, config };
-  // Actions would offer an editor on the network.
+  // Its menu of actions would offer an online editor.
   return vegaEmbed(byId(id), { ...base, ...spec }, { mode: "vega-lite", actions: false, renderer: "svg" });
 }
 
@@ -142,7 +141,7 @@ function costChart() {
   });
 }
 
-// Drawn with its data at once: a chart of nothing has no scale.
+// The data are there from the start: a chart without data has no scale.
 function lines(id, title, y, values, extra = []) {
   return draw(id, {
     params: [{ name: "chosen", value: start.method.title }],
@@ -185,14 +184,14 @@ function costData(p) {
     ...m.curve.map(c => ({ title: m.title, x: accepted(c) / summary.n_cases, y: curveCost(c, p) }))]);
 }
 
-// Cost against the price of a look, up to a little beyond where it stops paying.
+// Cost against the cost of review, up to a little beyond the point where rejecting stops paying.
 function priceData(p) {
   const limit = 1 / (run.reject_ratio / p.fn + 1 / p.fp), top = Math.max(1.1 * limit, 1.05 * p.rneg), steps = 24, rows = [];
   const grid = Array.from({ length: steps }, (_, k) => (top * (k + 1)) / steps);
   for (const reject of [...grid, p.rneg].sort((a, b) => a - b)) {
     const at = pricesAt(p.fp, p.fn, reject);
     for (const m of methods) {
-      // Everywhere by the same rule, also at the prices of the run: one point by another rule would look like a cliff.
+      // The same rule everywhere, also at the prices of the run: one point by another rule would look like a jump.
       const cost = matrixCost(operatingMatrix(m.entries, m.moves, at, trained), at);
       rows.push({ title: m.title, x: at.rneg, y: cost });
     }
@@ -339,7 +338,7 @@ const start = showFigures(), first = chartData(start);
 showCurveTable(current());
 Promise.all([
   costChart(),
-  lines("chart-price", "price of a person’s look", "cost per case", first.price, [rule, dot]).then(chart => { charts.price = chart; }),
+  lines("chart-price", "cost of review", "cost per case", first.price, [rule, dot]).then(chart => { charts.price = chart; }),
   lines("chart-cost", "share of cases answered", "cost per case", first.cost, [dot]).then(chart => { charts.cost = chart; }),
   lines("chart-risk", "share of cases answered", "share wrong", first.risk, [dot]).then(chart => { charts.risk = chart; }),
   ...summary.why.shapes.map(shapeChart),

@@ -1,0 +1,71 @@
+"""Writing a comparison to disk: the page alone, or the folder with everything."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ..labels import to_python
+from ..persistence import save, write_whole
+from ..report import render, summarize
+from .result import Comparison
+
+
+def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
+    """Write the report: one HTML file that needs nothing else.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        A finished run. Its winner is fitted on all cases, to show what each column adds.
+    path : path-like
+        The file.
+    """
+    write_whole(path, render(summarize(comparison, comparison.model())).encode())
+
+
+def write_run(comparison: Comparison, folder: str | os.PathLike[str]) -> None:
+    """Write everything into a folder: leaderboard, decisions, model, run, summary and report.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        A finished run.
+    folder : path-like
+        Where to write; it is created if it does not exist.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    write_whole(folder / "leaderboard.csv", comparison.leaderboard.to_csv(index=False).encode())
+    write_whole(folder / "decisions.csv", comparison.decisions().to_csv(index=False).encode())
+    model = comparison.model()
+    save(model, folder / "model.skops")
+    summary = summarize(comparison, model)
+    write_whole(folder / "summary.json", json.dumps(summary, allow_nan=False).encode())
+    write_whole(folder / "report.html", render(summary).encode())
+    write_whole(folder / "run.json", (json.dumps(_run_facts(comparison), indent=2, default=str) + "\n").encode())
+
+
+def _run_facts(comparison: Comparison) -> dict[str, Any]:
+    """What is needed to repeat the run, and to recognise its data."""
+    cases = comparison.cases
+    return {
+        "arguments": {
+            **comparison.arguments.as_dict(),
+            "methods": [method.name for method in comparison.methods],
+            "costs": comparison.costs.as_dict(),
+        },
+        "winner": comparison.winner.name,
+        "versions": comparison.versions,
+        "data": {
+            "name": cases.name,
+            "fingerprint": comparison.fingerprint,
+            "rows": len(cases.outcomes),
+            "columns": list(cases.features.columns),
+            "target": cases.target,
+            "classes": [to_python(label) for label in cases.classes],
+            "positive": to_python(cases.positive),
+        },
+    }

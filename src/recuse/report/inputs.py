@@ -1,0 +1,194 @@
+"""What the report needs to know of a comparison.
+
+The report stands below the comparison and does not import it: it states here what it reads, and the comparison has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Flags, Floats
+from ..costs import Costs
+from ..tables import Cases
+
+
+class Interval(Protocol):
+    """An estimate with its interval."""
+
+    @property
+    def value(self) -> float:
+        """The estimate."""
+
+    @property
+    def low(self) -> float:
+        """Lower end."""
+
+    @property
+    def high(self) -> float:
+        """Upper end."""
+
+
+class Row(Protocol):
+    """A method in the leaderboard."""
+
+    @property
+    def name(self) -> str:
+        """On the command line."""
+
+    @property
+    def title(self) -> str:
+        """In tables and charts."""
+
+    @property
+    def reference(self) -> bool:
+        """Whether it does without the reject option."""
+
+    @property
+    def cost(self) -> Interval | None:
+        """Expected cost per case; None if the method has no answers."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The figures by name."""
+
+
+class Verdict(Protocol):
+    """Whether rejecting pays."""
+
+    @property
+    def pays(self) -> str:
+        """One of "yes", "no" and "unclear"."""
+
+    @property
+    def rejecting(self) -> Row:
+        """The cheapest method that may reject."""
+
+    @property
+    def reference(self) -> Row:
+        """The cheapest way to do without the reject option."""
+
+    @property
+    def saved(self) -> Interval:
+        """Saving per case of the first against the second."""
+
+
+class Answers(Protocol):
+    """Out-of-fold answers of one method; arrays have a row per repetition and a column per case."""
+
+    @property
+    def forced(self) -> NDArray[np.int8]:
+        """Class without the reject option: 1 for the positive class."""
+
+    @property
+    def kind(self) -> NDArray[np.int8]:
+        """Position in `KINDS`."""
+
+    @property
+    def fold(self) -> NDArray[np.int16]:
+        """Fold in which the case was answered."""
+
+    @property
+    def r(self) -> Floats:
+        """Acceptance score."""
+
+    @property
+    def score(self) -> Floats:
+        """Probability of the positive class, or the class score."""
+
+    @property
+    def reason(self) -> list[str]:
+        """One sentence per case, of the first repetition."""
+
+    @property
+    def accepted(self) -> Flags:
+        """Which cases the method answers itself."""
+
+    @property
+    def columns(self) -> NDArray[Any]:
+        """Column of the price matrix of each answer."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """Warnings raised in its folds."""
+
+
+class Method(Protocol):
+    """A method that was compared."""
+
+    @property
+    def title(self) -> str:
+        """In tables and charts."""
+
+    @property
+    def moves(self) -> str:
+        """Name of the way it follows the prices."""
+
+
+class Arguments(Protocol):
+    """How the comparison was run."""
+
+    @property
+    def cv(self) -> int:
+        """Number of folds."""
+
+    @property
+    def repeats(self) -> int:
+        """Number of repetitions."""
+
+    @property
+    def seed(self) -> int:
+        """Random state."""
+
+    @property
+    def drop(self) -> Sequence[str]:
+        """Columns left out."""
+
+
+class Comparison(Protocol):
+    """A finished comparison."""
+
+    @property
+    def cases(self) -> Cases:
+        """The table."""
+
+    @property
+    def costs(self) -> Costs:
+        """The prices."""
+
+    @property
+    def positive(self) -> Flags:
+        """Which cases are positive."""
+
+    @property
+    def answers(self) -> Mapping[str, Answers]:
+        """Answers of each method that did not fail."""
+
+    @property
+    def rows(self) -> Sequence[Row]:
+        """The leaderboard."""
+
+    @property
+    def winner(self) -> Row:
+        """The cheapest model."""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether rejecting pays; None with nothing to compare."""
+
+    @property
+    def arguments(self) -> Arguments:
+        """How it was run."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Digest of the data."""
+
+    @property
+    def versions(self) -> dict[str, str]:
+        """Versions of the packages that the figures depend on."""
+
+    def method(self, name: str) -> Method:
+        """Return a method by its name."""
