@@ -182,7 +182,7 @@ def test_too_few_rows_says_how_many_would_do():
 def test_a_hopeless_classifier_is_told_so():
     rng = np.random.default_rng(2)
     X, y = rng.normal(size=(600, 2)), rng.integers(0, 2, 600)
-    with pytest.raises(ValueError, match=r"cannot be shown: \d+ wrong among the \d+ surest test cases"):
+    with pytest.raises(ValueError, match=r"cannot be shown: \d+ wrong among the \d+ most certain test cases"):
         ThresholdRejectClassifier(LogisticRegression(), guarantee=0.05, random_state=0).fit(X, y)
 
 

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recuse import Costs
-from recuse.thresholds.rules import Band, Cuts, Sample, chow_band, covering_threshold, symmetric_band, tuned_band
+from recuse.thresholds.bands import Band
+from recuse.thresholds.rules import Cuts, Sample, chow_band, covering_threshold, symmetric_band, tuned_band
 from tests import reference
 
 price = st.floats(0.05, 5)

@@ -1,6 +1,6 @@
 """Plug-in rejection: a reject option around any classifier."""
 
 from .estimator import ThresholdRejectClassifier
-from .guarantee import Certificate
+from .guarantee import Guarantee
 
-__all__ = ["Certificate", "ThresholdRejectClassifier"]
+__all__ = ["Guarantee", "ThresholdRejectClassifier"]

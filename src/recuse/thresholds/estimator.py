@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import math
 import numbers
 from collections.abc import Callable
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv, train_test_split
-from sklearn.utils import (
-    _safe_indexing,  # documented in scikit-learn's reference, despite the underscore
-    check_random_state,
-    get_tags,
-)
+from sklearn.model_selection import check_cv
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     check_consistent_length,
@@ -28,35 +22,54 @@ from sklearn.utils.validation import (
 )
 
 from ..arrays import Flags, Floats, Indices
-from ..base import Evaluation, RejectOptionMixin, unchanged_on_failure
+from ..base import Evaluation, RejectOptionMixin, require_two_classes
 from ..costs import Costs
 from ..labels import as_labels, require_known
 from ..locating import stated_pos_label
-from ..parameters import check_share, check_weights
-from . import guarantee as binomial
+from ..parameters import check_choice, check_share, check_weights
+from .bands import Band, RejectRegion
+from .guarantee import Guarantee, Split, candidate_thresholds, certify, not_shown, split_rows
 from .reasons import band_reasons, detector_name, multiclass_reasons
-from .rules import Band, Sample, chow_band, covering_threshold, neutral_band, symmetric_band, tuned_band
+from .rules import RULES, Sample, covering_threshold, region_at
+from .scores import (
+    PROBABILITIES,
+    CrossValidation,
+    TrainingSet,
+    find_response,
+    neutral_score,
+    score,
+    score_name,
+    take_rows,
+)
 from .weighting import fit_params
 
-_Positions: TypeAlias = Indices
 
-# Fitted attributes that only some parameters give.
-_SOMETIMES_FITTED = ("fold_thresholds_", "guarantee_", "novelty_", "threshold_spread_", "thresholds_")
+class _Models(NamedTuple):
+    """The fitted classifier, the method that gives its score, and the fitted outlier detector."""
 
-RULES = ("chow", "tuned", "symmetric")
+    classifier: Any
+    response: str
+    novelty: Any = None
 
-# Share of the calibration cases that only choose which thresholds are tested for a guarantee, and in which order.
-_PLACING_SHARE = 0.25
+    def evaluate(self, X: Any, region: RejectRegion) -> Evaluation:
+        """Class and acceptance scores of new cases, with novelties marked."""
+        evaluation = region.evaluate(score(self.classifier, X, self.response))
+        if self.novelty is None:
+            return evaluation
+        # By the convention of all detectors, a negative score marks an outlier.
+        inlier_score = np.asarray(self.novelty.decision_function(X), dtype=np.float64)
+        novel = inlier_score < 0
+        r = np.where(novel, np.minimum(evaluation.r, inlier_score), evaluation.r)
+        return Evaluation(evaluation.h, r, novel, detail=evaluation.detail)
 
 
-class _Part(NamedTuple):
-    """The cases that fit models and rule."""
+class _Placed(NamedTuple):
+    """Where the rule puts the thresholds, what that costs per case, and what it took."""
 
-    X: Any
-    y: NDArray[Any]
-    codes: Indices
-    weights: Floats
-    groups: NDArray[Any] | None
+    region: RejectRegion
+    objective: float
+    n_fits: int
+    fold_thresholds: Floats | None = None
 
 
 def _estimator_has(method: str) -> Callable[[Any], bool]:
@@ -69,7 +82,7 @@ def _estimator_has(method: str) -> Callable[[Any], bool]:
 class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstimator):
     """Reject option around any classifier, by thresholds on its score.
 
-    The classifier is fitted as it is; cases whose score falls between two thresholds are rejected. The thresholds
+    The classifier is fitted unchanged; cases whose score falls between two thresholds are rejected. The thresholds
     minimise the expected cost
 
         fn P(score < t_minus, positive) + fp P(score > t_plus, negative) + price of the cases in between.
@@ -78,11 +91,11 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     ----------
     estimator : classifier
         Any scikit-learn classifier with `predict_proba` or `decision_function`. It is cloned, never fitted in
-        place. A model that is fitted already goes in as ``FrozenEstimator(model)``: it is used as it is, and the
-        cases given to `fit` only set the thresholds.
+        place. Pass a model that is already fitted as ``FrozenEstimator(model)``: it is used as it is, and the cases
+        given to `fit` only set the thresholds.
     costs : Costs or float, default=0.2
-        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. Those of a reject-option classifier inside `estimator`
-        are not taken over: give them here as well.
+        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. The prices of a reject-option classifier inside
+        `estimator` are not used: give them here as well.
     rule : {"chow", "tuned", "symmetric"}, default="chow"
         - "chow": the thresholds that the prices imply, on `predict_proba`. Optimal when the probabilities are right.
           No threshold is learned. Three or more classes: reject when the highest probability is below
@@ -92,19 +105,19 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         - "symmetric": one threshold on the distance of the score from its neutral value (0, or probability 1/2), of
           least cost on cross-validated scores.
     coverage : float in (0, 1], optional
-        Accept this share of cases, measured on cross-validated scores, in place of minimising the cost: the
-        reject price no longer matters. Of the bands that accept at least this share, "tuned" takes the one with the
+        Accept this share of cases, measured on cross-validated scores, instead of minimising the cost: the reject
+        price no longer matters. Of the bands that accept at least this share, "tuned" takes the one with the
         cheapest errors; "chow" and "symmetric" move both thresholds until the share is reached.
     guarantee : float in (0, 1), optional
         Largest error rate on accepted cases. Part of the cases is held out of fitting, and the thresholds are moved
-        until the error rate is at most this with probability `confidence`; accepted are as many cases as
-        can be shown. The certificate is in `guarantee_`.
+        until the error rate is at most this with probability `confidence`, accepting as many cases as this allows.
+        What was shown is in `guarantee_`.
     confidence : float in (0, 1), default=0.95
         Confidence of the guarantee, over the drawing of the calibration cases.
     calibration_size : float in (0, 1), default=0.3
         Share of the cases held out for the guarantee; all of them when `estimator` is frozen.
     novelty : outlier detector, optional
-        Rejects cases unlike all training cases, whatever the classifier says: IsolationForest, OneClassSVM,
+        Rejects cases unlike the training cases, whatever the classifier says: IsolationForest, OneClassSVM,
         LocalOutlierFactor(novelty=True), a Pipeline that ends in one. It is cloned.
     cv : int, splitter or iterable, optional
         How scores are cross-validated for "tuned", "symmetric" and `coverage`; 5 stratified folds by default.
@@ -127,19 +140,19 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     novelty_ : outlier detector
         The fitted clone, where `novelty` is given.
     thresholds_ : tuple of float
-        Scores between the two are rejected (two classes only). One is infinite when its side is never answered.
+        Scores between the two are rejected (two classes only). One is infinite if its side is never answered.
     fold_thresholds_ : ndarray of shape (n_folds, 2)
-        Where the rule would have put the thresholds on each fold alone: how far they can be trusted.
+        Where the rule would have put the thresholds on each fold alone, which shows how stable they are.
     threshold_spread_ : ndarray of shape (2,)
         Standard deviation of each threshold over the folds on which it is finite.
     objective_ : float
         Cost per case at the rule's thresholds (before a guarantee moves them): cross-validated where the rule
         learns from the cases, else on the training cases.
     n_iter_ : int
-        Fits of the classifier: the folds, where scores are cross-validated, and one.
+        Number of fits of the classifier: one, and one per fold where scores are cross-validated.
     residual_ : float
         0: the thresholds are exact.
-    guarantee_ : Certificate
+    guarantee_ : Guarantee
         What the calibration cases show, where `guarantee` is given.
     classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
         As in every reject-option classifier.
@@ -199,9 +212,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @unchanged_on_failure
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> ThresholdRejectClassifier:
-        """Fit the classifier and set the thresholds.
+        """Fit the classifier and set the thresholds. A fit that fails leaves the estimator as it was.
 
         Parameters
         ----------
@@ -219,33 +231,30 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self
         """
         self._check_parameters()
-        self._forget()
-        X, y, weights, groups = self._check_data(X, y, sample_weight, groups)
-        codes = self._fit_labels(y)
-        # A share or a promise in place of a price: whether rejecting pays is not asked.
+        cases = self._check_data(X, y, sample_weight, groups)
+        labels, codes = self._settle_labels(cases.y)
+        # With a coverage or a guarantee instead of a price, rejecting need not pay.
         must_pay = self.coverage is None and self.guarantee is None
-        costs = self._fit_costs(must_pay=must_pay, inner_pos_label=stated_pos_label(self.estimator))
-        self._check_rule_fits(weights, groups)
-        fitting, placing, testing = self._split_rows(len(codes))
-        self._fit_models(_rows(X, fitting), y[fitting], weights[fitting])
-        part = _Part(_rows(X, fitting), y[fitting], codes[fitting], weights[fitting], groups)
-        self._fit_rule(part, costs)
+        prices = self._settle_costs(labels.classes, must_pay=must_pay, inner_pos_label=stated_pos_label(self.estimator))
+        response = self._check_rule_fits(labels.classes, cases)
+        split = self._split_rows(len(codes))
+        fitting = cases.take(split.fitting)
+        models = self._fit_models(fitting, response, labels.classes)
+        placed = self._place(fitting, codes[split.fitting], models, prices.oriented, labels.classes)
+        region, shown = placed.region, None
         if self.guarantee is not None:
-            self._certify(_rows(X, placing), codes[placing], _rows(X, testing), codes[testing], n_rows=len(codes))
-        self._publish_thresholds()
+            region, shown = self._guarantee(cases.X, codes, split, models, region)
+        # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
+        validate_data(self, X, skip_check_array=True)  # feature names and number; the estimator checked the values
+        self._store_labels(labels)
+        self._store_costs(prices)
+        self._store(models, placed, region, shown)
         return self
-
-    def _forget(self) -> None:
-        """Remove what an earlier fit with other parameters may have left."""
-        for name in _SOMETIMES_FITTED:
-            if hasattr(self, name):
-                delattr(self, name)
 
     def _check_parameters(self) -> None:
         if isinstance(self.estimator, type) or not hasattr(self.estimator, "fit") or not is_classifier(self.estimator):
             raise TypeError(f"estimator must be a classifier such as LogisticRegression(); got {self.estimator!r}.")
-        if self.rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(map(repr, RULES))}; got {self.rule!r}.")
+        check_choice("rule", self.rule, RULES)
         if self.novelty is not None and (not hasattr(self.novelty, "fit") or is_classifier(self.novelty)):
             raise TypeError(
                 f"novelty must be an outlier detector such as IsolationForest() or None; got {self.novelty!r}."
@@ -258,15 +267,17 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             check_share("guarantee", self.guarantee)
         check_share("confidence", self.confidence)
         check_share("calibration_size", self.calibration_size)
-        if self.guarantee is not None and self._is_frozen() and not isinstance(self.novelty, FrozenEstimator | None):
+        if (
+            self.guarantee is not None
+            and self._is_fitted_already()
+            and not isinstance(self.novelty, FrozenEstimator | None)
+        ):
             raise ValueError(
                 "With a guarantee and a frozen estimator, all cases calibrate and none is left to fit "
                 f"novelty={self.novelty!r}: fit it on other cases and pass FrozenEstimator(detector)."
             )
 
-    def _check_data(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any
-    ) -> tuple[Any, NDArray[Any], Floats, NDArray[Any] | None]:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> TrainingSet:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_consistent_length(X, y, sample_weight, groups)
@@ -275,227 +286,158 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         X, y = indexable(X, column_or_1d(y, warn=True))
         if len(y) == 0:
             raise ValueError("X and y are empty: Found array with 0 sample(s) while a minimum of 2 is required.")
-        validate_data(self, X, skip_check_array=True)  # feature names and number; the estimator checks the values
         weights = check_weights(sample_weight, len(y))
         groups = None if groups is None else np.asarray(groups)
+        cases = TrainingSet(X, y, weights, groups)
         present = np.flatnonzero(weights)
         explicit_folds = not (self.cv is None or isinstance(self.cv, numbers.Integral) or hasattr(self.cv, "split"))
         if len(present) == len(y) or explicit_folds:
-            return X, y, weights, groups
-        # A case of weight 0 is absent: it must not sit in a fold either.
-        return _rows(X, present), y[present], weights[present], None if groups is None else groups[present]
+            return cases
+        # A case of weight 0 is absent: it must not be in a fold either.
+        return cases.take(present)
 
-    def _check_rule_fits(self, weights: Floats, groups: Any) -> None:
-        """Refuse what the rule cannot do with this estimator, these classes or these weights."""
-        name = type(self.estimator).__name__
-        self._response = "predict_proba" if hasattr(self.estimator, "predict_proba") else "decision_function"
-        if not hasattr(self.estimator, self._response):
-            raise TypeError(f"estimator={name} has neither predict_proba nor decision_function: no score to cut.")
-        if self.rule == "chow" and self._response != "predict_proba":
+    def _check_rule_fits(self, classes: NDArray[Any], cases: TrainingSet) -> str:
+        """Refuse what the rule cannot do with this estimator, these classes or weights; return the score's method."""
+        name, rule, response = type(self.estimator).__name__, RULES[self.rule], find_response(self.estimator)
+        if rule.needs_probabilities and response != PROBABILITIES:
             raise TypeError(
-                f"rule='chow' needs probabilities, and estimator={name} has no predict_proba: use rule='tuned', "
+                f"rule={self.rule!r} needs probabilities, and estimator={name} has no predict_proba: use rule='tuned', "
                 f"or estimator=CalibratedClassifierCV({name}(...))."
             )
-        if self.rule != "chow":
-            self._require_two_classes(f"rule={self.rule!r} takes two; rule='chow' takes any number.")
-        if self.guarantee is not None and np.ptp(weights) > 0:
-            raise ValueError("guarantee counts cases and cannot weigh them: leave sample_weight out.")
-        if self.guarantee is not None and groups is not None:
-            raise ValueError("guarantee needs cases that are independent of each other: give one case of each group.")
+        if not rule.takes_any_classes:
+            require_two_classes(classes, f"rule={self.rule!r} takes two; rule='chow' takes any number.")
+        if self.guarantee is not None and np.ptp(cases.weights) > 0:
+            raise ValueError("guarantee counts cases and cannot weight them: leave sample_weight out.")
+        if self.guarantee is not None and cases.groups is not None:
+            raise ValueError("guarantee needs cases that are independent of each other: give one case per group.")
+        return response
 
-    def _is_frozen(self) -> bool:
+    def _is_fitted_already(self) -> bool:
         return isinstance(self.estimator, FrozenEstimator)
 
-    def _split_rows(self, n: int) -> tuple[_Positions, _Positions, _Positions]:
-        """Rows that fit the models and the rule, that choose the candidate thresholds, and that test them."""
-        rows = np.arange(n)
+    def _split_rows(self, n: int) -> Split:
+        """Rows for fitting; with a guarantee, also those that choose the candidate thresholds and that test them."""
         if self.guarantee is None:
-            return rows, rows[:0], rows[:0]
-        calibration_share = 1.0 if self._is_frozen() else self.calibration_size
-        fewest = binomial.smallest_sample(self.guarantee, self.confidence)
-        n_testing = int(len(rows) * calibration_share * (1 - _PLACING_SHARE))
-        if n_testing < fewest:
-            enough = math.ceil(fewest / (calibration_share * (1 - _PLACING_SHARE))) + 1
-            raise ValueError(
-                f"guarantee={self.guarantee:g} at confidence={self.confidence:g} needs {fewest} accepted test cases "
-                f"even if none is wrong, and {len(rows)} rows leave {n_testing}. At least {enough} rows would do; "
-                "or raise guarantee, lower confidence, or raise calibration_size."
-            )
-        random = check_random_state(self.random_state)
-        if self._is_frozen():
-            fitting, calibration = rows[:0], rows
-        else:
-            # Not stratified: the test assumes cases drawn independently of each other.
-            fitting, calibration = train_test_split(rows, test_size=self.calibration_size, random_state=random)
-        testing, placing = train_test_split(calibration, test_size=_PLACING_SHARE, random_state=random)
-        return (placing if self._is_frozen() else fitting), placing, testing
+            rows = np.arange(n)
+            return Split(rows, rows[:0], rows[:0])
+        return split_rows(
+            n,
+            self.guarantee,
+            self.confidence,
+            calibration_size=self.calibration_size,
+            fitted=self._is_fitted_already(),
+            random_state=self.random_state,
+        )
 
-    def _fit_models(self, X: Any, y: NDArray[Any], weights: Floats) -> None:
-        self.estimator_ = clone(self.estimator).fit(X, y, **fit_params(self.estimator, weights))
-        self.n_iter_, self.residual_ = 1, 0.0
-        known = getattr(self.estimator_, "classes_", self.classes_)
-        if not np.array_equal(known, self.classes_):
+    def _fit_models(self, cases: TrainingSet, response: str, classes: NDArray[Any]) -> _Models:
+        classifier = clone(self.estimator).fit(cases.X, cases.y, **fit_params(self.estimator, cases.weights))
+        known = getattr(classifier, "classes_", classes)
+        if not np.array_equal(known, classes):
             raise ValueError(
-                f"estimator was fitted to the classes {known.tolist()}, but y has {self.classes_.tolist()}: "
+                f"estimator was fitted to the classes {known.tolist()}, but y has {classes.tolist()}: "
                 "give cases of the same classes, enough of each."
             )
         if self.novelty is None:
-            return
+            return _Models(classifier, response)
         detector = clone(self.novelty)
-        self.novelty_ = detector.fit(X, **fit_params(detector, weights, required=False))
-        if not hasattr(self.novelty_, "decision_function"):
+        detector = detector.fit(cases.X, **fit_params(detector, cases.weights, required=False))
+        if not hasattr(detector, "decision_function"):
             raise TypeError(
                 f"novelty={self.novelty!r} cannot score new cases: it has no decision_function. "
                 "LocalOutlierFactor needs novelty=True."
             )
+        return _Models(classifier, response, detector)
 
-    def _fit_rule(self, part: _Part, costs: Costs) -> None:
-        """Set `_band` (two classes) or `_bar` (more), cross-validating scores where the rule learns from them."""
-        multiclass = len(self.classes_) > 2
-        # With K classes a case is accepted when its highest probability exceeds 1 - reject price / error price.
-        self._bar = 1 - costs.reject_negative / costs.fp
-        self._band = None if multiclass else chow_band(costs)
-        if self.rule == "chow" and self.coverage is None:
-            scores = self._scores(self.estimator_, part.X)
+    def _place(
+        self, cases: TrainingSet, codes: Indices, models: _Models, costs: Costs, classes: NDArray[Any]
+    ) -> _Placed:
+        """Place the thresholds, on cross-validated scores where the rule learns from the cases."""
+        rule, n_classes = RULES[self.rule], len(classes)
+        region, folds, per_fold = region_at(costs, n_classes), [], None
+        if not rule.learns and self.coverage is None:
+            scores = score(models.classifier, cases.X, models.response)
         else:
-            folds = list(check_cv(self.cv, part.y, classifier=True).split(part.X, part.y, part.groups))
-            scores = self._cross_validated_scores(part, folds)
-            self.n_iter_ += len(folds)
-            if multiclass:
-                self._bar = covering_threshold(scores.max(axis=1), part.weights, self.coverage or 1.0)
+            folds = list(check_cv(self.cv, cases.y, classifier=True).split(cases.X, cases.y, cases.groups))
+            validation = CrossValidation(self.estimator, models.response, classes, folds, self.cv)
+            scores = validation.scores(cases, self.n_jobs)
+            if n_classes > 2:
+                confidence = region.confidence(scores)
+                region = region.moved_to(covering_threshold(confidence, cases.weights, self.coverage or 1.0))
             else:
-                self._learn_band(scores, part, folds, costs)
-        answers = self._evaluation(scores).answers()
-        prices = costs.matrix(len(self.classes_))[part.codes, answers]
-        self.objective_ = float(np.average(prices, weights=part.weights))
+                every_row, tests = np.arange(len(scores)), (test for _, test in folds)
+                region, *bands = (
+                    rule.place(
+                        Sample.of(scores[rows], codes[rows] == 1, cases.weights[rows]),
+                        costs,
+                        neutral_score(models.response),
+                        self.coverage,
+                    )
+                    for rows in (every_row, *tests)
+                )
+                per_fold = np.array([band.thresholds for band in bands])
+        prices = costs.prices(codes, region.evaluate(scores).answers(), n_classes)
+        return _Placed(region, float(np.average(prices, weights=cases.weights)), 1 + len(folds), per_fold)
 
-    def _cross_validated_scores(self, part: _Part, folds: list[tuple[_Positions, _Positions]]) -> Floats:
-        """Scores of each case by a model that was fitted without it."""
-        tested = np.concatenate([test for _, test in folds])
-        if not np.array_equal(np.sort(tested), np.arange(len(part.y))):
-            raise ValueError(f"cv={self.cv!r} must put every case into exactly one test fold.")
-        scored = Parallel(n_jobs=self.n_jobs)(delayed(self._fit_and_score)(part, train, test) for train, test in folds)
-        return np.concatenate(scored)[np.argsort(tested)]
-
-    def _fit_and_score(self, part: _Part, train: _Positions, test: _Positions) -> Floats:
-        model = clone(self.estimator)
-        model.fit(_rows(part.X, train), part.y[train], **fit_params(model, part.weights[train]))
-        if not np.array_equal(getattr(model, "classes_", self.classes_), self.classes_):
-            raise ValueError(f"cv={self.cv!r} leaves a fold without one of the classes: use fewer or stratified folds.")
-        return self._scores(model, _rows(part.X, test))
-
-    def _learn_band(
-        self, scores: Floats, part: _Part, folds: list[tuple[_Positions, _Positions]], costs: Costs
-    ) -> None:
-        all_rows = np.arange(len(scores))
-        self._band, *per_fold = (
-            self._place_band(Sample.of(scores[rows], part.codes[rows] == 1, part.weights[rows]), costs)
-            for rows in (all_rows, *(test for _, test in folds))
-        )
-        self.fold_thresholds_ = np.array([[band.lower, band.upper] for band in per_fold])
-        # A threshold is infinite on a fold that never answers its side; the others still have a spread.
-        finite = [column[np.isfinite(column)] for column in self.fold_thresholds_.T]
-        self.threshold_spread_ = np.array([column.std() if len(column) else np.nan for column in finite])
-
-    def _place_band(self, sample: Sample, costs: Costs) -> Band:
-        """Apply the rule to scored cases."""
-        if self.rule == "tuned":
-            return tuned_band(sample, costs, self.coverage)[0]
-        if self.rule == "symmetric":
-            neutral = 0.5 if self._response == "predict_proba" else 0.0
-            return symmetric_band(sample, costs, neutral, self.coverage)[0]
-        band = neutral_band(costs)
-        threshold = covering_threshold(band.confidence(sample.scores), sample.weights, self.coverage or 1.0)
-        return band.moved_to(threshold)
-
-    def _publish_thresholds(self) -> None:
-        if self._band is not None:
-            self.thresholds_ = (self._band.lower, self._band.upper)
-
-    def _certify(self, X_placing: Any, y_placing: Indices, X_testing: Any, y_testing: Indices, n_rows: int) -> None:
+    def _guarantee(
+        self, X: Any, codes: Indices, split: Split, models: _Models, region: RejectRegion
+    ) -> tuple[RejectRegion, Guarantee]:
         """Move the thresholds until the guarantee is shown on the test cases."""
         assert self.guarantee is not None
         level, confidence = self.guarantee, self.confidence
-        placing, testing = self._evaluate(X_placing), self._evaluate(X_testing)
-        thresholds = binomial.candidate_thresholds(
-            self._confidence(placing), placing.forced() != y_placing, len(y_testing), level, confidence
-        )
+        placing, testing = (models.evaluate(take_rows(X, rows), region) for rows in (split.placing, split.testing))
+        # A novelty is rejected at every threshold: no confidence is low enough.
+        sure = region.confidence(placing.detail)
+        sure = sure if placing.novel is None else np.where(placing.novel, -np.inf, sure)
+        wrong = placing.forced() != codes[split.placing]
+        thresholds = candidate_thresholds(sure, wrong, len(split.testing), level, confidence)
         inliers = True if testing.novel is None else ~testing.novel
-        passed, failed = binomial.certify(
-            lambda threshold: self._accepts(testing.detail, threshold) & inliers,
-            testing.forced() != y_testing,
-            thresholds,
-            level,
-            confidence,
-        )
+
+        def accepts(threshold: float) -> Flags:
+            return region.moved_to(threshold).evaluate(testing.detail).accepted & inliers
+
+        passed, failed = certify(accepts, testing.forced() != codes[split.testing], thresholds, level, confidence)
         if passed is None:
-            raise ValueError(self._not_certified(failed, n_rows))
-        self.guarantee_ = passed
-        if self._band is None:
-            self._bar = passed.threshold
-        else:
-            self._band = self._band.moved_to(passed.threshold)
+            raise ValueError(not_shown(level, confidence, failed, len(codes)))
+        return region.moved_to(passed.threshold), passed
 
-    def _accepts(self, scores: Floats, threshold: float) -> Flags:
-        """Which cases would be accepted if the thresholds were moved to this confidence."""
-        if self._band is None:
-            return scores.max(axis=1) > threshold
-        return self._band.moved_to(threshold).acceptance(scores) > 0
-
-    def _confidence(self, evaluation: Evaluation) -> Floats:
-        """What the guarantee cuts: how sure the class is, with novelties out of reach of every threshold."""
-        scores: Floats = evaluation.detail
-        sure = scores.max(axis=1) if self._band is None else self._band.confidence(scores)
-        return sure if evaluation.novel is None else np.where(evaluation.novel, -np.inf, sure)
-
-    def _not_certified(self, failed: binomial.Certificate | None, n_rows: int) -> str:
-        start = f"guarantee={self.guarantee:g} at confidence={self.confidence:g} cannot be shown"
-        if failed is None or failed.n_accepted == 0:
-            return f"{start}: every calibration case is rejected as a novelty."
-        shown = f"{failed.n_errors} wrong among the {failed.n_accepted} surest test cases"
-        rate = failed.n_errors / failed.n_accepted
-        needed = binomial.rows_needed(failed.level, failed.confidence, rate)
-        if math.isinf(needed):
-            return f"{start}: {shown}. Raise guarantee, or use a better classifier: more cases would not help."
-        rows = float(f"{n_rows * needed / failed.n_accepted:.1e}")
-        return f"{start}: {shown}. If that rate is right, about {rows:.0f} rows would do; or raise guarantee."
+    def _store(self, models: _Models, placed: _Placed, region: RejectRegion, shown: Guarantee | None) -> None:
+        self.estimator_ = models.classifier
+        self._response = models.response
+        self._region = region
+        self.objective_ = placed.objective
+        self.n_iter_ = placed.n_fits
+        self.residual_ = 0.0
+        sometimes: dict[str, Any] = {
+            "novelty_": models.novelty,
+            "thresholds_": region.thresholds if isinstance(region, Band) else None,
+            "fold_thresholds_": placed.fold_thresholds,
+            "threshold_spread_": None if placed.fold_thresholds is None else _spread(placed.fold_thresholds),
+            "guarantee_": shown,
+        }
+        for name, value in sometimes.items():
+            if value is not None:
+                setattr(self, name, value)
+            elif hasattr(self, name):  # left by an earlier fit with other parameters
+                delattr(self, name)
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "estimator_")
-        evaluation = self._evaluation(self._scores(self.estimator_, X))
-        if not hasattr(self, "novelty_"):
-            return evaluation
-        # Detectors agree that a negative score marks an outlier.
-        inlier_score = np.asarray(self.novelty_.decision_function(X), dtype=np.float64)
-        novel = inlier_score < 0
-        r = np.where(novel, np.minimum(evaluation.r, inlier_score), evaluation.r)
-        return Evaluation(evaluation.h, r, novel, detail=evaluation.detail)
-
-    def _evaluation(self, scores: Floats) -> Evaluation:
-        """H and r of scored cases, leaving novelties aside."""
-        if self._band is None:
-            return Evaluation(scores, self.costs_.fp * (scores.max(axis=1) - self._bar), detail=scores)
-        return Evaluation(scores - self._band.centre, self._band.acceptance(scores), detail=scores)
-
-    def _scores(self, model: Any, X: Any) -> Floats:
-        """Scores of a fitted model: one column, of the second class, where there are two."""
-        scores = np.asarray(getattr(model, self._response)(X), dtype=np.float64)
-        return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+        models = _Models(self.estimator_, self._response, getattr(self, "novelty_", None))
+        return models.evaluate(X, self._region)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        n = len(evaluation.r)
-        if self._band is None:
-            texts = multiclass_reasons(evaluation.detail, evaluation.accepted, self.classes_, self._bar)
+        scores, accepted = evaluation.detail, evaluation.accepted
+        if isinstance(self._region, Band):
+            what = score_name(self._response)
+            texts = band_reasons(scores, accepted, self._region, self.classes_, self.pos_label_, what)
         else:
-            what = "probability" if self._response == "predict_proba" else "score"
-            texts = band_reasons(
-                evaluation.detail, evaluation.accepted, self._band, self.classes_, self.pos_label_, what
-            )
-        novel = np.zeros(n, dtype=bool) if evaluation.novel is None else evaluation.novel
-        name = detector_name(getattr(self, "novelty_", None))
+            texts = multiclass_reasons(scores, accepted, self.classes_, self._region.lowest)
+        if evaluation.novel is None:
+            return texts
+        name = detector_name(self.novelty_)
         return [
             f"unlike the training cases: {name} gives it {r:.3g}, below 0" if is_novel else text
-            for text, r, is_novel in zip(texts, evaluation.r, novel, strict=True)
+            for text, r, is_novel in zip(texts, evaluation.r, evaluation.novel, strict=True)
         ]
 
     @available_if(_estimator_has("predict_proba"))
@@ -511,14 +453,13 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.input_tags.pairwise = inner.input_tags.pairwise
-        tags.classifier_tags.multi_class = self.rule == "chow"
+        rule = RULES.get(self.rule) if isinstance(self.rule, str) else None
+        tags.classifier_tags.multi_class = rule is not None and rule.takes_any_classes
         return tags
 
 
-def _rows(X: Any, positions: _Positions) -> Any:
-    """Rows of a table of any kind; the table itself when all of them are wanted."""
-    return X if len(positions) == _num_rows(X) else _safe_indexing(X, positions)
-
-
-def _num_rows(X: Any) -> int:
-    return X.shape[0] if hasattr(X, "shape") else len(X)
+def _spread(fold_thresholds: Floats) -> Floats:
+    """Standard deviation of each threshold over the folds on which it is finite."""
+    # A threshold is infinite on a fold that never answers its side; the other folds still have a spread.
+    finite = [column[np.isfinite(column)] for column in fold_thresholds.T]
+    return np.array([column.std() if len(column) else np.nan for column in finite])

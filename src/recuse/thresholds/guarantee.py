@@ -2,9 +2,9 @@
 
 Accepting the cases with confidence above t has an unknown error rate R(t). Given the n calibration cases above t,
 their number of errors e is binomial (n, R(t)), so ``P(Bin(n, level) <= e)`` is a p-value of "R(t) > level". The
-thresholds are put in order, from few accepted cases to many, before the errors are looked at. They are tested in that
-order until the first failure: the last one passed has R(t) <= level with the wanted confidence, with no price for the
-number of tests.
+thresholds are put in order, from few accepted cases to many, before the errors are seen. They are tested in that order
+until the first failure: the last one that passed has R(t) <= level with the wanted confidence, and the number of tests
+needs no correction.
 
 References
 ----------
@@ -17,19 +17,32 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import beta, binom
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state
 
-from ..arrays import Flags, Floats
+from ..arrays import Flags, Floats, Indices
 from .rules import EVERYTHING, Cuts
 
 _N_THRESHOLDS = 50
+# Share of the calibration cases that only choose which thresholds are tested, and in which order.
+_PLACING_SHARE = 0.25
+
+
+class Split(NamedTuple):
+    """Rows that fit models and rule, that choose the candidate thresholds, and that test them."""
+
+    fitting: Indices
+    placing: Indices
+    testing: Indices
 
 
 @dataclass(frozen=True)
-class Certificate:
-    """What a calibration sample shows of the accepted cases.
+class Guarantee:
+    """What the calibration cases show about the errors among accepted cases.
 
     Attributes
     ----------
@@ -76,7 +89,7 @@ def rows_needed(level: float, confidence: float, error_rate: float) -> float:
     while not enough(high) and high < 2**40:
         high *= 2
     low = high // 2
-    while high - low > 1:  # the condition wavers by a case or two; bisection finds one of its edges
+    while high - low > 1:  # not quite monotone: it flips back and forth for a case or two; any of these edges will do
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle, high)
     return high
@@ -88,19 +101,44 @@ def most_errors(n: int, level: float, confidence: float) -> int:
     return errors if binom.cdf(errors, n, level) <= 1 - confidence else errors - 1
 
 
-def candidate_thresholds(sure: Floats, wrong: Flags, n_calibration: int, level: float, confidence: float) -> Floats:
-    """Thresholds to test, in order, chosen by cases that take no part in the test.
+def split_rows(
+    n: int, level: float, confidence: float, *, calibration_size: float, fitted: bool, random_state: Any
+) -> Split:
+    """Split `n` rows for a guarantee; `fitted` says that the model is fitted already, so that all rows calibrate."""
+    rows = np.arange(n)
+    calibration_share = 1.0 if fitted else calibration_size
+    fewest = smallest_sample(level, confidence)
+    n_testing = int(n * calibration_share * (1 - _PLACING_SHARE))
+    if n_testing < fewest:
+        enough = math.ceil(fewest / (calibration_share * (1 - _PLACING_SHARE))) + 1
+        raise ValueError(
+            f"guarantee={level:g} at confidence={confidence:g} needs {fewest} accepted test cases "
+            f"even if none is wrong, and {n} rows leave {n_testing}. At least {enough} rows would do; "
+            "or raise guarantee, lower confidence, or raise calibration_size."
+        )
+    random = check_random_state(random_state)
+    if fitted:
+        fitting, calibration = rows[:0], rows
+    else:
+        # Not stratified: the test assumes cases drawn independently of each other.
+        fitting, calibration = train_test_split(rows, test_size=calibration_size, random_state=random)
+    testing, placing = train_test_split(calibration, test_size=_PLACING_SHARE, random_state=random)
+    return Split(placing if fitted else fitting, placing, testing)
 
-    They accept ever more cases. The first is the one most likely to pass, by the errors seen here: too few cases
-    show nothing, too many hold too many errors. The last accepts all.
+
+def candidate_thresholds(sure: Floats, wrong: Flags, n_calibration: int, level: float, confidence: float) -> Floats:
+    """Thresholds to test, in order, chosen on cases that take no part in the test.
+
+    Each accepts more cases than the one before. The first is the one most likely to pass, judging by the errors on
+    these cases: too few cases prove nothing, too many contain too many errors. The last accepts all.
     """
     finite = sure[np.isfinite(sure)]  # a novelty has confidence -inf: no threshold reaches it
     if len(finite) == 0:
         return np.empty(0)
     cuts = Cuts.of(finite)
-    some = np.unique(np.linspace(1, len(cuts.values), _N_THRESHOLDS).astype(int))[:-1]
-    # Between distinct values, never on one: whether a tie is accepted must not hang on rounding.
-    thresholds = np.array([*(cuts.above(int(k)) for k in some[::-1]), EVERYTHING])
+    spread = np.unique(np.linspace(1, len(cuts.values), _N_THRESHOLDS).astype(int))[:-1]
+    # Between distinct values, never on one: whether a tie is accepted must not depend on rounding.
+    thresholds = np.array([*(cuts.above(int(k)) for k in spread[::-1]), EVERYTHING])
     chances = [_chance(sure > t, wrong, n_calibration, level, confidence) for t in thresholds]
     return thresholds[int(np.argmax(chances)) :]
 
@@ -119,13 +157,13 @@ def certify(
     thresholds: Floats,
     level: float,
     confidence: float,
-) -> tuple[Certificate | None, Certificate | None]:
+) -> tuple[Guarantee | None, Guarantee | None]:
     """Test the thresholds in order on calibration cases.
 
     Parameters
     ----------
     accepts : callable
-        Which calibration cases the model accepts at a threshold: what is tested is what will be used.
+        Threshold -> which calibration cases the model accepts: exactly the rule that will be used.
     wrong : ndarray of bool
         Which calibration cases the model gets wrong.
     thresholds, level, confidence
@@ -133,19 +171,32 @@ def certify(
 
     Returns
     -------
-    passed : Certificate or None
-        Of the last threshold passed before the first failure.
-    failed : Certificate or None
-        Of that first failure; its `error_bound` exceeds `level`.
+    passed : Guarantee or None
+        At the last threshold that passed before the first failure.
+    failed : Guarantee or None
+        At that first failure; its `error_bound` exceeds `level`.
     """
     passed = None
     for threshold in thresholds:
         accepted = accepts(float(threshold))
         n, errors = int(accepted.sum()), int(wrong[accepted].sum())
         bound = 1.0 if errors == n else float(beta.ppf(confidence, errors + 1, n - errors))
-        tried = Certificate(level, confidence, float(threshold), len(wrong), n, errors, bound)
+        tried = Guarantee(level, confidence, float(threshold), len(wrong), n, errors, bound)
         # The Clopper-Pearson bound is at most the level exactly when the binomial test rejects "R > level".
         if bound > level:
             return passed, tried
         passed = tried
     return passed, None
+
+
+def not_shown(level: float, confidence: float, failed: Guarantee | None, n_rows: int) -> str:
+    """Why a guarantee cannot be given, and how many rows would be enough."""
+    start = f"guarantee={level:g} at confidence={confidence:g} cannot be shown"
+    if failed is None or failed.n_accepted == 0:
+        return f"{start}: every calibration case is rejected as a novelty."
+    shown = f"{failed.n_errors} wrong among the {failed.n_accepted} most certain test cases"
+    needed = rows_needed(level, confidence, failed.n_errors / failed.n_accepted)
+    if math.isinf(needed):
+        return f"{start}: {shown}. Raise guarantee, or use a better classifier: more cases would not help."
+    rows = float(f"{n_rows * needed / failed.n_accepted:.1e}")
+    return f"{start}: {shown}. If that rate is right, about {rows:.0f} rows would do; or raise guarantee."

@@ -1,4 +1,4 @@
-"""One sentence for each case: the score and the threshold it was compared with."""
+"""One sentence per case: the score and the threshold it was compared with."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from sklearn.pipeline import Pipeline
 
 from ..arrays import Flags, Floats
 from ..labels import to_python
-from .rules import Band
+from .bands import Band
 
 
 def band_reasons(
     scores: Floats, accepted: Flags, band: Band, classes: NDArray[Any], positive: Any, what: str
 ) -> list[str]:
-    """Reasons of a rule with two thresholds, on a "probability" or a "score", told from the positive class's side."""
+    """Reasons of a rule with two thresholds on a "probability" or a "score" of the positive class."""
     lower, upper, centre = band.lower, band.upper, band.centre
     if positive == classes[0]:  # scores point towards the second class
-        turn = 1.0 if what == "probability" else 0.0
-        scores, lower, upper, centre = turn - scores, turn - upper, turn - lower, turn - centre
+        whole = 1.0 if what == "probability" else 0.0
+        scores, lower, upper, centre = whole - scores, whole - upper, whole - lower, whole - centre
     if what == "probability":  # thresholds beyond every probability are not worth showing
         lower, upper = max(lower, 0.0), min(upper, 1.0)
     link = "of" if what == "probability" else "towards"
@@ -40,11 +40,12 @@ def band_reasons(
     ]
 
 
-def multiclass_reasons(scores: Floats, accepted: Flags, classes: NDArray[Any], bar: float) -> list[str]:
+def multiclass_reasons(scores: Floats, accepted: Flags, classes: NDArray[Any], lowest: float) -> list[str]:
     """Reasons of the rule for three or more classes."""
     names = [repr(to_python(label)) for label in classes]
+    above, not_above = f"is above {lowest:.3g}", f"is not above {lowest:.3g}"
     return [
-        f"highest probability {highest:.3g}, of {names[best]}, is {'above' if is_accepted else 'not above'} {bar:.3g}"
+        f"highest probability {highest:.3g}, of {names[best]}, {above if is_accepted else not_above}"
         for highest, best, is_accepted in zip(
             scores.max(axis=1).tolist(), scores.argmax(axis=1).tolist(), accepted.tolist(), strict=True
         )

@@ -1,4 +1,4 @@
-"""Where to cut a score: the band of scores in which a case is rejected.
+"""Where to cut a score: how each rule places the band of scores in which a case is rejected.
 
 A score s grows towards the positive class. A case is called negative below the band, positive above it. The price of
 a band ``[lower, upper]`` on a sample is
@@ -11,55 +11,20 @@ numbered 0 (below every score) to m (above every score), so that k counts the di
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
+from .bands import Band, LowestProbability, RejectRegion
 
 # Amounts closer than this, relative to their size, are equal: sums of weights round differently.
 _SAME = 1e-12
-# A confidence is never negative: above this threshold lies every case, seen or new.
+# A confidence is never negative, so every case, seen or new, lies above this threshold.
 EVERYTHING = -1.0
-
-
-@dataclass(frozen=True)
-class Band:
-    """Scores from `lower` to `upper` are rejected; without the reject option the classes part at `centre`.
-
-    Attributes
-    ----------
-    lower, upper, centre : float
-        Scores.
-    left, right : float
-        Units of distance on either side of the centre, so that the two sides can be compared.
-    """
-
-    lower: float
-    upper: float
-    centre: float
-    left: float = 1.0
-    right: float = 1.0
-
-    def acceptance(self, scores: Floats) -> Floats:
-        """How far a score lies outside the band, in the units of its side: greater than 0 when accepted.
-
-        On a side that is never accepted, whose edge is infinite, a negative number that grows with the confidence.
-        """
-        above, below = (scores - self.upper) / self.right, (self.lower - scores) / self.left
-        outside = np.where(scores > self.centre, above, below)
-        return np.where(np.isinf(outside), -1 / (1 + self.confidence(scores)), outside)
-
-    def confidence(self, scores: Floats) -> Floats:
-        """How far a score lies from the centre, in the units of its side."""
-        distance = scores - self.centre
-        return np.where(distance > 0, distance / self.right, -distance / self.left)
-
-    def moved_to(self, confidence: float) -> Band:
-        """The band that rejects the cases up to this confidence."""
-        lower, upper = self.centre - confidence * self.left, self.centre + confidence * self.right
-        return replace(self, lower=lower, upper=upper)
 
 
 @dataclass(frozen=True)
@@ -148,7 +113,7 @@ def chow_band(costs: Costs) -> Band:
 
 
 def neutral_band(costs: Costs) -> Band:
-    """The empty band, with units that compare the two sides by the price of their errors: no reject price matters."""
+    """The empty band; its units compare the two sides by the price of their errors, whatever rejecting costs."""
     return Band(costs.break_even, costs.break_even, costs.break_even, 1 / costs.fn, 1 / costs.fp)
 
 
@@ -164,8 +129,8 @@ def tuned_band(sample: Sample, costs: Costs, coverage: float | None = None) -> t
         lower, upper = _cheapest_covering_pair(sample, costs, coverage)
     cuts = sample.cuts
     lowest, highest = _beyond(cuts)
-    # An edge is infinite where its side is never answered. Where a side is always answered it is finite, a whole
-    # range beyond the scores seen, and so is the centre: the classes part somewhere.
+    # An edge is infinite if its side is never answered. If its side is always answered, it is finite and lies a whole
+    # range beyond the scores seen. So does the centre, which must separate the classes somewhere.
     lower_edge, upper_edge = min(cuts.below(lower), highest), max(cuts.above(upper), lowest)
     centre = float(np.clip(cuts.above(_cheapest_single(sample, costs, lower, upper)), lowest, highest))
     units = _half_widths(lower_edge, upper_edge, centre)
@@ -179,7 +144,7 @@ def _beyond(cuts: Cuts) -> tuple[float, float]:
 
 
 def _half_widths(lower: float, upper: float, centre: float) -> tuple[float, float]:
-    """Units of a band that owns no other: its half-widths. A side without a finite width takes the other's."""
+    """Units of a band that has no others: its half-widths. A side without a finite width takes that of the other."""
     left, right = (width if 0 < width < np.inf else 0.0 for width in (centre - lower, upper - centre))
     return left or right or 1.0, right or left or 1.0
 
@@ -265,3 +230,53 @@ def _first_minimum(price: Floats, sample: Sample, costs: Costs) -> int:
     lowest = price.min()
     rounding = _SAME * ((costs.reject_positive + costs.reject_negative) * sample.weights.sum() + abs(lowest))
     return int(np.argmax(price <= lowest + rounding))
+
+
+def region_at(costs: Costs, n_classes: int) -> RejectRegion:
+    """What the prices alone imply: Chow's rule, for any number of classes."""
+    if n_classes == 2:
+        return chow_band(costs)
+    # Rejecting is cheaper than the likeliest class p when reject price < (1 - p) error price.
+    return LowestProbability(1 - costs.reject_negative / costs.fp, costs.fp)
+
+
+def _place_chow(sample: Sample, costs: Costs, neutral: float, coverage: float | None) -> Band:
+    band = neutral_band(costs)
+    threshold = covering_threshold(band.confidence(sample.scores), sample.weights, coverage or 1.0)
+    return band.moved_to(threshold)
+
+
+def _place_tuned(sample: Sample, costs: Costs, neutral: float, coverage: float | None) -> Band:
+    return tuned_band(sample, costs, coverage)[0]
+
+
+def _place_symmetric(sample: Sample, costs: Costs, neutral: float, coverage: float | None) -> Band:
+    return symmetric_band(sample, costs, neutral, coverage)[0]
+
+
+class Rule(NamedTuple):
+    """A rule of `ThresholdRejectClassifier`.
+
+    Attributes
+    ----------
+    place : callable
+        Scored cases, prices, neutral score (0, or probability 1/2), coverage or None -> Band.
+    needs_probabilities : bool
+        Whether the score must be a probability.
+    learns : bool
+        Whether the thresholds depend on the cases even where no coverage is asked for.
+    takes_any_classes : bool
+        Whether it is defined for three or more classes.
+    """
+
+    place: Callable[[Sample, Costs, float, float | None], Band]
+    needs_probabilities: bool = False
+    learns: bool = True
+    takes_any_classes: bool = False
+
+
+RULES = {
+    "chow": Rule(_place_chow, needs_probabilities=True, learns=False, takes_any_classes=True),
+    "tuned": Rule(_place_tuned),
+    "symmetric": Rule(_place_symmetric),
+}

@@ -110,6 +110,22 @@ def test_nothing_is_left_from_an_earlier_fit(overlapping):
         model.set_params(on_reject="maybe").predict(X)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"cv": 150}, {"novelty": LocalOutlierFactor()}, {"guarantee": 1e-3}, {"pos_label": "ill"}, {"rule": "bayes"}],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_fit_that_fails_leaves_the_model_as_it_was(change, overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression(), rule="tuned", novelty=IsolationForest(random_state=0))
+    model.fit(X, y).set_params(**change)
+    before, answers = dict(vars(model)), model.predict(X)
+    with pytest.raises((ValueError, TypeError)):
+        model.fit(X[:, :1], np.array(["no", "yes"])[y])
+    assert vars(model) == before
+    assert np.array_equal(model.predict(X), answers)
+
+
 def test_the_reject_price_does_not_matter_where_a_share_or_a_promise_is_given(overlapping):
     X, y = overlapping
     dear = Costs(fp=1, fn=2, reject=3)

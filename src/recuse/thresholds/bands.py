@@ -1,0 +1,93 @@
+"""Which scores are rejected: a band of scores for two classes, a lowest probability for three or more.
+
+Both have the same methods, so that nothing else needs to know how many classes there are: `evaluate`, `confidence`,
+and `moved_to`, which gives the rule that rejects every case up to a confidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..arrays import Floats
+from ..base import Evaluation
+
+
+@dataclass(frozen=True)
+class Band:
+    """Scores from `lower` to `upper` are rejected; without the reject option the classes are separated at `centre`.
+
+    Attributes
+    ----------
+    lower, upper, centre : float
+        Scores.
+    left, right : float
+        Units of distance on either side of the centre, so that the two sides can be compared.
+    """
+
+    lower: float
+    upper: float
+    centre: float
+    left: float = 1.0
+    right: float = 1.0
+
+    def acceptance(self, scores: Floats) -> Floats:
+        """How far a score lies outside the band, in the units of its side: greater than 0 when accepted.
+
+        On a side that is never accepted, whose edge is infinite, a negative number that grows with the confidence.
+        """
+        above, below = (scores - self.upper) / self.right, (self.lower - scores) / self.left
+        outside = np.where(scores > self.centre, above, below)
+        return np.where(np.isinf(outside), -1 / (1 + self.confidence(scores)), outside)
+
+    def confidence(self, scores: Floats) -> Floats:
+        """How far a score lies from the centre, in the units of its side."""
+        distance = scores - self.centre
+        return np.where(distance > 0, distance / self.right, -distance / self.left)
+
+    def moved_to(self, confidence: float) -> Band:
+        """The band that rejects the cases up to this confidence."""
+        lower, upper = self.centre - confidence * self.left, self.centre + confidence * self.right
+        return replace(self, lower=lower, upper=upper)
+
+    def evaluate(self, scores: Floats) -> Evaluation:
+        """Class and acceptance score of each case."""
+        return Evaluation(scores - self.centre, self.acceptance(scores), detail=scores)
+
+    @property
+    def thresholds(self) -> tuple[float, float]:
+        """The two scores between which a case is rejected."""
+        return self.lower, self.upper
+
+
+@dataclass(frozen=True)
+class LowestProbability:
+    """With three or more classes, a case is accepted if its highest probability is above `lowest`.
+
+    Attributes
+    ----------
+    lowest : float
+        The probability.
+    price : float
+        Unit of the acceptance score: the price of an error.
+    """
+
+    lowest: float
+    price: float
+
+    def evaluate(self, scores: Floats) -> Evaluation:
+        """Probabilities and acceptance score of each case."""
+        return Evaluation(scores, self.price * (self.confidence(scores) - self.lowest), detail=scores)
+
+    def confidence(self, scores: Floats) -> Floats:
+        """The highest probability of each case."""
+        highest: Floats = scores.max(axis=1)
+        return highest
+
+    def moved_to(self, confidence: float) -> LowestProbability:
+        """The rule that rejects the cases up to this confidence."""
+        return replace(self, lowest=confidence)
+
+
+RejectRegion = Band | LowestProbability

@@ -1,0 +1,104 @@
+"""Scores of the wrapped classifier: of a fitted one, and cross-validated, each case by a model fitted without it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
+
+from ..arrays import Floats, Indices
+from .weighting import fit_params
+
+PROBABILITIES, DECISIONS = "predict_proba", "decision_function"
+
+Fold = tuple[Indices, Indices]  # rows to train on, rows to test
+
+
+class TrainingSet(NamedTuple):
+    """The cases given to `fit`, checked."""
+
+    X: Any
+    y: NDArray[Any]
+    weights: Floats
+    groups: NDArray[Any] | None = None
+
+    def take(self, rows: Indices) -> TrainingSet:
+        """Some of the cases."""
+        groups = None if self.groups is None else self.groups[rows]
+        return TrainingSet(take_rows(self.X, rows), self.y[rows], self.weights[rows], groups)
+
+
+def take_rows(X: Any, rows: Indices) -> Any:
+    """Rows of a table of any kind; the table itself when all of them are wanted."""
+    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+    return X if len(rows) == n_rows else _safe_indexing(X, rows)
+
+
+def find_response(estimator: Any) -> str:
+    """Method of a classifier that gives its score: probabilities where it has them."""
+    for name in (PROBABILITIES, DECISIONS):
+        if hasattr(estimator, name):
+            return name
+    raise TypeError(
+        f"estimator={type(estimator).__name__} has neither predict_proba nor decision_function: no score to cut."
+    )
+
+
+def neutral_score(response: str) -> float:
+    """The score that favours neither of two classes."""
+    return 0.5 if response == PROBABILITIES else 0.0
+
+
+def score_name(response: str) -> str:
+    """What the score is called in reasons."""
+    return "probability" if response == PROBABILITIES else "score"
+
+
+def score(model: Any, X: Any, response: str) -> Floats:
+    """Scores of a fitted model: with two classes one number per case, for the second class."""
+    scores = np.asarray(getattr(model, response)(X), dtype=np.float64)
+    return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+
+
+class CrossValidation(NamedTuple):
+    """How scores are cross-validated.
+
+    Attributes
+    ----------
+    estimator : classifier
+        Cloned for every fold.
+    response : str
+        Method that gives the score.
+    classes : ndarray
+        The classes that every training part must hold.
+    folds : list
+        Rows to train on and rows to test.
+    cv : object
+        The parameter as the user gave it, for messages.
+    """
+
+    estimator: Any
+    response: str
+    classes: NDArray[Any]
+    folds: list[Fold]
+    cv: Any
+
+    def scores(self, cases: TrainingSet, n_jobs: int | None) -> Floats:
+        """Scores of each case by a model that was fitted without it."""
+        tested = np.concatenate([test for _, test in self.folds])
+        if not np.array_equal(np.sort(tested), np.arange(len(cases.y))):
+            raise ValueError(f"cv={self.cv!r} must put every case into exactly one test fold.")
+        scored = Parallel(n_jobs=n_jobs)(delayed(self._fold_scores)(cases, fold) for fold in self.folds)
+        return np.concatenate(scored)[np.argsort(tested)]
+
+    def _fold_scores(self, cases: TrainingSet, fold: Fold) -> Floats:
+        train, test = fold
+        model = clone(self.estimator)
+        model.fit(take_rows(cases.X, train), cases.y[train], **fit_params(model, cases.weights[train]))
+        if not np.array_equal(getattr(model, "classes_", self.classes), self.classes):
+            raise ValueError(f"cv={self.cv!r} leaves a fold without one of the classes: use fewer or stratified folds.")
+        return score(model, take_rows(cases.X, test), self.response)

@@ -1,0 +1,86 @@
+"""Cases with known outcomes: what is accepted, what is refused, and which columns look like identifiers."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.tables import check_cases, identifier_hints
+from tests.tables.conftest import with_outcomes
+
+
+def table(**columns):
+    return pd.DataFrame({"x": np.arange(20.0), "y": ["no", "yes"] * 10, **columns})
+
+
+def test_cases():
+    cases = check_cases(table(), "y", "no")
+    assert cases.classes == ["yes", "no"]
+    assert list(cases.features.columns) == ["x"]
+    assert check_cases(table(y=[1.0, 0.0] * 10), "y", "1").positive == 1
+    assert check_cases(table(y=[True, False] * 10), "y").classes == ["False", "True"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "target", "positive", "message"),
+    [
+        (table(), "z", None, r"table has no column 'z' to predict: it has \['x', 'y'\]"),
+        (table(outcome=1), "outcom", None, "did you mean 'outcome'"),
+        (table(y="no"), "y", None, "the column 'y' holds 'no' only"),
+        (table(y=["a", "b", "c", "d"] * 5), "y", None, "the column 'y' holds 4 different outcomes"),
+        (table(y=["a", None] * 10), "y", None, "10 cases have no y"),
+        (table(y=[None] * 20), "y", None, "to predict is empty"),
+        (table(), "y", "maybe", r"positive='maybe' does not occur in y: it holds \['no', 'yes'\]"),
+        (table(e=[np.nan] * 20), "y", None, "the column 'e' is empty in every row"),
+        (table(y=["a"] * 19 + ["b"]), "y", None, "only 1 cases with y = 'b'; at least 6"),
+        (table().drop(columns="x"), "y", None, "no column besides the one to predict"),
+    ],
+)
+def test_tables_that_cannot_be_used(frame, target, positive, message):
+    with pytest.raises(ValueError, match=message):
+        check_cases(frame, target, positive)
+
+
+def test_a_hint_names_a_way_that_works():
+    frame = pd.DataFrame({"id, old": [f"c{i}" for i in range(60)]})
+    (hint,) = identifier_hints(frame)
+    assert hint.endswith("leave it out with drop=['id, old']")
+
+
+def test_columns_are_left_out_by_name():
+    frame = with_outcomes(id=range(60), age=[1.5] * 60)
+    assert list(check_cases(frame, "y", drop=["id", "id"]).features.columns) == ["age"]
+    for drop, message in [
+        (["agee"], "loans has no column 'agee' to leave out: did you mean 'age'?"),
+        (["y"], "drop='y' is the column to predict: leave out others only."),
+        (["id", "age"], "loans has no column besides the one to predict"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            check_cases(frame, "y", drop=drop, name="loans")
+
+
+def test_what_looks_like_an_identifier_is_told():
+    rng = np.random.default_rng(0)
+    scattered = rng.permutation(10_000)[:60]
+    frame = pd.DataFrame(
+        {
+            "customer": [f"C{i}" for i in range(60)],
+            "row number": rng.permutation(60) + 7,
+            "loan_id": scattered,
+            "id": scattered.astype(str),
+            "index": scattered,
+            "amount": scattered,
+            "price": scattered + 0.5,
+            "paid": rng.integers(0, 5, 60),
+            "valid": range(3, 63, 1),
+            "day": pd.date_range("2020-01-01", periods=60),
+            "gaps": [None, *map(str, range(59))],
+        }
+    )
+    told = {hint.split("'")[1]: hint for hint in identifier_hints(frame)}
+    assert list(told) == ["customer", "row number", "loan_id", "id", "index", "valid"]
+    assert told["id"] == (
+        "column 'id' holds a different value in every row and looks like an identifier: leave it out with --drop id "
+        "(in Python, drop=['id'])"
+    )
+    assert "--drop 'row number'" in told["row number"]
+    assert identifier_hints(frame[:50]) == []

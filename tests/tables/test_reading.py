@@ -1,0 +1,55 @@
+"""Tables from files: every format, and a clear message where one cannot be read."""
+
+import gzip
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from recuse.tables import read_chunks, read_table
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.csv.gz", "t.tsv.gz", "t.parquet", "t.parquet.gz"])
+def test_every_format_is_read_alike(tmp_path, frame, name):
+    path = tmp_path / name
+    if ".parquet" in name:
+        frame.to_parquet(tmp_path / "t.parquet")
+        if name.endswith(".gz"):
+            path.write_bytes(gzip.compress((tmp_path / "t.parquet").read_bytes()))
+    else:
+        frame.to_csv(path, index=False, sep="\t" if "tsv" in name else ",")
+    read = read_table(path, text_columns=("code",))
+    assert list(read.columns) == list(frame.columns)
+    assert read["code"].tolist() == frame["code"].tolist()
+    np.testing.assert_array_equal(read["age"], frame["age"])
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.parquet"])
+def test_chunks_number_the_rows_through(tmp_path, frame, name):
+    path = tmp_path / name
+    frame.to_csv(path, index=False) if name.endswith("csv") else frame.to_parquet(path)
+    chunks = list(read_chunks(path, size=3))
+    assert [len(chunk) for chunk in chunks] == [3, 1]
+    assert pd.concat(chunks).index.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("none.csv", None, "none.csv does not exist"),
+        ("t.xlsx", b"x", r"t.xlsx: not a table format; give a .csv, .tsv or .parquet file"),
+        ("t.csv", b"", "t.csv cannot be read as csv: No columns to parse from file"),
+        ("t.csv", b"a,b\n", "t.csv holds no rows"),
+        ("t.csv", b"a,b\n1,2,3\n1,2\n1,2,3,4,5\n", "t.csv cannot be read as csv: Error tokenizing data"),
+        ("t.csv", b"a,b\n\xff\xfe\x00,1\n", "t.csv cannot be read as csv: it is not written in UTF-8"),
+        ("t.csv.gz", b"not gzip", "t.csv.gz cannot be read as csv: Not a gzipped file"),
+        ("t.csv", b"a,b,a\n1,2,3\n", "two columns have the name 'a'"),
+        ("t.parquet", b"not parquet", "t.parquet cannot be read as parquet"),
+    ],
+)
+def test_files_that_are_no_tables(tmp_path, name, content, message):
+    path = tmp_path / name
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises((ValueError, FileNotFoundError), match=message):
+        read_table(path)
