@@ -26,7 +26,7 @@ _PREDICT = "import resource, sys; from recuse.predicting import predict_table; p
 
 
 def run(quick=False):
-    """Yield one row a limit."""
+    """Yield one row per limit."""
     table = load("breast_cancer" if quick else "gmsc", as_frame=True).frame
     rows = 20_000 if quick else 1_000_000
     with tempfile.TemporaryDirectory() as folder:

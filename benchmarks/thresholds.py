@@ -1,8 +1,8 @@
 """Tuning two reject thresholds against scikit-learn's tuning of one.
 
 `TunedThresholdClassifierCV` fits the same base model on the same folds and tries 100 thresholds; the tuned rule here
-is exact over all pairs of cut points. Both need folds + 1 fits of the base model, so little more than the search of
-the thresholds can differ.
+is exact over all pairs of cut points. Both need folds + 1 fits of the base model, so they differ in little more
+than the search for the thresholds.
 """
 
 import numpy as np
@@ -17,7 +17,7 @@ from .runner import measure
 
 
 class FirstColumn(ClassifierMixin, BaseEstimator):
-    """A model that costs nothing: what is left is the search itself."""
+    """A model that takes no time, which leaves the search itself."""
 
     def fit(self, X, y):
         """Learn the names of the classes."""

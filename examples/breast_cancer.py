@@ -1,7 +1,7 @@
-"""What does rejecting buy? Logistic regression on the breast-cancer table, at three prices of a second look.
+"""What does rejecting gain? Logistic regression on the breast-cancer table, at three costs of review.
 
 A case is a tumour, the outcome is malignant or benign, a missed malignant tumour costs five times a false alarm, and
-a case can be sent to a person at the reject price. Every case is answered by a model that was fitted without it.
+a case can be sent to manual review at the reject price. Every case is answered by a model that was fitted without it.
 """
 
 import time
@@ -27,7 +27,7 @@ def answer(X, y, costs, **options):
 
 
 def row(name, y, label, costs):
-    """One line of the table: what it costs, how many cases it answers, how many of these it gets right."""
+    """One line of the table: cost, share of cases answered, and share of these that are right."""
     known = {"labels": ["benign", "malignant"], "reject_label": "[abstain]"}
     cost = expected_cost(y, label, costs=costs, **known)
     coverage = coverage_score(y, label, **known)
@@ -42,7 +42,7 @@ def main():
     table = load("breast_cancer")
     X, y = table.data, np.where(table.target == 1, "benign", "malignant")
     print(f"Breast cancer: {len(y)} tumours, {np.mean(y == 'malignant'):.0%} malignant.")
-    print("Prices: false alarm 1, missed malignant tumour 5, sending a case to a person as below.\n")
+    print("Prices: false alarm 1, missed malignant tumour 5, manual review of a case as below.\n")
     print(f"  {'':<34} {'cost':>8} {'answered':>9} {'right':>8}")
     for price in REJECT_PRICES:
         costs = Costs(fp=1, fn=5, reject=price)
@@ -50,7 +50,7 @@ def main():
         tuned = answer(X, y, costs, rule="tuned")
         print(f"reject price {price}")
         print(row(f"never reject, yes above {costs.break_even:.2f}", y, chow.forced, costs), flush=True)
-        print(row("send everything to a person", y, np.full(len(y), "[abstain]"), costs))
+        print(row("review every case", y, np.full(len(y), "[abstain]"), costs))
         print(row("Chow's rule", y, chow.label, costs))
         print(row("tuned thresholds", y, tuned.label, costs))
     show_rejected(y, tuned)
@@ -58,12 +58,12 @@ def main():
 
 
 def show_rejected(y, decisions):
-    """Where the tuned rule put the tumours at the last price, and why some of them need a person."""
+    """Where the tuned rule put the tumours at the last price, and why some of them need review."""
     print(f"\nThe tuned rule at reject price {REJECT_PRICES[-1]}, outcomes in rows:\n")
     print(f"  {'':<12}{'benign':>8}{'malignant':>11}{'[abstain]':>11}")
     for name, counts in zip(decisions.classes, reject_confusion_matrix(y, decisions), strict=True):
         print(f"  {name:<12}{counts[0]:>8.0f}{counts[1]:>11.0f}{counts[2]:>11.0f}")
-    print("\nA person should look at, among others (each case by the thresholds of the model that did not see it):")
+    print("\nSome of the cases for manual review (each by the thresholds of the model that did not see it):")
     for case in np.flatnonzero(~decisions.accepted)[:3]:
         print(f"  case {case}: {decisions.reason[case]}")
 

@@ -106,7 +106,7 @@ def test_capacity_ranks_and_says_where_the_limit_fell(folder, call, tmp_path):
     assert ranked["review"].tolist() == [1, 2, 3, 4, 5]
     assert ranked["case"].tolist() == rejected["case"].head(5).tolist()
     _, _, err = call("predict", model, data, "-o", tmp_path / "out.csv", "--capacity", "10000")
-    assert "the capacity of 10000 suffices for all of them" in err
+    assert "the capacity of 10000 is enough for all of them" in err
     _, _, err = call("predict", model, data, "-o", tmp_path / "out.csv", "--capacity", "3")
     assert "the capacity of 3 ends at acceptance score" in err
 

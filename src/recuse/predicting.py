@@ -1,4 +1,4 @@
-"""Answers for a table of any size, piece by piece, and which rejected cases the reviewers should see first."""
+"""Answers for a table of any size, chunk by chunk, and the order in which rejected cases should be reviewed."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ROWS_AT_ONCE = 50_000
 
 @dataclass(frozen=True)
 class Answered:
-    """What became of a table.
+    """Counts of the answers to a table.
 
     Attributes
     ----------
     cases, ambiguity, novelty : int
         All cases; those rejected, by kind.
     capacity : int or None
-        How many rejected cases the reviewers can see.
+        How many rejected cases can be reviewed.
     limit : float or None
         Acceptance score of the last case within the capacity; None when all rejected cases fit.
     """
@@ -45,7 +45,7 @@ class Answered:
 
     @property
     def rejected(self) -> int:
-        """Cases for a person."""
+        """Cases for manual review."""
         return self.ambiguity + self.novelty
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Answered:
         if self.capacity is None:
             return text
         if self.limit is None:
-            return f"{text}; the capacity of {self.capacity} suffices for all of them"
+            return f"{text}; the capacity of {self.capacity} is enough for all of them"
         if self.capacity == 0:
             return f"{text}; the capacity of 0 leaves all of them out"
         return (
@@ -83,12 +83,12 @@ def predict_table(
     data : path-like
         CSV, TSV or Parquet file, gzipped or not.
     out : path-like or binary file
-        Where the decisions go, one row a case: case, decision, kind, forced, h, r, reason. The class score h is
-        greater than 0 towards the positive class, as in the decisions of a comparison. A path is written whole
+        Where the decisions go, one row per case: case, decision, kind, forced, h, r, reason. The class score h is
+        greater than 0 towards the positive class, as in the decisions of a comparison. A file is written completely
         or not at all.
     capacity : int, optional
-        How many rejected cases people can look at. A column `review` then numbers the rejected cases, those first
-        for which a look saves most (the lowest acceptance score); numbers beyond the capacity are left empty.
+        How many rejected cases can be reviewed. A column `review` then numbers the rejected cases, starting with those
+        whose review saves most (the lowest acceptance score); beyond the capacity it is empty.
     rows_at_once : int
         Rows held in memory.
     progress : callable, optional
@@ -124,7 +124,7 @@ def _opened(out: Any) -> Iterator[BinaryIO]:
 def _answer(
     model: Any, data: Any, file: BinaryIO, rows_at_once: int, progress: Callable[[int], None] | None
 ) -> tuple[tuple[int, int, int], Floats]:
-    """Write the decisions; return how many there are of each kind, and the scores of the rejected cases."""
+    """Write the decisions; return how many there are of each kind, and the acceptance scores of the rejected cases."""
     done, counts, scores = 0, {"ambiguity": 0, "novelty": 0}, []
     for chunk in read_chunks(data, text_columns=_text_columns(model), size=rows_at_once):
         if len(chunk) == 0:
@@ -132,11 +132,9 @@ def _answer(
         decisions = decide(model, chunk)
         frame = decisions.to_pandas()[["label", "kind", "forced", "h", "r", "reason"]]
         frame = frame.rename(columns={"label": "decision"})
-        if to_python(decisions.classes[0]) == to_python(
-            decisions.pos_label
-        ):  # a reader of the file knows no order of classes
-            frame["h"] = -frame["h"]
-        # Whatever label marks a rejection inside the model, a person reads this one.
+        if to_python(decisions.classes[0]) == to_python(decisions.pos_label):
+            frame["h"] = -frame["h"]  # readers of the file do not know the order of the classes
+        # Whatever label marks a rejection inside the model, the file has this one.
         frame["decision"] = frame["decision"].astype(object).where(decisions.accepted, REJECT_TEXT)
         frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))
         file.write(frame.to_csv(index=False, header=done == 0).encode())
@@ -157,7 +155,7 @@ def _text_columns(model: Any) -> tuple[str, ...]:
 
 
 def _add_ranks(unranked: BinaryIO, file: BinaryIO, scores: Floats, capacity: int, rows_at_once: int) -> float | None:
-    """Copy the decisions with the place of each rejected case in the queue; return the score at the limit."""
+    """Copy the decisions with each rejected case's place in the review queue; return the score at the limit."""
     import pandas as pd
 
     order = np.argsort(scores, kind="stable")

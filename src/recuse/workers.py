@@ -15,7 +15,7 @@ _WATCH_SECONDS = 0.5
 
 
 def delayed_child(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Joblib's `delayed`, for a function whose worker process ends soon after this one."""
+    """Joblib's `delayed`, for a function whose worker process ends soon after this process does."""
     parent = os.getpid()
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -25,19 +25,19 @@ def delayed_child(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _run(parent: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    if os.getppid() == parent:  # not this process itself, nor one that others have started
+    if os.getppid() == parent:  # a worker of that process: not the process itself, nor a worker started by another one
         _end_with(parent)
     return function(*args, **kwargs)
 
 
 @cache
 def _end_with(parent: int) -> None:
-    """Let this process end soon after its parent, even if that was killed and could not say so."""
+    """End this process soon after its parent, even if the parent was killed and could not tell it to."""
 
     def watch() -> None:
         while os.getppid() == parent:
             time.sleep(_WATCH_SECONDS)
         os._exit(1)
 
-    if os.name == "posix":  # elsewhere a worker ends when it has waited in vain for its next task
+    if os.name == "posix":  # elsewhere an idle worker ends after a timeout
         threading.Thread(target=watch, daemon=True).start()

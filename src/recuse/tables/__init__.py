@@ -1,4 +1,4 @@
-"""Tables of cases: read from files, checked, streamed, and brought into the form a model was fitted with."""
+"""Tables of cases: read from files whole or in chunks, checked, and brought into the form a model was fitted with."""
 
 from .cases import Cases, check_cases, identifier_hints
 from .columns import TableColumns

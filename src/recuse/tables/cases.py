@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..labels import preview, to_python
 from .columns import ISO_DAY, with_dates
 
-_FEW_ROWS = 50  # up to here different values in every row may be chance
+_FEW_ROWS = 50  # up to this number of rows, values that are all different may be chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Cases:
     outcomes : ndarray
         One of two classes for each case.
     positive : object
-        The class that a false alarm wrongly claims.
+        The positive class: the one a false alarm wrongly predicts.
     target : str
         Name of the outcome column.
     name : str
@@ -53,7 +53,7 @@ class Cases:
 def check_cases(
     frame: Any, target: str, positive: Any = None, *, drop: Iterable[str] = (), name: str = "table", least: int = 6
 ) -> Cases:
-    """Split a table into features and outcomes, or say what is wrong with it.
+    """Split a table into features and outcomes, or raise an error that says what is wrong with it.
 
     Parameters
     ----------
@@ -66,9 +66,9 @@ def check_cases(
     drop : iterable of str
         Columns to leave out.
     name : str
-        How to call the table in messages.
+        Name of the table in messages.
     least : int
-        Cases needed of each class.
+        Smallest number of cases of each class.
     """
     _require_column(frame, target, "to predict", name)
     dropped = list(dict.fromkeys(drop))
@@ -99,10 +99,10 @@ def _require_column(frame: Any, wanted: str, use: str, name: str) -> None:
 
 
 def identifier_hints(features: Any) -> list[str]:
-    """Say of each column that looks like an identifier how to leave it out.
+    """For each column that looks like an identifier, say how to leave it out.
 
-    Its values are text or whole numbers, all different; whole numbers follow one another as well, or the name says
-    so. In small tables nothing is said.
+    Its values are text or whole numbers, all different; whole numbers must also be consecutive, or the column be named
+    like an identifier. Small tables get no hints.
     """
     return [
         f"column {name!r} holds a different value in every row and looks like an identifier: leave it out with "
@@ -124,7 +124,7 @@ def _is_identifier(name: str, column: Any) -> bool:
     if kind not in ("string", "integer") or not column.is_unique or column.isna().any():
         return False
     if kind == "string" and ISO_DAY.match(column.iloc[0]):
-        return False  # times, if not all of them written alike
+        return False  # times, though not all written in the same form
     named = re.fullmatch(r"(.*_)?(id|index)", name.lower()) is not None
     return kind == "string" or named or int(column.max()) - int(column.min()) == len(column) - 1
 

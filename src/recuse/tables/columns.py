@@ -1,4 +1,4 @@
-"""TableColumns: new tables brought into the form that the model was fitted with."""
+"""TableColumns: brings new tables into the form that the model was fitted with."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ _TRUE, _FALSE = {"true", "1", "1.0"}, {"false", "0", "0.0"}
 class TableColumns(TransformerMixin, BaseEstimator):
     """First step of a model on tables: the columns it was fitted with, in the form they had.
 
-    `transform` takes any table with these columns, in any order and with others besides, and returns them as numbers,
-    dates and text. It refuses a table that lacks one, or that holds text where numbers were.
+    `transform` takes any table with these columns, in any order and with further ones, and returns them as numbers,
+    dates and text. It refuses a table in which one is missing, or that holds text where numbers were.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class TableColumns(TransformerMixin, BaseEstimator):
     """
 
     def fit(self, X: Any, y: Any = None) -> TableColumns:
-        """Note names and kinds of the columns."""
+        """Record names and kinds of the columns."""
         frame = as_frame(X)
         self.columns_ = list(frame.columns)
         self.kinds_ = [_kind_of(frame[name]) for name in self.columns_]
@@ -57,7 +57,7 @@ class TableColumns(TransformerMixin, BaseEstimator):
         import pandas as pd
 
         check_is_fitted(self)
-        # Row numbers of a piece of a larger table are kept for messages.
+        # A chunk of a larger table keeps its row numbers, for messages.
         frame = X if isinstance(X, pd.DataFrame) else as_frame(X)
         lacking = [name for name in self.columns_ if name not in frame.columns]
         if lacking:
@@ -110,7 +110,7 @@ def _to_dates(name: str, column: Any) -> Any:
     import pandas as pd
 
     is_text = pd.api.types.infer_dtype(column, skipna=True) == "string"
-    # Of other text a date could only be guessed: is 03/02 in February or in March?
+    # In other text a date could only be guessed: is 03/02 in February or in March?
     dates = _iso_dates(column) if is_text else pd.to_datetime(column, errors="coerce")
     _refuse_lost(name, column, dates, "dates")
     return dates
@@ -118,7 +118,7 @@ def _to_dates(name: str, column: Any) -> Any:
 
 def _to_text(name: str, column: Any) -> Any:
     text = column.map(str, na_action="ignore").astype("object").where(column.notna(), None)
-    return text.astype("string")  # not "str", which makes the text "None" of a hole before pandas 3
+    return text.astype("string")  # not "str": before pandas 3 it turns a missing value into the text "None"
 
 
 def _refuse_lost(name: str, before: Any, after: Any, what: str) -> None:
@@ -132,9 +132,9 @@ _CONVERSIONS = {NUMBER: _to_numbers, YES_NO: _to_yes_no, DATE: _to_dates, TEXT: 
 
 
 def with_dates(features: Any) -> Any:
-    """The table with those text columns as dates in which every known value is an ISO date, with or without a time.
+    """Turn the text columns in which every known value is an ISO date, with or without a time, into dates.
 
-    It is settled on the whole table: parts of it must not disagree on what a column is.
+    This is decided on the whole table: its parts must not disagree on what a column is.
     """
     found = {
         name: _iso_dates(features[name])
@@ -146,13 +146,13 @@ def with_dates(features: Any) -> Any:
 
 
 def _iso_dates(column: Any) -> Any:
-    """Dates of ISO text, those with a zone in universal time; what is none is missing."""
+    """Dates from ISO text, those with a time zone in universal time; what is not a date becomes missing."""
     import pandas as pd
 
     return pd.to_datetime(column, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)
 
 
 def _looks_like_dates(values: Any) -> bool:
-    # The first value spares nearly every other column the search through all of them.
+    # Checking the first value first saves reading through nearly every column that holds no dates.
     first = isinstance(values.iloc[0], str) and _ISO_DATE.fullmatch(values.iloc[0]) is not None
     return first and all(isinstance(value, str) and _ISO_DATE.fullmatch(value) for value in values.unique().tolist())

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, TSV and Parquet, whole or in chunks, and frames of any library."""
+"""Tables from files (CSV, TSV and Parquet, whole or in chunks) and from the data frames of any library."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PARQUET = (".parquet", ".pq")
 
 
 def table_format(path: str | os.PathLike[str]) -> str:
-    """Return the ending that tells the format: ".csv", ".tsv" or ".parquet", also before ".gz"."""
+    """Return the file extension that tells the format: ".csv", ".tsv" or ".parquet", also before ".gz"."""
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
@@ -32,14 +32,14 @@ def read_table(path: str | os.PathLike[str], *, text_columns: tuple[str, ...] = 
     Parameters
     ----------
     path : str or path-like
-        The ending tells the format.
+        The file extension tells the format.
     text_columns : tuple of str
         Columns to read as text even if they look like numbers.
 
     Raises
     ------
     FileNotFoundError, ValueError
-        There is no such file; it is empty, unreadable, or has two columns of one name.
+        There is no such file; it is empty, unreadable, or has two columns of the same name.
     """
     import pandas as pd
 
@@ -53,9 +53,9 @@ def read_table(path: str | os.PathLike[str], *, text_columns: tuple[str, ...] = 
 def read_chunks(
     path: str | os.PathLike[str], *, text_columns: tuple[str, ...] = (), size: int | None = 50_000
 ) -> Iterator[Any]:
-    """Read a table piece by piece; the row index goes on from piece to piece.
+    """Read a table chunk by chunk; row numbers continue from one chunk to the next.
 
-    Parameters are those of `read_table`, and `size`: rows in a piece, None for all at once.
+    Parameters are those of `read_table`, and `size`: rows per chunk, None for all at once.
     """
     kind = table_format(path)
     if not Path(path).is_file():
@@ -72,11 +72,11 @@ def read_chunks(
 
 
 class _DuplicateError(ValueError):
-    """Two columns of one name."""
+    """Two columns have the same name."""
 
 
 def _refusals() -> tuple[type[Exception], ...]:
-    """What pandas and pyarrow raise for files that are not what they seem."""
+    """What pandas and pyarrow raise for files that are not in the expected format."""
     import zlib
 
     import pyarrow as pa
@@ -128,7 +128,7 @@ def _require_distinct(names: list[str]) -> None:
 
 
 def _require_separated(names: list[str], separator: str) -> None:
-    """A header in one piece that holds another separator is not a table of one column."""
+    """Refuse a header without this separator but with another one: it is not a table of one column."""
     for other in {",", ";", "\t"} - {separator}:
         if len(names) == 1 and other in names[0]:
             shown = {",": "commas", ";": "semicolons", "\t": "tabs"}
