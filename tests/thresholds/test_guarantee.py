@@ -214,7 +214,7 @@ def test_certificate_reads_as_a_sentence():
 
 def test_guarantee_needs_independent_cases(overlapping):
     X, y = overlapping
-    with pytest.raises(ValueError, match="give one case of each group"):
+    with pytest.raises(ValueError, match="give one case per group"):
         ThresholdRejectClassifier(LogisticRegression(), guarantee=0.2).fit(X, y, groups=np.arange(len(y)) // 2)
 
 
