@@ -150,15 +150,6 @@ class SettledCosts(NamedTuple):
     oriented: Costs
 
 
-def require_two_classes(classes: NDArray[Any], remedy: str) -> None:
-    """Refuse three or more classes."""
-    if len(classes) > 2:
-        raise ValueError(
-            "Only binary classification is supported. The type of the target is multiclass: "
-            f"y has the classes {preview(classes)}. {remedy}"
-        )
-
-
 def _orient(costs: Costs, pos_label: Any, classes: NDArray[Any]) -> Costs:
     return costs.swapped() if pos_label == classes[0] else costs
 
