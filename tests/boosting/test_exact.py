@@ -17,7 +17,7 @@ import recuse
 from recuse import Costs, ExactBoostClassifier, ThresholdRejectClassifier
 from recuse.boosting.exactboost import estimator
 from recuse.boosting.exactboost.estimator import _coded, _reach
-from recuse.boosting.exactboost.objectives import OBJECTIVES, Ranked, Terms, of_roc
+from recuse.boosting.exactboost.objectives import OBJECTIVES, ScoreHistogram, Terms, of_roc
 from recuse.boosting.exactboost.runs import play
 from recuse.boosting.shapes import ShapeFunction
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
@@ -175,9 +175,9 @@ def test_thresholds_are_those_of_least_cost_on_the_mean_of_the_runs_that_did_not
         for i, s in zip(out, score, strict=True):
             scores[i].append(s)
     assert {len(s) for s in scores} == {2, 3}
-    ranked = Ranked.of(np.array([np.mean(s) for s in scores]), problem.positive, problem.weight)
-    tried = [-np.inf, *((ranked.values[1:] + ranked.values[:-1]) / 2), np.inf]
-    P, N = (np.append(0, np.cumsum(w)) for w in (ranked.pos, ranked.neg))
+    histogram = ScoreHistogram.of(np.array([np.mean(s) for s in scores]), problem.positive, problem.weight)
+    tried = [-np.inf, *((histogram.values[1:] + histogram.values[:-1]) / 2), np.inf]
+    P, N = (np.append(0, np.cumsum(w)) for w in (histogram.pos, histogram.neg))
     cost = {
         (a, b): 2 * P[i] + 0.4 * (P[j] - P[i]) + 0.2 * (N[j] - N[i]) + N[-1] - N[j]
         for i, a in enumerate(tried)
@@ -423,8 +423,8 @@ def test_objective_of_the_mean_score(data):
         model = make(metric, margin=0.1).fit(X, y)
         score = model.decision_function(X)
         terms = Terms(model.costs_, float(y.sum()))
-        ranked = Ranked.of(score, y == 1, margin=0.1 * np.ptp(score))
-        assert model.objective_ == pytest.approx(OBJECTIVES[metric].loss(ranked, terms), abs=0.02)
+        histogram = ScoreHistogram.of(score, y == 1, margin=0.1 * np.ptp(score))
+        assert model.objective_ == pytest.approx(OBJECTIVES[metric].loss(histogram, terms), abs=0.02)
 
 
 @pytest.mark.parametrize("metric", METRICS)
@@ -435,8 +435,8 @@ def test_losses_by_margin(data, metric):
     np.testing.assert_allclose(model.margin_losses(X, y, [0.1]), model.objective_, atol=5e-3)
     if k is not None:  # half the cases, half of k; no two scores that matter are equal
         half = model.margin_losses(X[::2], y[::2], [0.0])[0]
-        ranked = Ranked.of(model.decision_function(X[::2]), y[::2] == 1)
-        assert half == OBJECTIVES[metric].loss(ranked, Terms(model.costs_, 20.0))
+        histogram = ScoreHistogram.of(model.decision_function(X[::2]), y[::2] == 1)
+        assert half == OBJECTIVES[metric].loss(histogram, Terms(model.costs_, 20.0))
 
 
 def test_under_other_estimators(data):

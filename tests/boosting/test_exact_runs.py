@@ -244,9 +244,9 @@ def test_a_subsample_counts_its_share_of_k():
     """The ten best of 40 cases are the five best of half of them, in either search."""
     seen = []
 
-    def note(ranked, terms):
-        seen.append((round(ranked.pos.sum() + ranked.neg.sum()), terms.k))
-        return OBJECTIVES["precision_at_k"].loss(ranked, terms)
+    def note(histogram, terms):
+        seen.append((round(histogram.pos.sum() + histogram.neg.sum()), terms.k))
+        return OBJECTIVES["precision_at_k"].loss(histogram, terms)
 
     problem = replace(make_problem("precision_at_k", 0, n=40), objective=Objective(note), terms=Terms(COSTS, 10.0))
     list(play(problem, RunSettings(n_rounds=1, subsample=0.5), 0, range(1)))

@@ -9,21 +9,19 @@ from sklearn.metrics import roc_auc_score
 from recuse import Costs
 from recuse.boosting.binning import bin_features
 from recuse.boosting.exactboost import loops as kernels
-from recuse.boosting.exactboost.losses import loss_of
 from recuse.boosting.exactboost.objectives import (
     OBJECTIVES,
-    Ranked,
+    ScoreHistogram,
     Terms,
     best_single_threshold,
     best_thresholds,
     of_roc,
 )
-from recuse.boosting.exactboost.pairs import WINDOW
-from recuse.boosting.exactboost.runs import UNITS, flags
+from recuse.boosting.exactboost.runs import UNITS, compiled_objective
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
 
 PROBLEMS = 150  # of each objective and kind of weight
-COMPILED = [name for name, objective in OBJECTIVES.items() if objective.code is not None]
+COMPILED = [name for name, objective in OBJECTIVES.items() if objective.compiled is not None]
 
 
 def random_problem(seed, weighted):
@@ -53,19 +51,17 @@ def arrange(X, y, score, weight):
 
 def search(metric, bins, y, score, weight, margin, D, terms, *, exact=True, weighted=True):
     """The compiled search on all cases and features, as a run does it: (feature, cut, shift, missing left) or None."""
-    m1, span = int(y.sum()), int(np.ptp(score))
-    unit = weight.copy() if weighted else np.ones(len(y), dtype=np.int32)
-    room = kernels.make_room(m1, len(y) - m1, span, margin, int(bins.n_bins.max()), unit, bins.codes)
-    rows = np.arange(len(y))
-    base, size = int(score.min()) - margin - WINDOW, span + margin + 2 * WINDOW + 2
-    kernels.start_round(score.astype(np.int32), rows[:m1], rows[m1:], m1, unit, base, margin, room)
-    c = terms.costs
-    prices = np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, terms.k])
-    stump, features = np.zeros(3, dtype=np.int64), np.arange(len(bins.n_bins))
-    f = (kernels.search_all if exact else kernels.search_by_bisection)(
-        *flags(OBJECTIVES[metric]), bins.codes, bins.n_bins, features, len(features), m1, size, D, prices, room, stump
-    )
-    return None if f < 0 else (int(f), *(int(part) for part in stump))
+    n_pos, span = int(y.sum()), int(np.ptp(score))
+    units = weight.copy() if weighted else np.ones(len(y), dtype=np.int32)
+    room = kernels.make_room(n_pos, len(y) - n_pos, span, margin, int(bins.n_bins.max()), units, bins.codes)
+    rows, features = np.arange(len(y)), np.arange(len(bins.n_bins))
+    base, size = int(score.min()) - margin - kernels.WINDOW, span + margin + 2 * kernels.WINDOW + 2
+    draws = kernels.Draws(rows[:n_pos], rows[n_pos:], features, np.zeros((2, 1), dtype=np.uint64))
+    kernels.start_round(score.astype(np.int32), draws, units, base, margin, room.sample)
+    objective, table = compiled_objective(OBJECTIVES[metric], terms), kernels.Features(bins.codes, bins.n_bins)
+    search = kernels.search_all if exact else kernels.search_by_bisection
+    f = search(objective, table, features, D, room, size)
+    return None if f < 0 else (int(f), *(int(part) for part in room.stump))
 
 
 def right_of(bins, f, cut, missing_left):
@@ -74,7 +70,7 @@ def right_of(bins, f, cut, missing_left):
 
 
 def loss(metric, y, score, weight, margin, terms):
-    return OBJECTIVES[metric].loss(Ranked.of(score.astype(float), y, weight, margin), terms)
+    return OBJECTIVES[metric].loss(ScoreHistogram.of(score.astype(float), y, weight, margin), terms)
 
 
 def every_loss(metric, bins, y, score, weight, margin, shifts, terms):
@@ -155,7 +151,7 @@ def test_the_cut_is_the_middle_of_the_gap_between_the_cases_drawn(metric):
 
 
 def test_the_longest_shift_fits_the_window():
-    assert UNITS <= WINDOW
+    assert UNITS <= kernels.WINDOW
 
 
 def test_ks_is_optimal_over_all_real_shifts():
@@ -237,11 +233,11 @@ def test_bisection_is_the_algorithm_of_the_poster(metric):
 def test_compiled_losses_equal_the_plain_ones(metric):
     for seed in range(200):
         _, y, score, weight, margin, _, terms = random_problem(seed, seed % 2 == 0)
-        ranked = Ranked.of(score.astype(float), y, weight, margin)
-        c = terms.costs
-        prices = np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, terms.k])
-        compiled = loss_of(*flags(OBJECTIVES[metric]), ranked.pos, ranked.neg, len(ranked.values), prices)
-        assert compiled == pytest.approx(OBJECTIVES[metric].loss(ranked, terms), abs=1e-12)
+        histogram = ScoreHistogram.of(score.astype(float), y, weight, margin)
+        objective = compiled_objective(OBJECTIVES[metric], terms)
+        loss = kernels.OBJECTIVES[type(objective)].loss
+        compiled = loss(objective, histogram.pos, histogram.neg, len(histogram.values))
+        assert compiled == pytest.approx(OBJECTIVES[metric].loss(histogram, terms), abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -255,12 +251,12 @@ def test_losses_without_margin_are_the_metrics(seed, ties):
     weight = rng.uniform(0.5, 2, n)
     costs = Costs(fp=1, fn=2, reject_negative=0.2, reject_positive=0.3)
     terms = Terms(costs, 7.0, tie=0.5 if ties else 1.0)
-    ranked = Ranked.of(score, y, weight)
-    losses = {name: objective.loss(ranked, terms) for name, objective in OBJECTIVES.items()}
+    histogram = ScoreHistogram.of(score, y, weight)
+    losses = {name: objective.loss(histogram, terms) for name, objective in OBJECTIVES.items()}
     assert losses["auc"] == pytest.approx(1 - roc_auc_score(y, score, sample_weight=weight))
     assert losses["ks"] == pytest.approx(1 - ks_score(y, score, sample_weight=weight))
     assert losses["precision_at_k"] == pytest.approx(1 - precision_at_k_score(y, score, k=7.0, sample_weight=weight))
-    lower, upper, cost = best_thresholds(ranked, costs)
+    lower, upper, cost = best_thresholds(histogram, costs)
     answers = np.where(score > upper, 1, np.where(score <= lower, 0, -1))
     truth = y.astype(int)
     assert losses["reject_cost"] == pytest.approx(cost)
@@ -285,7 +281,7 @@ def test_the_thresholds_are_in_order_and_cost_what_they_say():
         y, score, weight = rng.random(9) < 0.5, rng.integers(0, 6, 9).astype(float), rng.uniform(0.1, 3, 9)
         y[:2] = True, False
         costs = Costs(fp=rng.uniform(0.5, 2), fn=rng.uniform(0.5, 2), reject=rng.uniform(0.05, 0.24))
-        lower, upper, cost = best_thresholds(Ranked.of(score, y, weight), costs)
+        lower, upper, cost = best_thresholds(ScoreHistogram.of(score, y, weight), costs)
         answers = np.where(score > upper, 1, np.where(score <= lower, 0, -1))
         assert lower <= upper
         paid = expected_cost(y.astype(int), answers, costs=costs, reject_label=-1, sample_weight=weight)
@@ -298,12 +294,12 @@ def test_the_single_threshold_is_the_cheapest_in_an_interval():
         y, score, weight = rng.random(15) < 0.5, rng.integers(0, 8, 15).astype(float), rng.uniform(0.5, 2, 15)
         y[:2] = True, False
         low, high = np.sort(rng.uniform(-2, 9, 2))
-        ranked = Ranked.of(score, y, weight)
-        tried = np.array([-np.inf, *((ranked.values[1:] + ranked.values[:-1]) / 2), np.inf])
+        histogram = ScoreHistogram.of(score, y, weight)
+        tried = np.array([-np.inf, *((histogram.values[1:] + histogram.values[:-1]) / 2), np.inf])
         if not ((tried >= low) & (tried <= high)).any():
             continue
         cost = {t: weight @ (2 * (y & (score <= t)) + (~y & (score > t))) for t in tried}
-        found = best_single_threshold(ranked, 1.0, 2.0, low, high)
+        found = best_single_threshold(histogram, 1.0, 2.0, low, high)
         assert low <= found <= high
         assert cost[found] == pytest.approx(min(c for t, c in cost.items() if low <= t <= high))
 
@@ -318,9 +314,9 @@ def test_a_small_gain_beside_a_large_cost_counts_in_the_reject_search():
 
 
 def test_a_tie_is_a_loss():
-    ranked = Ranked.of(np.zeros(4), np.array([True, True, False, False]))
+    histogram = ScoreHistogram.of(np.zeros(4), np.array([True, True, False, False]))
     terms = Terms(Costs(), 2.0)
-    losses = {name: objective.loss(ranked, terms) for name, objective in OBJECTIVES.items()}
+    losses = {name: objective.loss(histogram, terms) for name, objective in OBJECTIVES.items()}
     assert losses["auc"] == losses["ks"] == losses["precision_at_k"] == 1.0
     assert losses["reject_cost"] == pytest.approx(0.2)  # all rejected
 

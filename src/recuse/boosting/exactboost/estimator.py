@@ -35,7 +35,7 @@ from ..bounds import GeneralizationBound
 from ..reasons import explain_score
 from ..shapes import AdditiveForm, ShapeFunction
 from .bounds import margin_bound, rademacher
-from .objectives import Ranked, Terms, best_gap, best_single_threshold, best_thresholds, find_objective, in_words
+from .objectives import ScoreHistogram, Terms, best_gap, best_single_threshold, best_thresholds, find_objective, in_words
 from .runs import START_SPAN, Mean, RankingProblem, Run, RunSettings, play
 
 SEARCHES = ("exact", "bisection")
@@ -345,7 +345,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         """Return k in units of weight."""
         if self.k is None:
             return float(weight[:n_pos].sum())
-        if self.metric != "precision_at_k":
+        if not find_objective(self.metric).uses_k:
             raise ValueError(
                 f"k={self.k!r} belongs to metric='precision_at_k'; with metric={self.metric!r} leave it out."
             )
@@ -418,8 +418,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             score = score + np.append(table[:n], shape.missing[0])[codes]
         self._range = float(np.ptp(score)) or 1.0
         self._k_share = problem.terms.k / float(problem.weight.sum())
-        ranked = Ranked.of(score, problem.positive, problem.weight, settings.margin * self._range)
-        self.objective_ = problem.objective.loss(ranked, problem.terms)
+        histogram = ScoreHistogram.of(score, problem.positive, problem.weight, settings.margin * self._range)
+        self.objective_ = problem.objective.loss(histogram, problem.terms)
         base, span = intercept - self._per_start * self._mean_start, self._per_start * START_SPAN
         reach = _reach(base, shapes, 0.0 if self._span is None else span)
         self._choose_thresholds(problem, score, held_out, reach)
@@ -493,7 +493,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         terms = Terms(self.costs_, self._k_share * len(score))
         objective = find_objective(self.metric)
         return np.array(
-            [objective.loss(Ranked.of(score, positive, margin=theta * self._range), terms) for theta in margins]
+            [objective.loss(ScoreHistogram.of(score, positive, margin=theta * self._range), terms) for theta in margins]
         )
 
     def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
@@ -526,17 +526,17 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         """Where the score is cut: by held-out cost where prices are given, else at the largest gap."""
         costs, seen = problem.terms.costs, held_out[1] > 0
         if not (self._rejects or self.costs is not None):
-            ranked = Ranked.of(score, problem.positive, problem.weight)
-            low = high = middle = best_gap(ranked)
+            histogram = ScoreHistogram.of(score, problem.positive, problem.weight)
+            low = high = middle = best_gap(histogram)
             if not np.isfinite(middle):  # the score tells nothing: the larger class
-                more = ranked.pos.sum() > ranked.neg.sum()
+                more = histogram.pos.sum() > histogram.neg.sum()
                 low = high = middle = -np.inf if more else np.inf
         else:
-            ranked = Ranked.of(held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen])
+            histogram = ScoreHistogram.of(held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen])
             low, high = -np.inf, np.inf
             if self._rejects:
-                low, high, _ = best_thresholds(ranked, costs)
-            middle = best_single_threshold(ranked, costs.fp, costs.fn, low, high)
+                low, high, _ = best_thresholds(histogram, costs)
+            middle = best_single_threshold(histogram, costs.fp, costs.fn, low, high)
             if not self._rejects:
                 low = high = middle
         # A threshold beyond every score a case can have decides nothing; keep it finite for h and its reasons.

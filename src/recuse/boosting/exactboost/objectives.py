@@ -1,7 +1,7 @@
 """What ExactBoost minimises: losses of a score that depend on its order alone.
 
 Of the two classes a loss sees the distinct scores in rising order and the weight each class has at each of them
-(`Ranked`). A margin theta is folded in before: a positive with score s is judged at s - theta. A tie between a positive
+(`ScoreHistogram`). A margin theta is folded in before: a positive with score s is judged at s - theta. A tie between a positive
 and a negative is a loss; with ``tie=0.5`` it is half of one, as in the usual metrics.
 
 One's own objective is a function of the sorted scores of the positives and of the negatives, or, through `of_roc`, of
@@ -25,7 +25,7 @@ Function = Callable[[Floats, Floats], float]
 
 
 @dataclass(frozen=True, eq=False)
-class Ranked:
+class ScoreHistogram:
     """Scores of two classes, grouped by value.
 
     Attributes
@@ -41,7 +41,7 @@ class Ranked:
     neg: Floats
 
     @classmethod
-    def of(cls, score: Floats, positive: Flags, weight: Floats | None = None, margin: float = 0.0) -> Ranked:
+    def of(cls, score: Floats, positive: Flags, weight: Floats | None = None, margin: float = 0.0) -> ScoreHistogram:
         """Group scores; those of positives are judged at `margin` less."""
         weight = np.ones(len(score)) if weight is None else weight
         values, at = np.unique(np.where(positive, score - margin, score), return_inverse=True)
@@ -71,22 +71,22 @@ class Terms:
     tie: float = 1.0
 
 
-def auc_loss(ranked: Ranked, terms: Terms) -> float:
+def auc_loss(histogram: ScoreHistogram, terms: Terms) -> float:
     """1 - AUC: the share of pairs in which the positive does not stand above the negative."""
-    below = np.cumsum(ranked.neg) - ranked.neg
-    won = ranked.pos @ (below + (1.0 - terms.tie) * ranked.neg)
-    return float(1.0 - won / (ranked.pos.sum() * ranked.neg.sum()))
+    below = np.cumsum(histogram.neg) - histogram.neg
+    won = histogram.pos @ (below + (1.0 - terms.tie) * histogram.neg)
+    return float(1.0 - won / (histogram.pos.sum() * histogram.neg.sum()))
 
 
-def ks_loss(ranked: Ranked, terms: Terms) -> float:
+def ks_loss(histogram: ScoreHistogram, terms: Terms) -> float:
     """1 - KS: one less the largest gap between the distributions of the score in the two classes."""
-    gap = np.cumsum(ranked.neg) / ranked.neg.sum() - np.cumsum(ranked.pos) / ranked.pos.sum()
+    gap = np.cumsum(histogram.neg) / histogram.neg.sum() - np.cumsum(histogram.pos) / histogram.pos.sum()
     return float(1.0 - max(0.0, gap.max()))
 
 
-def precision_loss(ranked: Ranked, terms: Terms) -> float:
+def precision_loss(histogram: ScoreHistogram, terms: Terms) -> float:
     """1 - share of positives among the k highest scores; those of a shared k-th score come last."""
-    pos, neg, k = ranked.pos[::-1], ranked.neg[::-1], terms.k
+    pos, neg, k = histogram.pos[::-1], histogram.neg[::-1], terms.k
     taken = np.cumsum(pos + neg)
     last = min(int(np.searchsorted(taken, k)), len(taken) - 1)
     hits, room = pos[:last].sum(), k - (taken[last] - pos[last] - neg[last])
@@ -95,12 +95,12 @@ def precision_loss(ranked: Ranked, terms: Terms) -> float:
     return float(1.0 - (hits + weight * least + (1.0 - weight) * mean) / k)
 
 
-def reject_cost_loss(ranked: Ranked, terms: Terms) -> float:
+def reject_cost_loss(histogram: ScoreHistogram, terms: Terms) -> float:
     """Least mean cost over two thresholds t_N <= t_P: no up to the first, yes above the second, rejected between."""
-    return best_thresholds(ranked, terms.costs)[2]
+    return best_thresholds(histogram, terms.costs)[2]
 
 
-def best_thresholds(ranked: Ranked, costs: Costs) -> tuple[float, float, float]:
+def best_thresholds(histogram: ScoreHistogram, costs: Costs) -> tuple[float, float, float]:
     """Two thresholds of least mean cost, halfway between scores, and that cost.
 
     With P and N the weights at or below a threshold, the cost is a sum of one term for each,
@@ -109,29 +109,29 @@ def best_thresholds(ranked: Ranked, costs: Costs) -> tuple[float, float, float]:
 
     so that the best t_N for every t_P is a running minimum.
     """
-    P, N = (np.append(0.0, np.cumsum(w)) for w in (ranked.pos, ranked.neg))
+    P, N = (np.append(0.0, np.cumsum(w)) for w in (histogram.pos, histogram.neg))
     below = (costs.fn - costs.reject_positive) * P - costs.reject_negative * N
     above = costs.reject_positive * P - (costs.fp - costs.reject_negative) * N
     total = np.minimum.accumulate(below) + above
     upper = int(np.argmin(total))
     lower = int(np.argmin(below[: upper + 1]))
     cost = (costs.fp * N[-1] + total[upper]) / (P[-1] + N[-1])
-    return _between(ranked.values, lower), _between(ranked.values, upper), float(cost)
+    return _between(histogram.values, lower), _between(histogram.values, upper), float(cost)
 
 
-def best_single_threshold(ranked: Ranked, fp: float, fn: float, low: float, high: float) -> float:
+def best_single_threshold(histogram: ScoreHistogram, fp: float, fn: float, low: float, high: float) -> float:
     """The threshold in [low, high] at which answering without rejection costs least."""
-    P, N = (np.append(0.0, np.cumsum(w)) for w in (ranked.pos, ranked.neg))
+    P, N = (np.append(0.0, np.cumsum(w)) for w in (histogram.pos, histogram.neg))
     cost = fn * P - fp * N
-    tried = np.array([_between(ranked.values, i) for i in range(len(P))])
+    tried = np.array([_between(histogram.values, i) for i in range(len(P))])
     allowed = (tried >= low) & (tried <= high)
     return float(tried[allowed][np.argmin(cost[allowed])])
 
 
-def best_gap(ranked: Ranked) -> float:
+def best_gap(histogram: ScoreHistogram) -> float:
     """The threshold of the largest gap between the two distributions."""
-    gap = np.cumsum(ranked.neg) / ranked.neg.sum() - np.cumsum(ranked.pos) / ranked.pos.sum()
-    return _between(ranked.values, int(np.argmax(gap)) + 1)
+    gap = np.cumsum(histogram.neg) / histogram.neg.sum() - np.cumsum(histogram.pos) / histogram.pos.sum()
+    return _between(histogram.values, int(np.argmax(gap)) + 1)
 
 
 def _between(values: Floats, i: int) -> float:
@@ -170,42 +170,56 @@ class of_roc:  # noqa: N801 - used like the function it stands for
 
 @dataclass(frozen=True)
 class Objective:
-    """One line of the list.
+    """One entry of the list.
 
     Attributes
     ----------
     loss : callable
-        Loss of `Ranked` scores, given `Terms`.
-    code : int, optional
-        Number of the compiled search.
+        Loss of a `ScoreHistogram`, given `Terms`.
+    compiled : callable, optional
+        Given the module `loops` and `Terms`, returns the objective as the compiled search takes it: an instance of
+        one of the classes there. None where there is no compiled search.
+    counts_pairs : bool
+        Whether the compiled search counts pairs of cases, which are whole numbers where all weights are equal.
+    uses_k : bool
+        Whether it looks at the k best cases.
     rejects : bool
         Whether the model it makes rejects cases.
     after : Objective, optional
-        What a run is for first. An objective that sees the top of the list alone has nothing to go by while all cases
-        are equal, and hardly more once a first few stand out: no single stump does better.
+        What each run is for first. An objective that sees the top of the list alone has nothing to go by while all
+        cases are equal, and hardly more once a first few stand out: no single stump does better.
     """
 
-    loss: Callable[[Ranked, Terms], float]
-    code: int | None = None
+    loss: Callable[[ScoreHistogram, Terms], float]
+    compiled: Callable[[Any, Terms], Any] | None = None
+    counts_pairs: bool = False
+    uses_k: bool = False
     rejects: bool = False
     after: Objective | None = None
 
 
-_AUC = Objective(auc_loss, 0)
+def _compiled_reject_cost(loops: Any, terms: Terms) -> Any:
+    c = terms.costs
+    return loops.RejectCost(c.fp, c.fn, c.reject_negative, c.reject_positive)
+
+
+_AUC = Objective(auc_loss, lambda loops, terms: loops.Auc(), counts_pairs=True)
 OBJECTIVES: dict[str, Objective] = {
     "auc": _AUC,
-    "ks": Objective(ks_loss, 1),
-    "precision_at_k": Objective(precision_loss, 2, after=_AUC),
-    "reject_cost": Objective(reject_cost_loss, 3, rejects=True),
+    "ks": Objective(ks_loss, lambda loops, terms: loops.Ks()),
+    "precision_at_k": Objective(
+        precision_loss, lambda loops, terms: loops.PrecisionAtK(terms.k), uses_k=True, after=_AUC
+    ),
+    "reject_cost": Objective(reject_cost_loss, _compiled_reject_cost, rejects=True),
 }
 
 
 def own_objective(function: Function) -> Objective:
     """Make an objective of a function of the sorted scores of positives and negatives."""
 
-    def loss(ranked: Ranked, terms: Terms) -> float:
-        counts = (np.rint(w).astype(np.int64) for w in (ranked.pos, ranked.neg))
-        value = function(*(np.repeat(ranked.values, count) for count in counts))
+    def loss(histogram: ScoreHistogram, terms: Terms) -> float:
+        counts = (np.rint(w).astype(np.int64) for w in (histogram.pos, histogram.neg))
+        value = function(*(np.repeat(histogram.values, count) for count in counts))
         if not is_number(value) or not np.isfinite(value):
             raise ValueError(f"metric must return the loss, a finite number; it returned {reprlib.repr(value)}.")
         return float(value)

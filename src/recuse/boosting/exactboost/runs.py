@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...arrays import Flags, Floats, Indices
 from ..binning import Bins
 from ..shapes import ShapeFunction
-from .objectives import OBJECTIVES, Objective, Ranked, Terms
+from .objectives import Objective, ScoreHistogram, Terms
 
 UNITS = 32  # the longest shift
 START_SPAN = 8 * UNITS  # initial scores are spread over as much: a stump can move a case by an eighth of it
@@ -156,7 +156,7 @@ def _boost(
     problem: RankingProblem, settings: RunSettings, bag: Indices, seeds: NDArray[Any]
 ) -> tuple[Run, NDArray[np.int32]]:
     """A run for the objective, and before it, where all cases start equal, one for what it comes after."""
-    boost, first = _compiled if problem.objective.code is not None else _interpreted, problem.objective.after
+    boost, first = _interpreted if problem.objective.compiled is None else _compiled, problem.objective.after
     if first is None or np.ptp(problem.start) > 0:
         return boost(problem, settings, bag, seeds[0])
     before, score = _boost(replace(problem, objective=first), settings, bag, seeds)
@@ -174,36 +174,45 @@ def sizes(problem: RankingProblem, settings: RunSettings, bag: Indices) -> NDArr
 def _compiled(
     problem: RankingProblem, settings: RunSettings, bag: Indices, seed: np.uint64
 ) -> tuple[Run, NDArray[np.int32]]:
+    """A run by the compiled loops."""
     from . import loops
 
-    m1, m0, n_features = sizes(problem, settings, bag).tolist()
+    n_pos, n_neg, n_features = sizes(problem, settings, bag).tolist()
     # Pairs are counted in whole numbers while they fit. All else is summed in floats, weighted or not: one compilation.
-    counted = problem.objective is OBJECTIVES["auc"] and m1 * m0 < _LARGEST_COUNT and not np.ptp(problem.weight)
-    unit = np.ones(len(problem.weight), dtype=np.int32) if counted else problem.weight
+    whole = problem.objective.counts_pairs and n_pos * n_neg < _LARGEST_COUNT and not np.ptp(problem.weight)
+    units = np.ones(len(problem.weight), dtype=np.int32) if whole else problem.weight
     score, b = problem.start.copy(), problem.bins
     split = int(np.searchsorted(bag, problem.n_pos))
-    ends = np.array([score[bag].min(), score[bag].max()], dtype=np.int64)
+    low, high = int(score[bag].min()), int(score[bag].max())
     # The widest the scores can become, and the widest margin: a later round shifts by UNITS at most.
-    widest = int(ends[1] - ends[0]) + (settings.n_rounds + 2) * UNITS + 4
-    room = loops.make_room(m1, m0, widest, int(settings.margin * widest) + 3, int(b.n_bins.max()), unit, b.codes)
-    stumps, trace = np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1)
+    widest = high - low + (settings.n_rounds + 2) * UNITS + 4
+    room = loops.make_room(n_pos, n_neg, widest, int(settings.margin * widest) + 3, int(b.n_bins.max()), units, b.codes)
+    room.span[:] = low, high
+    outcome = loops.Outcome(score, np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1))
     taken = loops.run(
-        *flags(problem.objective), None if settings.exact else True, b.codes, b.n_bins, bag, bag[:split].copy(),
-        bag[split:].copy(), m1, np.arange(len(b.n_bins)), n_features, problem.weight, unit, score, UNITS,
-        float(settings.margin), *(_prices(terms) for terms in _both_terms(problem, settings, bag)), settings.patience,
-        np.array([[seed], [~seed]], dtype=np.uint64), room, ends, np.zeros(3, dtype=np.int64), stumps, trace,
-    )  # fmt: skip
-    return Run(stumps[:taken].copy(), int(score[bag].min()), int(score[bag].max()), trace), score
+        *(compiled_objective(problem.objective, terms) for terms in _both_terms(problem, settings, bag)),
+        None if settings.exact else True,
+        loops.Features(b.codes, b.n_bins),
+        loops.Bag(bag, split, problem.weight, units),
+        loops.Plan(n_features, UNITS, float(settings.margin), settings.patience),
+        loops.Draws(bag[:split].copy(), bag[split:].copy(), np.arange(len(b.n_bins)), _random_states(seed)),
+        room,
+        outcome,
+    )
+    return Run(outcome.stumps[:taken].copy(), int(score[bag].min()), int(score[bag].max()), outcome.trace), score
 
 
-def flags(objective: Objective) -> tuple[bool | None, ...]:
-    """Say to the compiled loops which objective it is: True for its own, None for the others, not to be compiled."""
-    return tuple(True if objective.code == code else None for code in range(4))
+def compiled_objective(objective: Objective, terms: Terms) -> Any:
+    """The objective as the compiled loops take it: a class of theirs, with the numbers it needs."""
+    from . import loops
+
+    assert objective.compiled is not None
+    return objective.compiled(loops, terms)
 
 
-def _prices(terms: Terms) -> Floats:
-    c = terms.costs
-    return np.array([c.fp, c.fn, c.reject_negative, c.reject_positive, terms.k])
+def _random_states(seed: np.uint64) -> NDArray[np.uint64]:
+    """States of the two random streams of a run: one draws cases, the other features."""
+    return np.array([[seed], [~seed]], dtype=np.uint64)
 
 
 def _both_terms(problem: RankingProblem, settings: RunSettings, bag: Indices) -> tuple[Terms, Terms]:
@@ -219,7 +228,7 @@ def _interpreted(
     from . import loops
 
     m1, m0, n_features = sizes(problem, settings, bag).tolist()
-    state, other_state = np.array([seed], dtype=np.uint64), np.array([~seed], dtype=np.uint64)
+    state, other_state = _random_states(seed)
     positives, features = problem.positive, np.arange(len(problem.bins.n_bins))
     pos_rows, neg_rows = bag[positives[bag]].copy(), bag[~positives[bag]].copy()
     score, stumps = problem.start.copy(), []
@@ -286,8 +295,8 @@ def _margin(settings: RunSettings, score: Any) -> int:
 
 
 def _loss(problem: RankingProblem, terms: Terms, score: Any, rows: Any, margin: int) -> float:
-    ranked = Ranked.of(score[rows].astype(float), problem.positive[rows], problem.weight[rows], margin)
-    return problem.objective.loss(ranked, terms)
+    histogram = ScoreHistogram.of(score[rows].astype(float), problem.positive[rows], problem.weight[rows], margin)
+    return problem.objective.loss(histogram, terms)
 
 
 class Mean:
