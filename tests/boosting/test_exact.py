@@ -16,9 +16,11 @@ from sklearn.naive_bayes import GaussianNB
 import recuse
 from recuse import Costs, ExactBoostClassifier, ThresholdRejectClassifier
 from recuse.boosting.exactboost import estimator
-from recuse.boosting.exactboost.estimator import _coded, _reach
-from recuse.boosting.exactboost.objectives import OBJECTIVES, ScoreHistogram, Terms, of_roc
-from recuse.boosting.exactboost.runs import play
+from recuse.boosting.exactboost.data import code_cases
+from recuse.boosting.exactboost.histogram import ScoreHistogram
+from recuse.boosting.exactboost.mean import MeanScore
+from recuse.boosting.exactboost.objectives import OBJECTIVES, Terms, of_roc
+from recuse.boosting.exactboost.runs import boost_runs
 from recuse.boosting.shapes import ShapeFunction
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
 
@@ -169,9 +171,9 @@ def test_thresholds_are_those_of_least_cost_on_the_mean_of_the_runs_that_did_not
     weight = np.random.default_rng(0).uniform(1, 3, len(y))
     costs = Costs(fp=1, fn=2, reject_negative=0.2, reject_positive=0.4)
     model = make(metric, costs=costs, n_estimators=12).fit(X, y, sample_weight=weight)
-    _, _, problem = model._prepare(X, y, weight, None)
+    problem = model._prepare(X, y, weight, None)
     scores = [[] for _ in y]
-    for _, out, score in play(problem, model._settings(), model._seed, range(12)):
+    for _, out, score in boost_runs(problem, model._settings(), model._seed, range(12)):
         for i, s in zip(out, score, strict=True):
             scores[i].append(s)
     assert {len(s) for s in scores} == {2, 3}
@@ -211,7 +213,7 @@ def test_shape_functions_are_centred_and_unseen_missing_values_add_nothing(data)
 
 def test_large_data_is_cut_at_quantiles_of_some_rows():
     x = np.sort(np.random.default_rng(0).normal(size=45_000)) ** 3
-    bins = _coded(x[:, None], np.arange(45_000), 64, np.ones(45_000))
+    bins = code_cases(x[:, None], np.arange(45_000), 64, np.ones(45_000))
     share = np.bincount(bins.codes[0]) / 45_000 * 64
     assert len(share) == 64
     assert 0.9 < share.min() <= share.max() < 1.1
@@ -230,7 +232,7 @@ def test_the_reach_of_the_score():
         ShapeFunction(0, np.zeros(1), np.array([1.0, -2.0]), np.zeros(2), (-3.0, 0.0)),
         ShapeFunction(1, np.zeros(1), np.array([0.5, 0.25]), np.zeros(2), (0.75, 0.0)),
     ]
-    assert _reach(10.0, shapes, 4.0) == (10 - 3 + 0.25, 10 + 1 + 0.75 + 4)
+    assert MeanScore(10.0, shapes, per_start=1.0, mean_start=0.0).reach(4.0) == (10 - 3 + 0.25, 10 + 1 + 0.75 + 4)
 
 
 def test_costs_choose_the_threshold_of_a_ranking_metric(data):
@@ -310,19 +312,21 @@ def test_warm_start_after_an_interrupted_fit(data, monkeypatch):
     model = make("reject_cost", warm_start=True)
 
     def interrupted(*args):
-        yield next(play(*args))
+        yield next(boost_runs(*args))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(estimator, "play", interrupted)
+    monkeypatch.setattr(estimator, "boost_runs", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X, y)
-    monkeypatch.setattr(estimator, "play", play)
+    monkeypatch.setattr(estimator, "boost_runs", boost_runs)
     np.testing.assert_array_equal(model.fit(X, y).predict(X), make("reject_cost").fit(X, y).predict(X))
-    # Of a later fit what was done is kept.
-    monkeypatch.setattr(estimator, "play", interrupted)
+    # A later fit that is interrupted leaves the model as it was.
+    monkeypatch.setattr(estimator, "boost_runs", interrupted)
     with pytest.raises(KeyboardInterrupt):
         model.set_params(n_estimators=12).fit(X, y)
-    monkeypatch.setattr(estimator, "play", play)
+    assert (model.n_iter_, len(model.history_["accepted"])) == (8, 8)
+    assert {stump.run for stump in model.stumps_} <= set(range(8))
+    monkeypatch.setattr(estimator, "boost_runs", boost_runs)
     more = make("reject_cost", n_estimators=12).fit(X, y)
     np.testing.assert_array_equal(model.fit(X, y).predict(X), more.predict(X))
 

@@ -7,7 +7,8 @@ from sklearn.datasets import make_classification
 from recuse import ExactBoostClassifier
 from recuse.boosting.binning import bin_features
 from recuse.boosting.exactboost import loops as kernels
-from recuse.boosting.exactboost.bounds import margin_bound, rademacher
+from recuse.boosting.exactboost.margin_bound import THEOREM_1, THEOREM_2, BoundTerms, rademacher
+from recuse.boosting.exactboost.objectives import OBJECTIVES
 
 
 def test_largest_correlation_equals_brute_force():
@@ -39,9 +40,9 @@ def test_complexity_falls_with_the_number_of_cases():
 
 
 def test_terms_of_the_theorems():
-    auc = margin_bound("auc", 0.1, 0.5, (0.01, 0.02), (400, 100), 0.05)
+    auc = THEOREM_1.bound(BoundTerms("auc", 0.1, 0.5, (0.01, 0.02), (400, 100)), 0.05)
     assert auc.total == pytest.approx(0.1 + 4 / 0.5 * 0.03 + np.sqrt(2 * np.log(20) / 100))
-    ks = margin_bound("ks", 0.1, 0.5, (0.01, 0.02), (400, 100), 0.05)
+    ks = THEOREM_2.bound(BoundTerms("ks", 0.1, 0.5, (0.01, 0.02), (400, 100)), 0.05)
     assert ks.total == pytest.approx(0.1 + 8 / 0.5 * (0.03 + 0.15) + np.sqrt(np.log(40) / 2) * 0.15)
 
 
@@ -72,5 +73,6 @@ def test_margin_and_sizes_of_the_bound(metric):
     sizes, bins = [int((y == c).sum()) for c in (0, 1)], bin_features(X, np.arange(400), 64)
     at = [min(sizes)] * 2 if metric == "auc" else sizes
     R = [rademacher(bins, np.flatnonzero(y == c), at[c], np.random.default_rng(5)) for c in (0, 1)]
-    expected = margin_bound(metric, model.objective_, theta, tuple(R), tuple(sizes), 0.05)
+    terms = BoundTerms(metric, model.objective_, theta, tuple(R), tuple(sizes))
+    expected = OBJECTIVES[metric].theorem.bound(terms, 0.05)
     assert model.generalization_bound(0.05).complexity == pytest.approx(expected.complexity, rel=0.12)

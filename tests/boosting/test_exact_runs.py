@@ -10,7 +10,9 @@ from recuse import Costs
 from recuse.boosting.binning import bin_features
 from recuse.boosting.exactboost import loops as kernels
 from recuse.boosting.exactboost.objectives import OBJECTIVES, Objective, Terms
-from recuse.boosting.exactboost.runs import UNITS, RankingProblem, RunSettings, _margin, play, sizes
+from recuse.boosting.exactboost.problem import UNITS, RankingProblem, RunSettings, sample_sizes
+from recuse.boosting.exactboost.runs import boost_runs
+from recuse.boosting.exactboost.trial import margin_in_units
 
 EVERY = {"subsample": 1.0, "max_features": 1.0}
 COSTS = Costs(fp=1.0, fn=1.7, reject_negative=0.15, reject_positive=0.35)
@@ -83,7 +85,7 @@ def own_rounds(problem, settings, seed, e, run):
     score, stumps, first = problem.start.astype(int), run.stumps.tolist(), problem.objective.after
     if first is None or np.ptp(problem.start):
         return score, stumps
-    ((before, _, _),) = play(replace(problem, objective=first), settings, seed, range(e, e + 1))
+    ((before, _, _),) = boost_runs(replace(problem, objective=first), settings, seed, range(e, e + 1))
     n = len(before.stumps)
     assert stumps[:n] == before.stumps.tolist()
     return score + sum(shifted(problem.bins, stump) for stump in stumps[:n]), stumps[n:]
@@ -109,7 +111,7 @@ def test_every_stump_is_the_best_there_is_and_never_makes_the_loss_worse(metric,
     for seed in range(12):
         problem = make_problem(metric, seed, weighted=weighted, start=seed > 1)
         settings = RunSettings(n_rounds=4, margin=theta, **EVERY)
-        ((run, out, _),) = play(problem, settings, seed, range(1))
+        ((run, out, _),) = boost_runs(problem, settings, seed, range(1))
         score, stumps = own_rounds(problem, settings, seed, 0, run)
         everyone, trace = np.arange(len(problem.weight)), run.trace.tolist()
         assert len(out) == 0
@@ -143,7 +145,7 @@ def test_the_loss_by_round_is_that_of_the_cases_of_the_run(metric, compiled):
     problem = replace(problem, objective=objective if compiled else Objective(objective.loss))
     settings = RunSettings(n_rounds=15 if compiled else 4, subsample=0.5, max_features=0.5, margin=0.05, hold_out=True)
     n, seen = len(problem.weight), []
-    for e, (run, out, held_out) in enumerate(play(problem, settings, 0, range(5))):
+    for e, (run, out, held_out) in enumerate(boost_runs(problem, settings, 0, range(5))):
         seen.append(out)
         bag = np.setdiff1d(np.arange(n), out)
         k = max(1.0, np.ceil(problem.terms.k * len(bag) / n))
@@ -166,10 +168,10 @@ def test_the_loss_by_round_is_that_of_the_cases_of_the_run(metric, compiled):
 def test_runs_differ_and_every_case_and_feature_is_drawn():
     problem = make_problem("auc", 0, n=60)
     settings = RunSettings(n_rounds=10, subsample=0.3, max_features=0.5)
-    runs = [run for run, _, _ in play(problem, settings, 0, range(6))]
+    runs = [run for run, _, _ in boost_runs(problem, settings, 0, range(6))]
     assert len({run.stumps.tobytes() for run in runs}) == 6
     assert {f for run in runs for f in run.stumps[:, 0].tolist()} == {0, 1}
-    again = [run for run, _, _ in play(problem, settings, 1, range(6))]
+    again = [run for run, _, _ in boost_runs(problem, settings, 1, range(6))]
     assert len({run.stumps.tobytes() for run in runs + again}) == 12
 
 
@@ -183,7 +185,7 @@ def test_more_cases_do_not_mean_other_features():
         start = np.zeros(len(X), dtype=np.int32)
         problem = RankingProblem(bins, n_pos, np.ones(len(X)), start, OBJECTIVES["auc"], Terms(COSTS))
         settings = RunSettings(n_rounds=4, subsample=0.5, max_features=0.25)
-        chosen.append([run.stumps[0, 0] for run, _, _ in play(problem, settings, 0, range(12))])
+        chosen.append([run.stumps[0, 0] for run, _, _ in boost_runs(problem, settings, 0, range(12))])
     assert chosen[0] == chosen[1]
     assert len(set(chosen[0])) > 1
 
@@ -196,7 +198,9 @@ def test_a_run_ends_after_so_many_rounds_without_improvement(metric):
     long, short = (
         [
             run.trace
-            for run, _, _ in play(problem, RunSettings(30, subsample=0.3, max_features=0.5, patience=p), 0, range(20))
+            for run, _, _ in boost_runs(
+                problem, RunSettings(30, subsample=0.3, max_features=0.5, patience=p), 0, range(20)
+            )
         ]
         for p in (0, 2)
     )
@@ -214,9 +218,9 @@ def test_a_run_ends_after_so_many_rounds_without_improvement(metric):
 def test_how_many_are_drawn():
     problem = make_problem("auc", 0, n=30)
     n_pos = problem.n_pos
-    drawn = sizes(problem, RunSettings(subsample=0.26, max_features=0.9), np.arange(30))
-    assert drawn.tolist() == [round(0.26 * n_pos), round(0.26 * (30 - n_pos)), 2]
-    assert sizes(problem, RunSettings(subsample=0.01, max_features=0.01), np.arange(30)).tolist() == [1, 1, 1]
+    drawn = sample_sizes(problem, RunSettings(subsample=0.26, max_features=0.9), np.arange(30))
+    assert list(drawn) == [round(0.26 * n_pos), round(0.26 * (30 - n_pos)), 2]
+    assert sample_sizes(problem, RunSettings(subsample=0.01, max_features=0.01), np.arange(30)) == (1, 1, 1)
 
 
 @pytest.mark.parametrize("theta", [0.0, 0.3])
@@ -227,7 +231,7 @@ def test_the_interpreted_search_tries_every_cut_at_its_shifts(metric, theta):
     for seed in range(4):
         problem = make_problem(metric, seed, weighted=True, start=seed > 1)
         problem = replace(problem, objective=Objective(OBJECTIVES[metric].loss))
-        ((run, _, _),) = play(problem, RunSettings(n_rounds=3, margin=theta, **EVERY), seed, range(1))
+        ((run, _, _),) = boost_runs(problem, RunSettings(n_rounds=3, margin=theta, **EVERY), seed, range(1))
         everyone, score = np.arange(len(problem.weight)), problem.start.astype(int)
         shifts = {sign * UNITS // 2**i for i in range(6) for sign in (1, -1)}
         for stump in run.stumps.tolist():
@@ -249,8 +253,8 @@ def test_a_subsample_counts_its_share_of_k():
         return OBJECTIVES["precision_at_k"].loss(histogram, terms)
 
     problem = replace(make_problem("precision_at_k", 0, n=40), objective=Objective(note), terms=Terms(COSTS, 10.0))
-    list(play(problem, RunSettings(n_rounds=1, subsample=0.5), 0, range(1)))
-    sample = sum(sizes(problem, RunSettings(subsample=0.5), np.arange(40))[:2].tolist())
+    list(boost_runs(problem, RunSettings(n_rounds=1, subsample=0.5), 0, range(1)))
+    sample = sum(sample_sizes(problem, RunSettings(subsample=0.5), np.arange(40))[:2])
     assert set(seen) == {(40, 10.0), (sample, 5.0)}
     assert [problem.terms_of(share).k for share in (1.0, 0.5, 0.21, 0.01)] == [10.0, 5.0, 3.0, 1.0]
 
@@ -266,4 +270,4 @@ def test_the_margin_in_units():
         (0.3, 95, 28),
     ):
         assert kernels.margin_of(theta, -7, span - 7, UNITS) == expected
-        assert _margin(RunSettings(margin=theta), np.array([3, 3 + span])) == expected
+        assert margin_in_units(RunSettings(margin=theta), np.array([3, 3 + span])) == expected

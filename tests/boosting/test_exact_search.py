@@ -9,15 +9,11 @@ from sklearn.metrics import roc_auc_score
 from recuse import Costs
 from recuse.boosting.binning import bin_features
 from recuse.boosting.exactboost import loops as kernels
-from recuse.boosting.exactboost.objectives import (
-    OBJECTIVES,
-    ScoreHistogram,
-    Terms,
-    best_single_threshold,
-    best_thresholds,
-    of_roc,
-)
-from recuse.boosting.exactboost.runs import UNITS, compiled_objective
+from recuse.boosting.exactboost.histogram import ScoreHistogram
+from recuse.boosting.exactboost.objectives import OBJECTIVES, Terms, of_roc
+from recuse.boosting.exactboost.problem import UNITS
+from recuse.boosting.exactboost.runs import compiled_objective
+from recuse.boosting.exactboost.thresholds import best_single_threshold, best_thresholds
 from recuse.metrics import expected_cost, ks_score, precision_at_k_score
 
 PROBLEMS = 150  # of each objective and kind of weight
@@ -299,7 +295,7 @@ def test_the_single_threshold_is_the_cheapest_in_an_interval():
         if not ((tried >= low) & (tried <= high)).any():
             continue
         cost = {t: weight @ (2 * (y & (score <= t)) + (~y & (score > t))) for t in tried}
-        found = best_single_threshold(histogram, 1.0, 2.0, low, high)
+        found = best_single_threshold(histogram, Costs(fp=1.0, fn=2.0), low, high)
         assert low <= found <= high
         assert cost[found] == pytest.approx(min(c for t, c in cost.items() if low <= t <= high))
 

@@ -58,6 +58,7 @@ RECORDS = {
     "recuse.saved.BoostingSurrogate": "recuse.boosting.abstention.losses.Surrogate",
     "recuse.saved.BoostingTree": "recuse.boosting.abstention.trees.Tree",
     "recuse.saved.BoostingTreeForm": "recuse.boosting.abstention.trees.TreeForm",
+    "recuse.saved.ExactBoostBoundTerms": "recuse.boosting.exactboost.margin_bound.BoundTerms",
     "recuse.saved.ExactBoostRun": "recuse.boosting.exactboost.runs.Run",
     "recuse.saved.GuaranteeCertificate": "recuse.thresholds.guarantee.Guarantee",
     "recuse.saved.Kernel": "recuse.svm.kernels.Kernel",

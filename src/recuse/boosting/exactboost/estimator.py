@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import reprlib
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from ...arrays import Floats, Indices
-from ...base import Evaluation, RejectOptionMixin, unchanged_on_failure
+from ...arrays import Floats
+from ...base import Evaluation, RejectOptionMixin, unchanged_on_failure, warn_not_converged
 from ...costs import Costs
 from ...decisions import Decisions
-from ...labels import as_labels, encode, to_python
+from ...labels import as_labels, encode
 from ...parameters import (
     check_choice,
     check_count,
@@ -26,29 +23,39 @@ from ...parameters import (
     check_share,
     check_switch,
     check_weights,
-    is_number,
     n_threads,
 )
 from ...validation import require_known_columns, validate_data
-from ..binning import Bins, bin_features, code_features, find_cuts, resolve_bins
 from ..bounds import GeneralizationBound
 from ..reasons import explain_score
 from ..shapes import AdditiveForm, ShapeFunction
-from .bounds import margin_bound, rademacher
-from .objectives import ScoreHistogram, Terms, best_gap, best_single_threshold, best_thresholds, find_objective, in_words
-from .runs import START_SPAN, Mean, RankingProblem, Run, RunSettings, play
+from .data import (
+    START_SPAN,
+    check_class_size,
+    check_margins,
+    check_scores,
+    code_cases,
+    in_units,
+    k_in_units,
+    positives_first,
+    start_range,
+    start_units,
+)
+from .histogram import ScoreHistogram
+from .margin_bound import BoundTerms, rademacher
+from .mean import MeanScore, mean_of
+from .objectives import OBJECTIVES, Objective, Terms, find_objective, in_words
+from .problem import RankingProblem, RunSettings
+from .runs import Run, boost_runs
+from .thresholds import Thresholds, at_largest_gap, at_least_cost
 
-SEARCHES = ("exact", "bisection")
-BOUNDED = ("auc", "ks")
+SEARCHES = {"exact": True, "bisection": False}  # whether every cut and shift is looked at
 DEFAULT_COSTS = 0.2
-_DEFAULT_BINS = 64
 # With these and the cases the runs of a fit are settled; random_state draws the seed of the first fit.
 _RUNS_DEPEND_ON = (
     "metric", "k", "costs", "n_rounds", "subsample", "max_features", "margin", "search", "max_bins", "n_iter_no_change",
     "pos_label",
 )  # fmt: skip
-_WIDEST = 1e12  # ratio of weights: sums of products of two must stay finite, and keep some digits
-_CUT_ROWS = 20_000  # quantiles of larger tables are taken from about so many evenly spaced rows
 
 
 class RankingStump(NamedTuple):
@@ -239,27 +246,22 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        X, order, problem = self._prepare(X, y, sample_weight, init_score)
+        problem = self._prepare(X, y, sample_weight, init_score)
         settings, beginning = self._settings(), self._beginning(problem)
-        before = self._earlier_runs(beginning)
-        held_out = np.zeros((2, len(order))) if before is None else self._held_out
-        if before is None:
-            self._runs, self._began_with = [], {}
-        seed = self._seed if before is not None else int(check_random_state(self.random_state).randint(2**31 - 1))
-        self._seed = seed
-        todo = range(len(self._runs), int(self.n_estimators))
-        for run, out, score in play(problem, settings, seed, todo, n_threads(self.n_jobs)):
-            self._runs.append(run)
+        seed, runs, held_out = self._earlier_runs(beginning, problem.n_cases)
+        todo = range(len(runs), int(self.n_estimators))
+        for run, out, score in boost_runs(problem, settings, seed, todo, n_threads(self.n_jobs)):
+            runs.append(run)
             held_out[:, out] += score, np.ones(len(out))
+        self._seed, self._runs, self._began_with = seed, runs, beginning
         # Needed again only where more runs may follow.
         self._held_out = held_out if self.warm_start else np.zeros((2, 0))
-        self._began_with = beginning
         self._store(problem, settings, held_out)
         return self
 
     def _check_parameters(self) -> None:
-        find_objective(self.metric)
-        check_choice("search", self.search, SEARCHES)
+        objective = find_objective(self.metric)
+        check_choice("search", self.search, tuple(SEARCHES))
         check_count("n_estimators", self.n_estimators)
         check_count("n_rounds", self.n_rounds)
         check_share("subsample", self.subsample, or_one=True)
@@ -272,8 +274,14 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         check_switch("warm_start", self.warm_start)
         if self.n_iter_no_change is not None:
             check_count("n_iter_no_change", self.n_iter_no_change)
-        if self.search == "bisection" and callable(self.metric):
-            raise ValueError("search='bisection' needs one of the metrics by name; a function is searched by trial.")
+        if objective.compiled is None and not SEARCHES[self.search]:
+            raise ValueError(
+                f"search={self.search!r} needs one of the metrics by name; a function is searched by trial."
+            )
+        if self.k is not None and not objective.uses_k:
+            raise ValueError(
+                f"k={self.k!r} belongs to metric='precision_at_k'; with metric={self.metric!r} leave it out."
+            )
 
     def _settings(self) -> RunSettings:
         return RunSettings(
@@ -281,16 +289,21 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             subsample=float(self.subsample),
             max_features=float(self.max_features),
             margin=float(self.margin),
-            exact=self.search == "exact",
+            exact=SEARCHES[self.search],
             patience=int(self.n_iter_no_change or 0),
-            hold_out=self._rejects or self.costs is not None,
+            hold_out=self._has_prices,
         )
 
     @property
-    def _rejects(self) -> bool:
-        return find_objective(self.metric).rejects
+    def _objective(self) -> Objective:
+        return find_objective(self.metric)
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any) -> tuple[Any, Any, RankingProblem]:
+    @property
+    def _has_prices(self) -> bool:
+        """Whether thresholds are chosen by their cost, on cases that a run has not seen."""
+        return self._objective.rejects or self.costs is not None
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any) -> RankingProblem:
         """Check the cases, settle labels and prices, code the features, positives first."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -299,83 +312,33 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         )
         codes = self._fit_labels(y)
         self._require_two_classes()
-        self._fit_costs(must_pay=self._rejects, default=DEFAULT_COSTS)
+        self._fit_costs(must_pay=self._objective.rejects, default=DEFAULT_COSTS)
         weights = check_weights(sample_weight, len(codes))
         if callable(self.metric) and sample_weight is not None and np.ptp(weights[weights > 0]) > 0:
             raise ValueError("sample_weight does not go with a metric of your own, which sees scores only.")
         require_known_columns(self, X, weights)
         # The sign of the published score: prices and precision look at pos_label, h at classes_[1].
         self._sign = -1.0 if self.pos_label_ == self.classes_[0] else 1.0
-        positive = codes == (1 if self._sign > 0 else 0)
-        order = np.concatenate([np.flatnonzero((weights > 0) & positive), np.flatnonzero((weights > 0) & ~positive)])
-        n_pos = int(((weights > 0) & positive).sum())
-        self._check_sizes(n_pos, len(order) - n_pos)
-        max_bins = _DEFAULT_BINS if self.max_bins == "auto" else resolve_bins(self.max_bins, len(order))
-        weight, unit = _in_units(weights[order])
-        k = self._check_k(weight, n_pos, unit)
-        problem = RankingProblem(
-            _coded(X, order, max_bins, weights),
-            n_pos,
-            weight,
-            self._start(init_score, len(codes), order),
-            find_objective(self.metric),
-            Terms(self.costs_, k),
-        )
-        return X, order, problem
+        order, n_pos = positives_first(codes == (1 if self._sign > 0 else 0), weights)
+        negative = next(label for label in self.classes_ if label != self.pos_label_)
+        for label, n in ((self.pos_label_, n_pos), (negative, len(order) - n_pos)):
+            check_class_size(label, n, self.subsample, held_out=self._has_prices)
+        weight, unit = in_units(weights[order])
+        k = k_in_units(self.k, weight, n_pos, unit)
+        bins = code_cases(X, order, self.max_bins, weights)
+        self._span, start = None, np.zeros(len(order), dtype=np.int32)
+        if init_score is not None:
+            scores = check_scores(init_score, len(codes))[order] * self._sign
+            self._span = start_range(scores)
+            start = np.rint(start_units(scores, self._span)).astype(np.int32)
+        return RankingProblem(bins, n_pos, weight, start, self._objective, Terms(self.costs_, k))
 
-    def _check_sizes(self, n_pos: int, n_neg: int) -> None:
-        least = 2 if self._rejects or self.costs is not None else 1
-        for n, label in ((n_pos, self.pos_label_), (n_neg, next(c for c in self.classes_ if c != self.pos_label_))):
-            if n < least:
-                raise ValueError(
-                    f"y holds {n} case{'' if n == 1 else 's'} of class {to_python(label)!r} with a positive weight: "
-                    + (
-                        "at least one is needed."
-                        if least == 1
-                        else "at least 2, to choose thresholds on held-out cases."
-                    )
-                )
-            if round(self.subsample * n) < 1:
-                raise ValueError(
-                    f"subsample={self.subsample!r} leaves no case of the class {to_python(label)!r}, which has {n}: "
-                    f"use subsample={1 / n:.2g}, which takes one of them, or more."
-                )
-
-    def _check_k(self, weight: Floats, n_pos: int, unit: float) -> float:
-        """Return k in units of weight."""
-        if self.k is None:
-            return float(weight[:n_pos].sum())
-        if not find_objective(self.metric).uses_k:
-            raise ValueError(
-                f"k={self.k!r} belongs to metric='precision_at_k'; with metric={self.metric!r} leave it out."
-            )
-        total = float(weight.sum())
-        if not is_number(self.k) or not self.k >= 1 or not self.k / unit <= total * (1 + 1e-9):
-            raise ValueError(f"k must be between 1 and the number of cases, {total * unit:g}; got {self.k!r}.")
-        return min(self.k / unit, total)
-
-    def _start(self, init_score: Any, n: int, order: Indices) -> NDArray[np.int32]:
-        """Initial scores in units, spread over `START_SPAN`."""
-        if init_score is None:
-            self._span = None
-            return np.zeros(len(order), dtype=np.int32)
-        start = _check_scores(init_score, n)[order] * self._sign
-        low, high = float(start.min()), float(start.max())
-        if not np.isfinite(high - low):
-            raise ValueError(f"init_score goes from {low:g} to {high:g}, too wide to be rescaled: divide it first.")
-        self._span = (low, high if high > low else low + 1.0)
-        return np.rint(self._spread(start)).astype(np.int32)
-
-    def _spread(self, start: Floats) -> Floats:
-        assert self._span is not None
-        low, high = self._span
-        return (start - low) / (high - low) * START_SPAN
-
-    def _earlier_runs(self, now: dict[str, str]) -> list[Run] | None:
-        """Runs of the last fit to go on from."""
+    def _earlier_runs(self, now: dict[str, str], n_cases: int) -> tuple[int, list[Run], Floats]:
+        """Seed, runs and sums of held-out scores to go on from, as copies; empty for a first fit."""
         before = getattr(self, "_began_with", {})
         if not now or not before:
-            return None
+            seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+            return seed, [], np.zeros((2, n_cases))
         changed = next((name for name, value in now.items() if before[name] != value), None)
         if changed is not None:
             said = "the cases differ" if changed == "cases" else f"{changed}={getattr(self, changed)!r} differs"
@@ -388,7 +351,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
                 f"n_estimators={self.n_estimators} must be at least the {len(self._runs)} runs there are already, "
                 "with warm_start=True."
             )
-        return self._runs
+        return self._seed, list(self._runs), self._held_out.copy()
 
     def _beginning(self, problem: RankingProblem) -> dict[str, str]:
         """All that the runs depend on, the cases in short; empty where no more runs may follow."""
@@ -402,37 +365,24 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         return given | {"cases": cases.hexdigest()}
 
     def _store(self, problem: RankingProblem, settings: RunSettings, held_out: Floats) -> None:
-        mean = Mean(problem.bins)
-        for run in self._runs:
-            mean.add(run)
-        intercept, shapes = mean.shapes(problem.bins, problem.weight)
-        self._per_start = mean.per_start / mean.n_runs
-        # Like the shape functions, the initial scores add nothing in the mean of the training cases.
-        self._mean_start = float(np.average(problem.start, weights=problem.weight))
-        intercept += self._per_start * self._mean_start
-        score = intercept + self._per_start * (problem.start.astype(np.float64) - self._mean_start)
-        for shape in shapes:
-            codes = problem.bins.codes[shape.feature]
-            n = problem.bins.n_bins[shape.feature]
-            table = np.append(shape.h[np.searchsorted(shape.cuts, problem.bins.cuts[shape.feature])], shape.h[-1])
-            score = score + np.append(table[:n], shape.missing[0])[codes]
+        """Publish the mean of the runs, its thresholds and what is known of it."""
+        mean = mean_of(self._runs, problem)
+        score = mean.of_training_cases(problem)
+        self._per_start, self._mean_start = mean.per_start, mean.mean_start
         self._range = float(np.ptp(score)) or 1.0
         self._k_share = problem.terms.k / float(problem.weight.sum())
         histogram = ScoreHistogram.of(score, problem.positive, problem.weight, settings.margin * self._range)
         self.objective_ = problem.objective.loss(histogram, problem.terms)
-        base, span = intercept - self._per_start * self._mean_start, self._per_start * START_SPAN
-        reach = _reach(base, shapes, 0.0 if self._span is None else span)
-        self._choose_thresholds(problem, score, held_out, reach)
+        thresholds = self._choose_thresholds(problem, score, held_out)
+        thresholds = thresholds.within(mean.reach(0.0 if self._span is None else START_SPAN))
+        self.thresholds_, self.threshold_ = (thresholds.low, thresholds.high), thresholds.middle
         if np.ptp(score) == 0.0:
-            warnings.warn(
+            warn_not_converged(
                 f"No stump improves metric={self.metric!r} at margin={self.margin!r} on these cases: every case gets "
-                "the same score. Lower margin, or look for features that tell the classes apart.",
-                ConvergenceWarning,
-                stacklevel=3,
+                "the same score",
+                "Lower margin, or look for features that tell the classes apart.",
             )
-        self._form = AdditiveForm(
-            self._sign * (intercept - self.threshold_), 0.0, [_turned(shape, self._sign) for shape in shapes]
-        )
+        self._form = self._additive_form(mean)
         self.shape_functions_ = self._form.shapes
         self._cuts = problem.bins.cuts
         self.history_ = {
@@ -440,29 +390,43 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             "accepted": np.array([len(run.stumps) for run in self._runs]),
         }
         self.n_iter_ = len(self._runs)
-        self._bound = self._bound_inputs(problem, settings)
+        self._bound = self._bound_terms(problem, settings)
 
-    def _bound_inputs(self, problem: RankingProblem, settings: RunSettings) -> dict[str, Any] | None:
-        """What `generalization_bound` needs to remember of the training cases: nothing where it does not hold."""
-        equal = bool(np.ptp(problem.weight) == 0.0)
-        if self.metric not in BOUNDED or settings.margin == 0.0 or not equal or self._span is not None:
+    def _choose_thresholds(self, problem: RankingProblem, score: Floats, held_out: Floats) -> Thresholds:
+        """By the cost on held-out cases where prices are given, else at the largest gap in training."""
+        if not self._has_prices:
+            return at_largest_gap(ScoreHistogram.of(score, problem.positive, problem.weight))
+        seen = held_out[1] > 0
+        histogram = ScoreHistogram.of(
+            held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen]
+        )
+        return at_least_cost(histogram, problem.terms.costs, problem.objective.rejects)
+
+    def _additive_form(self, mean: MeanScore) -> AdditiveForm:
+        """The class score h: the score less the threshold, with its sign changed where `pos_label_` comes first."""
+        sign = self._sign
+        shapes = [
+            ShapeFunction(shape.feature, shape.cuts, sign * shape.h, shape.r, (sign * shape.missing[0], 0.0))
+            for shape in mean.shapes
+        ]
+        return AdditiveForm(sign * (mean.intercept - self.threshold_), 0.0, shapes)
+
+    def _bound_terms(self, problem: RankingProblem, settings: RunSettings) -> BoundTerms | None:
+        """What `generalization_bound` has to remember of the training cases; None where it does not hold."""
+        theorem, equal = problem.objective.theorem, bool(np.ptp(problem.weight) == 0.0)
+        if theorem is None or settings.margin == 0.0 or not equal or self._span is not None:
             return None
-        n_pos, n = problem.n_pos, len(problem.weight)
-        sizes = (n - n_pos, n_pos)
-        # Theorem 1 compares the classes at the size of the smaller.
-        drawn = (min(sizes),) * 2 if self.metric == "auc" else sizes
-        random, rows = np.random.default_rng(self._seed), (np.arange(n_pos, n), np.arange(n_pos))
+        n_pos, n = problem.n_pos, problem.n_cases
+        sizes, rows = (n - n_pos, n_pos), (np.arange(n_pos, n), np.arange(n_pos))
+        random = np.random.default_rng(self._seed)
+        negatives, positives = (
+            rademacher(problem.bins, part, size, random)
+            for part, size in zip(rows, theorem.complexity_sizes(sizes), strict=True)
+        )
         # Weight of the stumps, each half its shift: divided by it the score is a convex combination of them.
         total = np.mean([np.abs(run.stumps[:, 2]).sum() * run.scale / 2 for run in self._runs])
-        return {
-            "metric": self.metric,
-            "empirical": self.objective_,
-            "theta": settings.margin * self._range / float(total) if total > 0 else 1.0,
-            "complexities": tuple(
-                rademacher(problem.bins, part, size, random) for part, size in zip(rows, drawn, strict=True)
-            ),
-            "n": sizes,
-        }
+        theta = settings.margin * self._range / float(total) if total > 0 else 1.0
+        return BoundTerms(self.metric, self.objective_, theta, (negatives, positives), sizes)
 
     def margin_losses(self, X: Any, y: Any, margins: Any, *, init_score: Any = None) -> Floats:
         """Loss of cases when positives are judged at a margin below their score; a tie is a loss.
@@ -483,7 +447,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         ndarray of shape (n,)
         """
         check_is_fitted(self)
-        margins = _check_margins(margins)
+        margins = check_margins(margins)
         score = self._sign * self.decision_function(X, init_score)
         truth = encode(column_or_1d(as_labels(y)), self.classes_)
         check_consistent_length(X, truth)
@@ -491,9 +455,11 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             raise ValueError(f"y must hold cases of both classes {self.classes_.tolist()}, and of no other.")
         positive = truth == (1 if self._sign > 0 else 0)
         terms = Terms(self.costs_, self._k_share * len(score))
-        objective = find_objective(self.metric)
         return np.array(
-            [objective.loss(ScoreHistogram.of(score, positive, margin=theta * self._range), terms) for theta in margins]
+            [
+                self._objective.loss(ScoreHistogram.of(score, positive, margin=theta * self._range), terms)
+                for theta in margins
+            ]
         )
 
     def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
@@ -509,40 +475,13 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_share("delta", delta)
-        if self._bound is None:
+        theorem = None if self._bound is None else OBJECTIVES[self._bound.metric].theorem
+        if self._bound is None or theorem is None:
             raise ValueError(
                 "The bound is for metric='auc' or 'ks' with margin > 0, equal sample weights and no init_score; this "
                 f"model was fitted with metric={self.metric!r}, margin={self.margin!r}."
             )
-        return margin_bound(**self._bound, delta=delta)
-
-    def _choose_thresholds(
-        self,
-        problem: RankingProblem,
-        score: Floats,
-        held_out: Floats,
-        reach: tuple[float, float],
-    ) -> None:
-        """Where the score is cut: by held-out cost where prices are given, else at the largest gap."""
-        costs, seen = problem.terms.costs, held_out[1] > 0
-        if not (self._rejects or self.costs is not None):
-            histogram = ScoreHistogram.of(score, problem.positive, problem.weight)
-            low = high = middle = best_gap(histogram)
-            if not np.isfinite(middle):  # the score tells nothing: the larger class
-                more = histogram.pos.sum() > histogram.neg.sum()
-                low = high = middle = -np.inf if more else np.inf
-        else:
-            histogram = ScoreHistogram.of(held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen])
-            low, high = -np.inf, np.inf
-            if self._rejects:
-                low, high, _ = best_thresholds(histogram, costs)
-            middle = best_single_threshold(histogram, costs.fp, costs.fn, low, high)
-            if not self._rejects:
-                low = high = middle
-        # A threshold beyond every score a case can have decides nothing; keep it finite for h and its reasons.
-        beyond = reach[0] - 1.0, reach[1] + 1.0
-        low, middle, high = (float(np.clip(t, *beyond)) for t in (low, middle, high))
-        self.thresholds_, self.threshold_ = (low, high), middle
+        return theorem.bound(self._bound, delta)
 
     @property
     def stumps_(self) -> list[RankingStump]:
@@ -576,7 +515,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         return Evaluation(h, np.maximum(score - above, below - score), detail=(X, start))
 
     def _added_by_start(self, init_score: Any, n: int) -> Floats | None:
-        """What the initial scores of some cases add to h, more than those of a mean training case."""
+        """What the initial scores of some cases add to h, beyond that of an average training case."""
         if self._span is None:
             if init_score is not None:
                 raise ValueError("init_score was not given to fit, so it means nothing here: leave it out.")
@@ -587,7 +526,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
                 "predict(X, init_score=scores). Under scikit-learn's wrappers, which cannot, give them as a "
                 "feature instead (StackingClassifier does)."
             )
-        start = self._spread(_check_scores(init_score, n) * self._sign) - self._mean_start
+        start = start_units(check_scores(init_score, n) * self._sign, self._span) - self._mean_start
         added: Floats = self._sign * self._per_start * start
         return added
 
@@ -620,59 +559,3 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _coded(X: NDArray[Any], order: Indices, max_bins: int | None, weights: Floats) -> Bins:
-    """Put the features into bins of equal weight, positives first."""
-    step = len(order) // _CUT_ROWS
-    if max_bins is None or step < 2:
-        return bin_features(X, order, max_bins, weights[order])
-    rows = np.sort(order)[::step]
-    weight = weights[rows] if np.ptp(weights[order]) > 0 else None
-    return code_features(X, order, [find_cuts(X[rows, f], max_bins, weight) for f in range(X.shape[1])])
-
-
-def _reach(intercept: float, shapes: list[ShapeFunction], span: float) -> tuple[float, float]:
-    """Least and largest score that any case can have, its initial score within the span of those seen."""
-    low, high = intercept, intercept + span
-    for shape in shapes:
-        low += min(shape.h.min(), shape.missing[0])
-        high += max(shape.h.max(), shape.missing[0])
-    return float(low), float(high)
-
-
-def _in_units(weights: Floats) -> tuple[Floats, float]:
-    """Weights in units of the smallest, so that those of whole proportions add up without rounding; and the unit."""
-    low, high = float(weights.min()), float(weights.max())
-    if high / _WIDEST > low:
-        raise ValueError(
-            f"sample_weight goes from {low:g} to {high:g}, more than {_WIDEST:g} to 1: "
-            "give weight 0 to cases that do not count."
-        )
-    return np.round(weights / low, 9), low
-
-
-def _turned(shape: ShapeFunction, sign: float) -> ShapeFunction:
-    return ShapeFunction(shape.feature, shape.cuts, sign * shape.h, shape.r, (sign * shape.missing[0], 0.0))
-
-
-def _check_scores(init_score: Any, n: int) -> Floats:
-    try:
-        scores = np.asarray(init_score, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"init_score must hold {n} finite numbers; got {reprlib.repr(init_score)}.") from None
-    if scores.shape != (n,):
-        raise ValueError(f"init_score must hold {n} finite numbers, one a case; got shape {scores.shape}.")
-    if not np.isfinite(scores).all():
-        raise ValueError(f"init_score must hold {n} finite numbers; it holds NaN or infinity.")
-    return scores
-
-
-def _check_margins(margins: Any) -> Floats:
-    try:
-        values = np.asarray(margins, dtype=np.float64)
-    except (TypeError, ValueError):
-        values = np.zeros(())
-    if values.ndim != 1 or not (np.isfinite(values) & (values >= 0)).all():
-        raise ValueError(f"margins must be a list of numbers, at least 0; got {reprlib.repr(margins)}.")
-    return values

@@ -93,7 +93,7 @@ class Draws(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What a run writes: scores of all cases, stumps (feature, cut, shift, missing left), loss before and after rounds."""
+    """What a run writes: scores of all cases, stumps (feature, cut, shift, missing left), loss by round."""
 
     score: Any
     stumps: Any

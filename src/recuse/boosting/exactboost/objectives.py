@@ -1,11 +1,11 @@
-"""What ExactBoost minimises: losses of a score that depend on its order alone.
+"""What ExactBoost minimises: losses that depend on the order of the scores alone.
 
-Of the two classes a loss sees the distinct scores in rising order and the weight each class has at each of them
-(`ScoreHistogram`). A margin theta is folded in before: a positive with score s is judged at s - theta. A tie between a positive
-and a negative is a loss; with ``tie=0.5`` it is half of one, as in the usual metrics.
+A loss sees the distinct scores and the weight each class has at each of them (`ScoreHistogram`). A margin theta is
+applied before: a positive with score s is judged at s - theta. A tie between a positive and a negative is a loss; with
+``tie=0.5`` it is half of one, as in the usual metrics.
 
-One's own objective is a function of the sorted scores of the positives and of the negatives, or, through `of_roc`, of
-the points of the ROC curve; it is given as `metric`, or listed in `OBJECTIVES` under a name.
+Your own objective is a function of the sorted scores of the positives and of the negatives, or, through `of_roc`, of
+the points of the ROC curve. Pass it as `metric`, or list it in `OBJECTIVES` under a name.
 """
 
 from __future__ import annotations
@@ -17,39 +17,14 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Flags, Floats
+from ...arrays import Floats
 from ...costs import Costs
 from ...parameters import is_number
+from .histogram import ScoreHistogram
+from .margin_bound import THEOREM_1, THEOREM_2, Theorem
+from .thresholds import best_thresholds
 
 Function = Callable[[Floats, Floats], float]
-
-
-@dataclass(frozen=True, eq=False)
-class ScoreHistogram:
-    """Scores of two classes, grouped by value.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n,)
-        Distinct judged scores, rising.
-    pos, neg : ndarray of shape (n,)
-        Weight of the positives and of the negatives at each.
-    """
-
-    values: Floats
-    pos: Floats
-    neg: Floats
-
-    @classmethod
-    def of(cls, score: Floats, positive: Flags, weight: Floats | None = None, margin: float = 0.0) -> ScoreHistogram:
-        """Group scores; those of positives are judged at `margin` less."""
-        weight = np.ones(len(score)) if weight is None else weight
-        values, at = np.unique(np.where(positive, score - margin, score), return_inverse=True)
-        n = len(values)
-        pos, neg = np.zeros(n), np.zeros(n)
-        pos += np.bincount(at, np.where(positive, weight, 0.0), minlength=n)
-        neg += np.bincount(at, np.where(positive, 0.0, weight), minlength=n)
-        return cls(values, pos, neg)
 
 
 @dataclass(frozen=True)
@@ -80,8 +55,7 @@ def auc_loss(histogram: ScoreHistogram, terms: Terms) -> float:
 
 def ks_loss(histogram: ScoreHistogram, terms: Terms) -> float:
     """1 - KS: one less the largest gap between the distributions of the score in the two classes."""
-    gap = np.cumsum(histogram.neg) / histogram.neg.sum() - np.cumsum(histogram.pos) / histogram.pos.sum()
-    return float(1.0 - max(0.0, gap.max()))
+    return float(1.0 - max(0.0, histogram.gaps().max()))
 
 
 def precision_loss(histogram: ScoreHistogram, terms: Terms) -> float:
@@ -98,47 +72,6 @@ def precision_loss(histogram: ScoreHistogram, terms: Terms) -> float:
 def reject_cost_loss(histogram: ScoreHistogram, terms: Terms) -> float:
     """Least mean cost over two thresholds t_N <= t_P: no up to the first, yes above the second, rejected between."""
     return best_thresholds(histogram, terms.costs)[2]
-
-
-def best_thresholds(histogram: ScoreHistogram, costs: Costs) -> tuple[float, float, float]:
-    """Two thresholds of least mean cost, halfway between scores, and that cost.
-
-    With P and N the weights at or below a threshold, the cost is a sum of one term for each,
-
-        fp N_all + [(fn - r_pos) P(t_N) - r_neg N(t_N)] + [r_pos P(t_P) - (fp - r_neg) N(t_P)],
-
-    so that the best t_N for every t_P is a running minimum.
-    """
-    P, N = (np.append(0.0, np.cumsum(w)) for w in (histogram.pos, histogram.neg))
-    below = (costs.fn - costs.reject_positive) * P - costs.reject_negative * N
-    above = costs.reject_positive * P - (costs.fp - costs.reject_negative) * N
-    total = np.minimum.accumulate(below) + above
-    upper = int(np.argmin(total))
-    lower = int(np.argmin(below[: upper + 1]))
-    cost = (costs.fp * N[-1] + total[upper]) / (P[-1] + N[-1])
-    return _between(histogram.values, lower), _between(histogram.values, upper), float(cost)
-
-
-def best_single_threshold(histogram: ScoreHistogram, fp: float, fn: float, low: float, high: float) -> float:
-    """The threshold in [low, high] at which answering without rejection costs least."""
-    P, N = (np.append(0.0, np.cumsum(w)) for w in (histogram.pos, histogram.neg))
-    cost = fn * P - fp * N
-    tried = np.array([_between(histogram.values, i) for i in range(len(P))])
-    allowed = (tried >= low) & (tried <= high)
-    return float(tried[allowed][np.argmin(cost[allowed])])
-
-
-def best_gap(histogram: ScoreHistogram) -> float:
-    """The threshold of the largest gap between the two distributions."""
-    gap = np.cumsum(histogram.neg) / histogram.neg.sum() - np.cumsum(histogram.pos) / histogram.pos.sum()
-    return _between(histogram.values, int(np.argmax(gap)) + 1)
-
-
-def _between(values: Floats, i: int) -> float:
-    """A threshold above the first i of the values, infinite at the ends."""
-    if i == 0:
-        return -np.inf
-    return np.inf if i == len(values) else float(values[i - 1] + (values[i] - values[i - 1]) / 2)
 
 
 def in_words(value: Any) -> str:
@@ -185,6 +118,8 @@ class Objective:
         Whether it looks at the k best cases.
     rejects : bool
         Whether the model it makes rejects cases.
+    theorem : Theorem, optional
+        The generalization bound of its expected value.
     after : Objective, optional
         What each run is for first. An objective that sees the top of the list alone has nothing to go by while all
         cases are equal, and hardly more once a first few stand out: no single stump does better.
@@ -195,6 +130,7 @@ class Objective:
     counts_pairs: bool = False
     uses_k: bool = False
     rejects: bool = False
+    theorem: Theorem | None = None
     after: Objective | None = None
 
 
@@ -203,10 +139,10 @@ def _compiled_reject_cost(loops: Any, terms: Terms) -> Any:
     return loops.RejectCost(c.fp, c.fn, c.reject_negative, c.reject_positive)
 
 
-_AUC = Objective(auc_loss, lambda loops, terms: loops.Auc(), counts_pairs=True)
+_AUC = Objective(auc_loss, lambda loops, terms: loops.Auc(), counts_pairs=True, theorem=THEOREM_1)
 OBJECTIVES: dict[str, Objective] = {
     "auc": _AUC,
-    "ks": Objective(ks_loss, lambda loops, terms: loops.Ks()),
+    "ks": Objective(ks_loss, lambda loops, terms: loops.Ks(), theorem=THEOREM_2),
     "precision_at_k": Objective(
         precision_loss, lambda loops, terms: loops.PrecisionAtK(terms.k), uses_k=True, after=_AUC
     ),
