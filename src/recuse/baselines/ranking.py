@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Flags, Floats
 from ..base import unchanged_on_failure
-from ..boosting.binning import bin_features, resolve_bins
+from ..boosting.binning import Bins, bin_features, resolve_bins
 from ..boosting.shapes import AdditiveForm, additive_form
 from ..labels import preview
 from ..parameters import check_count, check_number
@@ -28,7 +28,7 @@ class _Ranker(ClassifierMixin, BaseEstimator, ABC):
     threshold_: float
 
     def _check(self, X: Any, y: Any, **options: Any) -> tuple[NDArray[Any], Flags]:
-        """Return the cases as floats and which of them are of the second class."""
+        """Return the cases as floats, and which of them belong to the second class."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, **options)
@@ -43,13 +43,15 @@ class _Ranker(ClassifierMixin, BaseEstimator, ABC):
             raise ValueError("y holds one class only: a classifier needs cases of two classes.")
         return X, codes == 1
 
-    def _settle(self, score: Floats, positive: Flags) -> None:
+    def _set_threshold(self, score: Floats, positive: Flags) -> None:
+        """Put the threshold at the largest gap between the classes."""
         order = np.argsort(score, kind="stable")
         ks, self.threshold_ = _largest_gap(score[order], _gap_steps(positive[order]))
         self.objective_ = 1.0 - ks
 
     @abstractmethod
-    def _score(self, X: Any) -> Floats: ...
+    def _score(self, X: Any) -> Floats:
+        """Score of each case, higher towards ``classes_[1]``."""
 
     def decision_function(self, X: Any) -> Floats:
         """Score of each case less the threshold: greater than 0 towards ``classes_[1]``."""
@@ -132,40 +134,12 @@ class RankBoostClassifier(_Ranker):
         check_count("n_rounds", self.n_rounds)
         X, positive = self._check(X, y, ensure_all_finite="allow-nan")
         bins = bin_features(X, np.arange(len(X)), resolve_bins(self.max_bins, len(X)))
-        flat = bins.codes + bins.offsets[:-1, None]  # one table of all cells
-        lost = np.zeros(bins.n_cells, dtype=bool)
-        lost[bins.offsets[1:] - 1] = True
-        starts, widths = bins.offsets[:-1], np.diff(bins.offsets)
-        score, table, trace = np.zeros(len(X)), np.zeros(bins.n_cells), []
-        for _ in range(self.n_rounds):
-            signed, loss = _potentials(score, positive)
-            trace.append(loss)
-            sums = np.bincount(flat.ravel(), np.tile(signed, len(flat)), minlength=bins.n_cells)
-            sums[lost] = 0.0
-            below = np.cumsum(sums)
-            # A stump says -1 up to the cut and +1 above it.
-            total = np.add.reduceat(sums, starts)
-            left = below - np.repeat(below[starts] - sums[starts], widths)
-            r = np.repeat(total, widths) - 2.0 * left
-            r[lost] = 0.0
-            r[bins.offsets[1:] - 2] = 0.0  # nothing above the last bin
-            cell = int(np.argmax(np.abs(r)))
-            gain = float(np.clip(r[cell], -1 + 1e-10, 1 - 1e-10))
-            if abs(gain) < 1e-12:
-                break
-            f = int(np.searchsorted(bins.offsets, cell, side="right")) - 1
-            alpha = 0.5 * np.log((1 + gain) / (1 - gain))
-            change = np.zeros(widths[f])
-            change[: cell - starts[f] + 1] = -alpha
-            change[cell - starts[f] + 1 : -1] = alpha
-            table[starts[f] : starts[f] + widths[f]] += change
-            score += change[bins.codes[f]]
-        self.n_iter_ = len(trace)
-        trace.append(_potentials(score, positive)[1])
+        score, table, trace = _boost_pairs(bins, positive, self.n_rounds)
+        self.n_iter_ = len(trace) - 1
         self.history_ = {"objective": np.array(trace)}
         self._form: AdditiveForm = additive_form(0.0, 0.0, (table, np.zeros_like(table)), bins.cuts, bins.offsets)
         self.shape_functions_ = self._form.shapes
-        self._settle(score, positive)
+        self._set_threshold(score, positive)
         return self
 
     def _score(self, X: Any) -> Floats:
@@ -176,6 +150,43 @@ class RankBoostClassifier(_Ranker):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _boost_pairs(bins: Bins, positive: Flags, n_rounds: int) -> tuple[Floats, Floats, list[float]]:
+    """Scores of the cases, the table of all cells, and the loss before each round and after the last."""
+    cells = bins.codes + bins.offsets[:-1, None]  # numbered through all features
+    score, table, trace = np.zeros(bins.codes.shape[1]), np.zeros(bins.n_cells), []
+    for _ in range(n_rounds):
+        signed, loss = _potentials(score, positive)
+        trace.append(loss)
+        sums = np.bincount(cells.ravel(), np.tile(signed, len(cells)), minlength=bins.n_cells)
+        f, cut, r = _best_cut(bins, sums.astype(np.float64, copy=False))
+        if abs(r) < 1e-12:
+            break
+        alpha = 0.5 * np.log((1 + r) / (1 - r))
+        first, last = bins.offsets[f], bins.offsets[f + 1]
+        change = np.zeros(last - first)  # 0 for missing values, in the last cell
+        change[: cut + 1] = -alpha
+        change[cut + 1 : -1] = alpha
+        table[first:last] += change
+        score += change[bins.codes[f]]
+    return score, table, [*trace, _potentials(score, positive)[1]]
+
+
+def _best_cut(bins: Bins, sums: Floats) -> tuple[int, int, float]:
+    """Feature and cut of the stump of largest |r|, and its r, given the sums of y_i pi_i in all cells."""
+    starts, widths = bins.offsets[:-1], np.diff(bins.offsets)
+    missing = bins.offsets[1:] - 1
+    sums[missing] = 0.0
+    below = np.cumsum(sums)
+    left = below - np.repeat(below[starts] - sums[starts], widths)
+    # A stump says -1 up to the cut and +1 above it.
+    r = np.repeat(np.add.reduceat(sums, starts), widths) - 2.0 * left
+    r[missing] = 0.0
+    r[missing - 1] = 0.0  # nothing above the last bin
+    cell = int(np.argmax(np.abs(r)))
+    f = int(np.searchsorted(bins.offsets, cell, side="right")) - 1
+    return f, cell - int(starts[f]), float(np.clip(r[cell], -1 + 1e-10, 1 - 1e-10))
 
 
 def _potentials(score: Floats, positive: Flags) -> tuple[Floats, float]:
@@ -259,6 +270,21 @@ class KSLinearClassifier(_Ranker):
         check_count("n_steps", self.n_steps, least=2)
         check_number("tol", self.tol, 0.0, strict=True)
         X, positive = self._check(X, y)
+        mean, scale = self._mean_and_scale(X)
+        Z, gap_steps = (X - mean) / scale, _gap_steps(positive)
+        coef = LogisticRegression(max_iter=1000).fit(Z, positive).coef_[0].astype(np.float64)
+        length = float(np.linalg.norm(coef)) or 1.0
+        coef, score = coef / length, Z @ coef / length
+        self.start_objective_ = float(1.0 - _ks(score[None], gap_steps)[0])
+        coef, score, self.n_iter_ = self._search(Z, gap_steps, coef, score)
+        self.coef_ = (coef / scale)[None, :]
+        self._center = float(coef @ (mean / scale))
+        self._set_threshold(score, positive)
+        self.intercept_ = np.array([-self._center - self.threshold_])
+        return self
+
+    def _mean_and_scale(self, X: Floats) -> tuple[Floats, Floats]:
+        """Mean and standard deviation of each feature, 1 for a constant one."""
         with np.errstate(over="ignore", invalid="ignore"):
             mean, scale = X.mean(axis=0), X.std(axis=0)
         if not np.isfinite(scale).all():
@@ -266,32 +292,24 @@ class KSLinearClassifier(_Ranker):
             raise ValueError(
                 f"The values in the columns {preview(names)} are too large to be standardised: divide them."
             )
-        scale = np.where(scale > 0, scale, 1.0)
-        Z = (X - mean) / scale
-        coef = LogisticRegression(max_iter=1000).fit(Z, positive).coef_[0].astype(np.float64)
-        length = float(np.linalg.norm(coef)) or 1.0
-        coef, score = coef / length, Z @ coef / length
-        steps = _gap_steps(positive)
-        best = _ks(score[None], steps)[0]
-        self.start_objective_ = float(1.0 - best)
-        width, self.n_iter_ = 1.0, 0
-        while self.n_iter_ < self.max_iter and width > self.tol:
-            self.n_iter_ += 1
+        return mean, np.where(scale > 0, scale, 1.0)
+
+    def _search(self, Z: Floats, gap_steps: Floats, coef: Floats, score: Floats) -> tuple[Floats, Floats, int]:
+        """Coefficients, their scores and the number of passes of a search along one coordinate after the other."""
+        best, width, n_iter = float(_ks(score[None], gap_steps)[0]), 1.0, 0
+        while n_iter < self.max_iter and width > self.tol:
+            n_iter += 1
             before = best
             for j in range(Z.shape[1]):
                 moves = width * np.linspace(-1.0, 1.0, self.n_steps)
-                found = _ks_along(score, Z[:, j], moves, steps)
+                found = _ks_along(score, Z[:, j], moves, gap_steps)
                 if found.max() > best + 1e-12:
                     move = moves[int(np.argmax(found))]
                     best, coef[j] = float(found.max()), coef[j] + move
                     score = score + move * Z[:, j]
             if best == before:
                 width /= 4.0
-        self.coef_ = (coef / scale)[None, :]
-        self._center = float(coef @ (mean / scale))
-        self._settle(score, positive)
-        self.intercept_ = np.array([-self._center - self.threshold_])
-        return self
+        return coef, score, n_iter
 
     def _score(self, X: Any) -> Floats:
         X = validate_data(self, X, reset=False, dtype=np.float64)

@@ -1,7 +1,8 @@
-"""Features as small integers: one code a distinct value (exact), or one a quantile bin.
+"""Features as small integers: one code per distinct value (exact), or one per quantile bin.
 
 Codes of feature f run from 0 to n_bins[f] - 1 in the order of the values; a missing value has the code n_bins[f].
-Code j is at or below cut j - 1 and above it no longer: a case lies left of cut t when x <= t.
+A value x has the code j when cuts[j - 1] < x <= cuts[j]: values with a code of at most j lie left of cut j, at or below
+it, and those with a larger code lie right of it.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ from numpy.typing import NDArray
 from ..arrays import Flags, Floats, Indices
 from ..parameters import is_integer
 
-EXACT_ROWS = 20_000  # up to here max_bins="auto" looks at every distinct value
-MAX_UINT8_BINS = 255  # and one code for missing values
+EXACT_ROWS = 20_000  # up to this many rows max_bins="auto" looks at every distinct value
+MAX_UINT8_BINS = 255  # leaves one code for missing values
 _SAMPLE = 200_000  # quantiles of larger columns are taken from that many evenly spaced rows
 
 
@@ -45,7 +46,7 @@ class Bins:
     has_missing: Flags
 
     def take(self, rows: NDArray[Any]) -> Bins:
-        """Return some of the rows, coded as they are."""
+        """Return some of the rows, with the same cuts."""
         codes = np.ascontiguousarray(self.codes[:, rows])
         has_missing = self.has_missing.copy()
         for f in np.flatnonzero(has_missing):
@@ -68,7 +69,7 @@ class Bins:
 
 
 def find_cuts(column: NDArray[Any], max_bins: int | None, weight: Floats | None = None) -> Floats:
-    """Cut values of one feature: between all distinct values, or at most `max_bins` - 1 quantiles, weighted ones."""
+    """Cut values of one feature: between all distinct values, or at most `max_bins` - 1 (weighted) quantiles."""
     known = np.flatnonzero(~np.isnan(column))
     if max_bins is not None and len(known) > _SAMPLE:
         known = known[:: len(known) // _SAMPLE + 1]
@@ -116,14 +117,14 @@ def bin_features(X: NDArray[Any], order: Indices, max_bins: int | None, weight: 
     order : ndarray of int
         Rows in the order wanted (positives first).
     max_bins : int or None
-        At most 255 quantile bins, or None for one bin a distinct value.
+        At most 255 quantile bins, or None for one bin per distinct value.
     weight : ndarray, optional
-        Weights of the rows in that order: the bins then hold equal weights, not equal numbers of rows.
+        Weights of the rows in that order: the bins then have equal weights, not equal numbers of rows.
     """
     if weight is not None and (weight == weight[0]).all():
         weight = None
-    used: Any = order  # rows left out make no cuts
-    if weight is None:  # as they lie in memory
+    used: Any = order  # only these rows make cuts
+    if weight is None:  # then their order does not matter: read them as they lie in memory
         used = slice(None) if len(order) == len(X) else np.sort(order)
     cuts = [find_cuts(X[used, f], max_bins, weight) for f in range(X.shape[1])]
     return code_features(X, order, cuts)

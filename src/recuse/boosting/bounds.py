@@ -12,11 +12,11 @@ class GeneralizationBound:
     Attributes
     ----------
     empirical : float
-        What the training cases say: the mean of the maximum surrogate, or the loss with margin.
+        Loss on the training cases: the mean of the maximum surrogate, or the loss with margin.
     complexity : float
-        What the richness of the stumps adds.
+        What is added because there are many stumps to choose from.
     confidence : float
-        What chance adds.
+        What is added because the training cases are a random sample.
     delta : float
         Probability that the bound fails.
 
@@ -39,7 +39,7 @@ class GeneralizationBound:
 
     @property
     def vacuous(self) -> bool:
-        """Whether it says no more than that the loss is at most 1."""
+        """Whether it is 1 or more, which says nothing about a loss of at most 1."""
         return self.total >= 1.0
 
     def __repr__(self) -> str:

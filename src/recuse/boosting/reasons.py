@@ -44,17 +44,17 @@ def explain_score(
     contributions: Floats | None,
     extra: str = "its own score",
 ) -> list[str]:
-    """One sentence a case for a rule on one score h: the first class below `low`, the second above `high`.
+    """One sentence per case for a rule on one score h: the first class below `low`, the second above `high`.
 
-    The score is told from the positive class's side. `contributions` is what each feature adds to h; a column more
-    than there are features is called `extra`.
+    The sentence gives the score towards the positive class. `contributions` is what each feature adds to h; a column
+    after those of the features is called `extra`.
     """
     if low > high:  # nothing is rejected: only the boundary between the classes counts
         low = high = 0.0
     first, second = (repr(to_python(label)) for label in model.classes_)
-    turned = model.pos_label_ == model.classes_[0]
-    towards, against, sign = (first, second, -1.0) if turned else (second, first, 1.0)
-    lower, upper = (-high, -low) if turned else (low, high)
+    first_is_positive = model.pos_label_ == model.classes_[0]
+    towards, against, sign = (first, second, -1.0) if first_is_positive else (second, first, 1.0)
+    lower, upper = (-high, -low) if first_is_positive else (low, high)
     names = [] if contributions is None else feature_names(model, contributions.shape[1], extra)
     sentences = []
     for i, (h, accepted) in enumerate(zip(evaluation.h, evaluation.accepted, strict=True)):

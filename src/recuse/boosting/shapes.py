@@ -1,8 +1,8 @@
-"""The additive form: whatever the number of rounds, one step function a feature for h and one for r.
+"""The additive form: whatever the number of rounds, one step function per feature for h and one for r.
 
     h(x) = h0 + sum_f g_f(x_f),    r(x) = r0 + sum_f q_f(x_f)
 
-Prediction is one binary search a feature; NumPy only.
+Prediction is one binary search per feature, with NumPy only.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ class AdditiveForm:
 
         starts = range(0, len(X), _BLOCK)
         if n_threads > 1 and len(starts) > 1:
-            # A bare pool: joblib would look for the results every 10 ms, which is what a block takes.
+            # A plain pool of threads: joblib polls for results every 10 ms, about the time a block takes.
             with ThreadPoolExecutor(n_threads) as threads:
                 list(threads.map(work, starts))
         else:
@@ -101,7 +101,7 @@ class AdditiveForm:
         return scores.real.copy(), scores.imag.copy()
 
     def contributions(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
-        """What each feature adds to h and to r, case by feature."""
+        """What each feature adds to h and to r: one row per case, one column per feature."""
         h, r = np.zeros(X.shape), np.zeros(X.shape)
         for shape in self.shapes:
             h[:, shape.feature], r[:, shape.feature] = shape.evaluate(X[:, shape.feature])
@@ -116,6 +116,7 @@ def additive_form(
 
 
 def _shapes(tables: tuple[Floats, Floats], cuts: list[Floats], offsets: NDArray[np.int64]) -> Iterator[ShapeFunction]:
+    """The shape functions of the features that add anything."""
     for f, cut in enumerate(cuts):
         h, r = (table[offsets[f] : offsets[f + 1]] for table in tables)
         if not (h.any() or r.any()):

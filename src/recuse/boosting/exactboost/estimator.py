@@ -108,7 +108,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     costs : Costs or float, optional
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. "reject_cost" is trained on them (0.2 by default); with
         any other metric they choose the threshold between the classes. Either way every run then keeps a fifth of
-        the cases out, to choose on, so that the score is another than without prices.
+        the cases out, on which thresholds are chosen, so that the score differs from that without prices.
     n_estimators : int, default=250
         Runs (the poster's E).
     n_rounds : int, default=50
@@ -124,7 +124,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     max_bins : "auto", int or None, default="auto"
         Quantile bins of a feature, at most 255; None looks at every distinct value. "auto" is 64.
     n_iter_no_change : int, optional
-        End a run after so many rounds without improvement.
+        End a run after this many rounds without improvement.
     warm_start : bool, default=False
         Keep the runs of the last fit, if that was a warm one too, to the same cases with the same parameters, and add
         only those still missing.
@@ -147,7 +147,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         No up to the first score, yes above the second; equal unless the metric is "reject_cost".
     threshold_ : float
         The score between the classes when nothing is rejected. Scores grow towards `pos_label_`; h is the score less
-        this, turned where `pos_label_` is not ``classes_[1]``.
+        this, with its sign changed where `pos_label_` is not ``classes_[1]``.
     stumps_ : list of RankingStump
         Every stump of every run.
     weights_ : ndarray
