@@ -1,7 +1,7 @@
 """One boosting round with a reject option against one round without, and whole-model predictions.
 
 A round of `AbstentionBoostingClassifier` finds the best of six kinds of two-threshold stumps over all features,
-moves its weight and two intercepts, and updates two weights a case. The peers find a one-threshold stump: LightGBM
+moves its weight and two intercepts, and updates two weights per case. The peers find a one-threshold stump: LightGBM
 with 2 leaves, XGBoost with depth 1 (histograms, 255 and 256 bins), and the depth-1 tree that scikit-learn's AdaBoost
 fits and predicts each round. Data are binned before the clock starts. Rows "... times" compare two of our own sizes,
 and memory is counted in MiB. Rows marked CPU count processor seconds of one thread.
@@ -17,9 +17,11 @@ import xgboost
 from sklearn.tree import DecisionTreeClassifier
 
 from recuse import AbstentionBoostingClassifier
-from recuse.boosting.abstention.losses import Surrogate, calibrated_k, tight_b
+from recuse.boosting.abstention.problem import Problem
 from recuse.boosting.abstention.rounds import _History, _look, _move
-from recuse.boosting.abstention.state import Problem, Settings, State
+from recuse.boosting.abstention.settings import Settings
+from recuse.boosting.abstention.state import State
+from recuse.boosting.abstention.surrogates import make_surrogate
 from recuse.boosting.binning import bin_features
 
 from .runner import Row, measure
@@ -69,8 +71,7 @@ def make_data(m, p):
 
 def make_state(X, y, *, n_threads=1, loss="logistic", max_bins=255):
     order = np.concatenate([np.flatnonzero(y == 1), np.flatnonzero(y == 0)])
-    b = tight_b(loss, 0.2)
-    surrogate = Surrogate(loss, b, calibrated_k(loss, 0.2, b))
+    surrogate = make_surrogate(loss, None, (), 0.2)
     problem = Problem(bin_features(X, order, max_bins), int(y.sum()), np.full(len(y), 1 / len(y)), surrogate)
     pool = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
     state = State(problem, Settings(n_threads=n_threads, beta=1e-5), pool)
@@ -78,7 +79,7 @@ def make_state(X, y, *, n_threads=1, loss="logistic", max_bins=255):
     return state
 
 
-def play(state, n=ROUNDS):
+def boost_rounds(state, n=ROUNDS):
     history = _History()
     for _ in range(n):
         stump, _ = _look(state, history, 1, full=False)
@@ -95,23 +96,27 @@ def rounds_against_peers(X, y, n_threads):
     extreme_model = xgboost.Booster(extreme | {"tree_method": "hist"}, [matrix])
     counter = iter(range(10**9))
 
-    def play_light():
+    def update_light():
         for _ in range(ROUNDS):
             light_model.update()
 
-    def play_extreme():
+    def update_extreme():
         for _ in range(ROUNDS):
             extreme_model.update(matrix, next(counter))
 
     for loss in ("logistic", "exponential"):
         state = make_state(X, y, n_threads=n_threads, loss=loss)
-        for peer, theirs in (("LightGBM, 2 leaves", play_light), ("XGBoost, depth 1", play_extreme)):
+        for peer, theirs in (("LightGBM, 2 leaves", update_light), ("XGBoost, depth 1", update_extreme)):
             what = f"{ROUNDS} histogram rounds, {loss}"
             if n_threads == 1:
-                yield measure(what, size, lambda state=state: play(state), peer, theirs, goal=1.0, repeats=REPEATS)
+                yield measure(
+                    what, size, lambda state=state: boost_rounds(state), peer, theirs, goal=1.0, repeats=REPEATS
+                )
             else:
                 clock = time.perf_counter
-                yield measure_apart(what, size, lambda state=state: play(state), peer, theirs, goal=1.0, clock=clock)
+                yield measure_apart(
+                    what, size, lambda state=state: boost_rounds(state), peer, theirs, goal=1.0, clock=clock
+                )
 
 
 def against_adaboost(X, y):
@@ -123,7 +128,7 @@ def against_adaboost(X, y):
 
     size = f"m = {len(y):,}, p = {X.shape[1]}, 1 thread"
     yield measure_apart(
-        "1 histogram round", size, lambda: play(state, 1), "scikit-learn depth-1 tree, fit + predict", one_tree,
+        "1 histogram round", size, lambda: boost_rounds(state, 1), "scikit-learn depth-1 tree, fit + predict", one_tree,
         goal=0.01, repeats=(REPEATS, 2),
     )  # fmt: skip
 
@@ -133,10 +138,14 @@ def own_scaling(quick):
     small, large, p = (2_000, 20_000, 5) if quick else (100_000, 1_000_000, 20)
     one, ten = make_state(*make_data(small, p)), make_state(*make_data(large, p))
     what = f"{ROUNDS} rounds, 10 times the cases"
-    yield measure_apart(what, f"m = {large:,}", lambda: play(ten), f"m = {small:,}", lambda: play(one), goal=12.0)
+    yield measure_apart(
+        what, f"m = {large:,}", lambda: boost_rounds(ten), f"m = {small:,}", lambda: boost_rounds(one), goal=12.0
+    )
     wide = make_state(*make_data(small, 2 * p))
     what = f"{ROUNDS} rounds, 2 times the features"
-    yield measure_apart(what, f"p = {2 * p}", lambda: play(wide), f"p = {p}", lambda: play(one), goal=2.4)
+    yield measure_apart(
+        what, f"p = {2 * p}", lambda: boost_rounds(wide), f"p = {p}", lambda: boost_rounds(one), goal=2.4
+    )
 
 
 def exact_mode(m):
@@ -144,7 +153,12 @@ def exact_mode(m):
     exact, binned = make_state(X, y, max_bins=None), make_state(X, y)
     size = f"m = {m:,}, every value distinct"
     yield measure_apart(
-        "1 exact round", size, lambda: play(exact, 1), "1 histogram round", lambda: play(binned, 1), repeats=(5, 15)
+        "1 exact round",
+        size,
+        lambda: boost_rounds(exact, 1),
+        "1 histogram round",
+        lambda: boost_rounds(binned, 1),
+        repeats=(5, 15),
     )
 
 
@@ -166,9 +180,9 @@ def prediction(m):
 
 
 def memory(m):
-    """Peak of one fit beyond the data given, against the codes and the two weights a case."""
+    """Peak of one fit beyond the data given, against the codes and the two weights per case."""
     X, y = make_data(m, N_FEATURES)
-    play(make_state(X[:5_000], y[:5_000]))  # compile first
+    boost_rounds(make_state(X[:5_000], y[:5_000]))  # compile first
     options = {"family": "coupled", "beta": 1e-4, "threshold": "calibrated", "n_rounds": 5}
     start = time.perf_counter()
     tracemalloc.start()

@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_classification
 
 from recuse import AbstentionBoostingClassifier, Costs
-from recuse.baselines import ChowBoostingClassifier, TwoStepBoostingClassifier
+from recuse.baselines import TwoStepBoostingClassifier
 
 
 @pytest.fixture(scope="module")
@@ -49,15 +49,19 @@ def test_tuned_rounds_never_cost_more_on_held_out_cases(data):
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
-def test_chow_is_the_twin_of_the_abstention_booster(data, loss):
+def test_chows_rule_on_boosted_stumps(data, loss):
+    """A score and nothing else: r is what is left of its size above Chow's level, at the prices as they are reduced."""
     X, y = data
     costs = Costs(fp=1, fn=3, reject=0.3)
-    shared = {"costs": costs, "loss": loss, "n_rounds": 30, "random_state": 0}
-    one = ChowBoostingClassifier(**shared).fit(X, y)
-    other = AbstentionBoostingClassifier(family="chow", **shared).fit(X, y)
-    np.testing.assert_array_equal(one.decision_function(X), other.decision_function(X))
-    np.testing.assert_allclose(one.score_samples(X), other.score_samples(X))
-    assert all(one.decide(X).reason)
+    model = AbstentionBoostingClassifier(family="chow", costs=costs, loss=loss, n_rounds=30, random_state=0).fit(X, y)
+    h = model.intercept_[0] + sum(shape.evaluate(X[:, shape.feature])[0] for shape in model.shape_functions_)
+    odds = np.sqrt(0.3 * 0.3 / ((1 - 0.3) * (3 - 0.3)))  # of the reduced reject price: c / (1 - c)
+    per_score = {"logistic": 1, "exponential": 2}[loss]
+    np.testing.assert_allclose(model.score_samples(X), np.abs(h) + np.log(odds) / per_score)
+    shift = h - model.decision_function(X)
+    np.testing.assert_allclose(shift, np.log(1 / 3 * np.sqrt(0.3 * 2.7 / (0.3 * 0.7))) / per_score)
+    assert not any(shape.r.any() for shape in model.shape_functions_)
+    assert all(model.decide(X).reason)
 
 
 def test_bad_parameters(data):
@@ -65,9 +69,9 @@ def test_bad_parameters(data):
     with pytest.raises(ValueError, match="n_rounds must be 1 or more"):
         TwoStepBoostingClassifier(n_rounds=0).fit(X, y)
     with pytest.raises(ValueError, match="beta must be"):
-        ChowBoostingClassifier(beta=-1).fit(X, y)
+        AbstentionBoostingClassifier(family="chow", beta=-1).fit(X, y)
     with pytest.raises(ValueError, match="loss must be"):
-        ChowBoostingClassifier(loss="hinge").fit(X, y)
+        AbstentionBoostingClassifier(family="chow", loss="hinge").fit(X, y)
 
 
 @pytest.mark.parametrize("costs", [Costs(fp=1, fn=5, reject=0.4), Costs(fp=3, fn=1, reject=0.3)])

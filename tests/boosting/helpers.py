@@ -1,4 +1,4 @@
-"""Slow and plain versions of the boosting core, and problems to run both on."""
+"""Slow and simple versions of the boosting core, and problems to run both on."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import itertools
 
 import numpy as np
 
-from recuse.boosting.abstention.losses import Surrogate, calibrated_k, tight_b
-from recuse.boosting.abstention.state import Problem
-from recuse.boosting.abstention.stumps import FAMILIES, LABELS, make_family
+from recuse.boosting.abstention.losses import LOSSES
+from recuse.boosting.abstention.problem import Problem
+from recuse.boosting.abstention.stumps import LABELS, STUMP_FAMILIES, make_family
+from recuse.boosting.abstention.surrogates import Surrogate, calibrated_k
 from recuse.boosting.binning import bin_features
 
 
@@ -16,7 +17,7 @@ def make_problem(X, y, c=0.2, loss="logistic", *, b=None, p=1.0, max_bins=None, 
     """A `Problem` from plain arrays, y in {-1, +1}; returns it with the row order."""
     order = np.concatenate([np.flatnonzero(y > 0), np.flatnonzero(y < 0)])
     weights = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
-    b = tight_b(loss, c) if b is None else b
+    b = LOSSES[loss].tight_b(c) if b is None else b
     surrogate = Surrogate(loss, b, calibrated_k(loss, c, b, p), p)
     s = (weights / weights.sum())[order]
     return Problem(bin_features(X, order, max_bins), int((y > 0).sum()), s, surrogate), order
@@ -42,7 +43,7 @@ def every_stump(X, family):
         lost = np.isnan(x)
         levels = np.unique(x[~lost])
         rank = np.searchsorted(levels, x)
-        for segments, unseen, allowed in FAMILIES[family]:
+        for segments, unseen, allowed in STUMP_FAMILIES[family]:
             for j, k in itertools.combinations_with_replacement(range(len(levels) + 1), 2):
                 for extra in allowed if lost.any() else unseen:
                     text = np.where(rank < j, segments[0], np.where(rank < k, segments[1], segments[2]))

@@ -14,10 +14,12 @@ from sklearn.metrics import accuracy_score
 
 import recuse
 from recuse import AbstentionBoostingClassifier, Costs
-from recuse.boosting.abstention import pairs, state, stumps, tuning
-from recuse.boosting.abstention.estimator import FAMILIES
+from recuse.boosting.abstention import early_stopping, stumps
+from recuse.boosting.abstention import weights as case_weights
+from recuse.boosting.abstention.early_stopping import Patience, Recorder
+from recuse.boosting.abstention.prices import Prices
 from recuse.boosting.abstention.rounds import boost
-from recuse.boosting.abstention.tuning import Prices, Recorder
+from recuse.boosting.abstention.search import FAMILIES
 from recuse.datasets import make_noise_by_feature
 
 from .helpers import make_problem
@@ -61,7 +63,7 @@ def test_constant_features_give_the_cheapest_answer(loss, costs):
 
 
 def test_reject_cost_by_case_is_obeyed():
-    # Two groups with the same odds; rejecting is cheap in one and dear in the other.
+    # Two groups with the same odds; rejecting is cheap in one and expensive in the other.
     x = np.repeat([0.0, 1.0], 500)
     y = np.tile(np.arange(500) % 4 > 0, 2).astype(int)
     price = np.where(x == 0, 0.1, 0.4)
@@ -82,8 +84,8 @@ def test_the_default_wins_where_the_noise_has_a_feature_of_its_own(noisy):
     fresh, truth = make_noise_by_feature(4000, random_state=1)
     model = AbstentionBoostingClassifier(costs=0.2, n_rounds=60, cv=3, random_state=0).fit(X, y)
     assert model.family_ != "chow"
-    twin = AbstentionBoostingClassifier(costs=0.2, n_rounds=60, cv=3, family="chow", random_state=0).fit(X, y)
-    assert 1 - model.score(fresh, truth) < 0.7 * (1 - twin.score(fresh, truth))
+    ruled = AbstentionBoostingClassifier(costs=0.2, n_rounds=60, cv=3, family="chow", random_state=0).fit(X, y)
+    assert 1 - model.score(fresh, truth) < 0.7 * (1 - ruled.score(fresh, truth))
     assert model.held_out_costs_[model.family_] < model.held_out_costs_["chow"]
     rejected = model.predict(fresh) == -1
     assert rejected[fresh[:, 1] < 0.3].mean() > 0.9
@@ -93,16 +95,16 @@ def test_the_default_wins_where_the_noise_has_a_feature_of_its_own(noisy):
     assert all("x1" in reason for reason in table.reason[~table.accepted])
 
 
-def test_the_default_is_the_twin_where_confidence_tells_all():
+def test_the_default_is_chows_rule_where_confidence_tells_all():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 2))
     y = (rng.random(500) < 1 / (1 + np.exp(-2 * X.sum(axis=1)))).astype(int)
     model = AbstentionBoostingClassifier(costs=0.2, n_rounds=40, cv=3, random_state=0).fit(X, y)
-    twin = AbstentionBoostingClassifier(costs=0.2, n_rounds=40, cv=3, random_state=0, family="chow").fit(X, y)
+    ruled = AbstentionBoostingClassifier(costs=0.2, n_rounds=40, cv=3, random_state=0, family="chow").fit(X, y)
     assert set(model.candidates_) == {"chow", "decoupled", "decoupled+start"}
     assert model.family_ == "chow"
-    np.testing.assert_array_equal(model.predict(X), twin.predict(X))
-    np.testing.assert_allclose(twin.score_samples(X), np.abs(twin.decision_function(X)) - np.log(4))
+    np.testing.assert_array_equal(model.predict(X), ruled.predict(X))
+    np.testing.assert_allclose(ruled.score_samples(X), np.abs(ruled.decision_function(X)) - np.log(4))
 
 
 @pytest.mark.parametrize("options", [{"stack": "oof"}, {"stack": "start"}, {"max_depth": 2}, {"surrogate": "max"}])
@@ -150,7 +152,7 @@ def test_one_exponential_fit_answers_at_every_price(data):
         AbstentionBoostingClassifier(**FIXED).fit(X, y).reprice(0.1)
 
 
-def test_the_twin_answers_at_every_price(data):
+def test_chows_rule_answers_at_every_price(data):
     X, y = data
     shared = {"family": "chow", "beta": 0.01, "n_rounds": 30}
     model = AbstentionBoostingClassifier(costs=0.1, **shared).fit(X, y)
@@ -210,7 +212,7 @@ def test_held_out_prices_are_weighted():
 def test_bins_and_threads(data, monkeypatch):
     X, y = data
     monkeypatch.setattr(stumps, "_WORTH_THREADS", 0)  # so few cases would not wake them
-    monkeypatch.setattr(state, "_WORTH_A_THREAD", 0)
+    monkeypatch.setattr(case_weights, "_WORTH_A_THREAD", 0)
     exact = AbstentionBoostingClassifier(max_bins=None, **FIXED).fit(X, y)
     coarse = AbstentionBoostingClassifier(max_bins=16, **FIXED).fit(X, y)
     threaded = AbstentionBoostingClassifier(max_bins=None, n_jobs=2, **FIXED).fit(X, y)
@@ -273,7 +275,7 @@ def test_early_stopping_stops(noisy, options, monkeypatch):
     X, y = noisy
     rounds = []
     monkeypatch.setattr(
-        tuning, "Recorder", lambda *args, **kwargs: rounds.append(Recorder(*args, **kwargs)) or rounds[-1]
+        early_stopping, "Recorder", lambda *args, **kwargs: rounds.append(Recorder(*args, **kwargs)) or rounds[-1]
     )
     shared = {"beta": 0.0, "early_stopping": True, "n_rounds": 2000, "random_state": 0}
     model = AbstentionBoostingClassifier(**shared, **options).fit(X, y)
@@ -286,7 +288,7 @@ def test_early_stopping_stops(noisy, options, monkeypatch):
 def test_patience_ends_a_fit_after_rounds_without_a_lower_loss(noisy, turn, end):
     """The held-out loss falls until round `turn` and rises then; rounds before the fifth are not judged."""
     problem, _ = make_problem(noisy[0], np.where(noisy[1] == 1, 1, -1))
-    recorder = Recorder(problem, np.array([1, 40]), patience=(5, 3))
+    recorder = Recorder(problem, np.array([1, 40]), patience=Patience(5, 3))
     for n in range(1, 41):
         recorder.n_rounds = n
         h = 0.05 * problem.y * (turn - abs(turn - n))
@@ -305,9 +307,9 @@ def test_early_stopping_compares_rounds_of_the_same_loss(noisy):
     # A longer limit changes what may be chosen, not what a given number of rounds means.
     problem, scores = make_problem(X, np.where(y == 1, 1, -1), p=32.0)[0], []
     for limit in (70, 90):
-        recipe = AbstentionBoostingClassifier(n_rounds=limit, **shared)._recipe(len(y))
+        settings = AbstentionBoostingClassifier(n_rounds=limit, **shared)._settings(len(y))
         recorder = Recorder(problem, np.array([70]))
-        boost(problem, pairs.make_settings(recipe, "coupled", 0.001), recorder)
+        boost(problem, settings, recorder)
         scores.append(recorder.scores)
     np.testing.assert_array_equal(*scores)
 
@@ -347,8 +349,8 @@ def test_bound_is_a_bound_and_says_when_it_says_nothing(data):
     assert model.generalization_bound(0.01).total > bound.total
     # All weights count, those of the intercepts and what the threshold takes off one of them included.
     tuned = AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=20, random_state=0).fit(X, y)
-    tuned._bound["total_weight"] -= tuned.weights_.sum() + abs(tuned.intercept_[0])
-    assert tuned._bound["total_weight"] == pytest.approx(abs(tuned.intercept_[1] - tuned.threshold_))
+    rest = tuned._bound.total_weight - tuned.weights_.sum() - abs(tuned.intercept_[0])
+    assert rest == pytest.approx(abs(tuned.intercept_[1] - tuned.threshold_))
     with pytest.raises(ValueError, match="The bound is for stumps"):
         AbstentionBoostingClassifier(family="chow", beta=0.01).fit(X, y).generalization_bound()
 
@@ -431,7 +433,7 @@ def test_shares_in_a_reason_are_those_of_the_shape_functions(data, options):
     assert seen >= {"accept", "ambiguity"} | ({"score"} if "stack" in options else set())
 
 
-def test_the_twin_names_what_speaks_for_each_class(data):
+def test_chows_rule_names_what_speaks_for_each_class(data):
     X, y = data
     labels = np.where(y == 1, "bad", "good")
     costs = Costs(fp=1, fn=3, reject=0.4)
@@ -471,7 +473,7 @@ def test_bad_data_are_named(data):
     few = AbstentionBoostingClassifier(costs=0.2)
     with pytest.raises(ValueError, match="needs two cases of each class"):
         few.fit(X[:5], [0, 0, 0, 0, 1])
-    with pytest.raises(ValueError, match="reject_cost must hold 300 finite prices greater than 0, one a case; got"):
+    with pytest.raises(ValueError, match="reject_cost must hold 300 finite prices greater than 0, one per case; got"):
         AbstentionBoostingClassifier(family="coupled", beta=0.01).fit(X, y, reject_cost=["a"] * 300)
 
 

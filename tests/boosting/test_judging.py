@@ -6,8 +6,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from recuse.boosting.abstention.selection import Data, choose, favoured, judge, with_threshold
-from recuse.boosting.abstention.tuning import Prices, best_threshold, standard_error
+from recuse.boosting.abstention.data import TrainingSet
+from recuse.boosting.abstention.prices import Prices
+from recuse.boosting.abstention.selection import (
+    best_option,
+    best_threshold,
+    choose,
+    judged_scores,
+    standard_error,
+    tune_threshold,
+)
 
 
 def make_data(n, reject, folds=None, weight=None):
@@ -19,7 +27,7 @@ def make_data(n, reject, folds=None, weight=None):
         if folds is None
         else [(np.setdiff1d(rows, rows[k::folds]), rows[k::folds]) for k in range(folds)]
     )
-    return Data(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), reject, prices, parts)
+    return TrainingSet(np.zeros((n, 1)), rows, n // 2, np.full(n, 1 / n), reject, prices, parts)
 
 
 @pytest.mark.parametrize("folds", [None, 4])
@@ -30,9 +38,9 @@ def test_an_option_is_judged_on_cases_it_was_not_chosen_on(folds):
     for seed in range(20):
         options = np.ones((50, 2, 400))
         options[:, 0] = np.random.default_rng(seed).choice([-1.0, 1.0], size=(50, 400))
-        best = favoured(options, data.price, data.tested)
+        best = best_option(options, data.price, data.tested)
         seeming.append(data.price(options[best], data.tested))
-        costs.append(data.price(judge(options, data.price, data), data.tested))
+        costs.append(data.price(judged_scores(options, data.price, data), data.tested))
     assert np.mean(seeming) < 0.46
     assert abs(np.mean(costs) - 0.5) < 3 * 0.5 / np.sqrt(400 * 20)
 
@@ -43,22 +51,22 @@ def test_a_case_held_out_twice_counts_once():
     np.testing.assert_array_equal(again.tested, data.tested)
 
 
-def test_each_part_gets_the_option_the_others_favour():
+def test_each_part_gets_the_option_that_is_best_on_the_others():
     data = make_data(40, 0.4, 2)
     right, wrong = data.y, -data.y
     even = data.tested % 2 == 0
     # The first option is right on even cases (the first part), the second on odd ones.
     options = np.ones((2, 2, 40))
     options[:, 0] = np.where(even, right, wrong), np.where(even, wrong, right)
-    np.testing.assert_array_equal(judge(options, data.price, data)[0], wrong)
-    np.testing.assert_array_equal(judge(options[:1], data.price, data), options[0])
+    np.testing.assert_array_equal(judged_scores(options, data.price, data)[0], wrong)
+    np.testing.assert_array_equal(judged_scores(options[:1], data.price, data), options[0])
 
 
 def test_a_threshold_is_judged_on_cases_it_was_not_set_on():
     # One held-out part, scores that say nothing: a threshold set and judged on the same cases would seem to pay.
     rng = np.random.default_rng(0)
     scores, data = rng.normal(size=(2, 400)), make_data(400, 0.49)
-    judged = data.price(judge(scores[None], data.price, data, tuned=True), data.tested)
+    judged = data.price(judged_scores(scores[None], data.price, data, tuned=True), data.tested)
     tau = best_threshold(data.y, *scores, data.prices)
     assert data.prices.mean(data.y, scores[0], scores[1] - tau) < judged
 
@@ -68,24 +76,24 @@ def test_the_threshold_of_a_part_is_that_of_the_option_it_gets():
     # Right where r > 5, else wrong: the others call for a threshold of about 5, not for that of the other option.
     r = np.tile(np.arange(20.0), 2)
     options = np.stack([np.stack([np.where(r > at, data.y, -data.y), r]) for at in (5, 15)])
-    judged = judge(options, data.price, data, tuned=True)
+    judged = judged_scores(options, data.price, data, tuned=True)
     assert data.price(judged, data.tested) < 0.45 * 0.4
     assert ((judged[1] > 0) == (r > 5)).mean() > 0.9
 
 
 def test_a_threshold_that_does_not_pay_elsewhere_stays_where_it_was():
-    """The first part calls for accepting all of its rejected cases, the second shows that this is dear."""
+    """The first part calls for accepting all of its rejected cases, the second shows that this is expensive."""
     data = make_data(40, 0.4, 2)
     rows, r = data.tested, np.full(40, -1.0)
     scores = np.stack([np.where(rows % 2 == 0, data.y, -data.y), r])
     assert [data.price(scores + np.array([[0], [2]]), test) for _, test in data.folds] == [0.0, 1.0]
-    judged = judge(scores[None], data.price, data)
-    after, tau = with_threshold(scores[None], scores, judged, data.price, data)
+    judged = judged_scores(scores[None], data.price, data)
+    after, tau = tune_threshold(scores[None], 0, data.price, data)
     assert tau == 0.0
     np.testing.assert_array_equal(after, judged)
     # Where both parts call for it, it is moved.
     right = np.stack([data.y, r])
-    after, tau = with_threshold(right[None], right, right, data.price, data)
+    after, tau = tune_threshold(right[None], 0, data.price, data)
     assert tau < -1.0
     assert data.price(after, rows) == 0.0
 
@@ -96,7 +104,7 @@ def test_another_candidate_than_the_first_must_be_better_by_two_standard_errors(
 
     def candidate(*wrong):
         cost = np.isin(np.arange(100), wrong).astype(float)
-        return SimpleNamespace(held_out_cost=lambda data: cost)
+        return SimpleNamespace(held_out_cost=lambda training: cost)
 
     first = candidate(*range(20))
     chance, clear, clearer = candidate(*range(6, 24)), candidate(*range(9, 21)), candidate(*range(15, 21))

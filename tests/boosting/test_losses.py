@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from recuse.boosting.abstention.bounds import margin_bound, massart
-from recuse.boosting.abstention.losses import LOSSES, Surrogate, calibrated_k, phi, reduce_prices, tight_b
+from recuse.boosting.abstention.losses import LOSSES
+from recuse.boosting.abstention.margin_bound import MarginBound, complexity, massart
+from recuse.boosting.abstention.prices import reduce_prices
+from recuse.boosting.abstention.surrogates import Surrogate, calibrated_k
 
 GRID = np.linspace(-4, 4, 41)
 PRICES = [0.05, 0.2, 0.35, 0.45]
@@ -27,7 +29,7 @@ def test_slopes_match_finite_differences(loss, p):
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("c", PRICES)
 def test_surrogates_dominate_the_abstention_loss(loss, c):
-    b = tight_b(loss, c)
+    b = LOSSES[loss].tight_b(c)
     assert np.isclose(calibrated_k(loss, c, b), c)
     y_h, r = (grid.ravel() for grid in np.meshgrid(GRID, GRID))
     abstention = np.where(r > 0, y_h <= 0, c)
@@ -36,7 +38,8 @@ def test_surrogates_dominate_the_abstention_loss(loss, c):
         k = calibrated_k(loss, c, wide, p)
         assert k >= c - 1e-12
         if np.isinf(p):
-            values = np.maximum(phi(loss, r - y_h), k * phi(loss, -wide * r))
+            phi = LOSSES[loss].value
+            values = np.maximum(phi(r - y_h), k * phi(-wide * r))
         else:
             values = Surrogate(loss, wide, k, p).values(r - y_h, -wide * r)
         assert (values >= abstention - 1e-12).all()
@@ -46,7 +49,7 @@ def test_surrogates_dominate_the_abstention_loss(loss, c):
 @pytest.mark.parametrize(("p", "b_factor"), [(1.0, 1.0), (1.0, 0.3), (4.0, 1.0)])
 @pytest.mark.parametrize("c", [0.1, 0.3])
 def test_sign_of_the_minimiser_is_the_bayes_decision(loss, p, b_factor, c):
-    b = b_factor * tight_b(loss, c)
+    b = b_factor * LOSSES[loss].tight_b(c)
     surrogate = Surrogate(loss, b, calibrated_k(loss, c, b, p), p)
     for eta in (c - 0.03, c + 0.03, 0.5, 1 - c - 0.03, 1 - c + 0.03):
 
@@ -63,11 +66,12 @@ def test_sign_of_the_minimiser_is_the_bayes_decision(loss, p, b_factor, c):
 
 def test_the_papers_constant_is_not_calibrated_for_the_logistic_loss():
     c = 0.1
-    paper = Surrogate("logistic", tight_b("exponential", c), c)
+    paper = Surrogate("logistic", LOSSES["exponential"].tight_b(c), c)
     h = np.linspace(0, 6, 601)[:, None]
     r = np.linspace(-1, 1, 401)[None, :]
     eta = 0.85  # between c and 1 - c: must be rejected
-    right, wrong, reject = phi("logistic", r - h), phi("logistic", r + h), phi("logistic", -paper.b * r)
+    phi = LOSSES["logistic"].value
+    right, wrong, reject = phi(r - h), phi(r + h), phi(-paper.b * r)
     risk = eta * right + (1 - eta) * wrong + c * reject
     assert r[0, np.unravel_index(risk.argmin(), risk.shape)[1]] > 0
 
@@ -113,17 +117,18 @@ def test_reduction_moves_the_reject_interval_to_a_symmetric_one():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_bound_has_twice_the_steepest_slopes_of_the_loss_cut_at_one(loss, c):
     """Symmetrisation doubles the slopes by u and by r; a margin chosen afterwards doubles them again."""
-    surrogate = Surrogate(loss, tight_b(loss, c), c)
+    phi = LOSSES[loss]
+    surrogate = Surrogate(loss, phi.tight_b(c), c)
     t = np.linspace(-40, 40, 800_001)
-    wrong, reject = phi(loss, t), c * phi(loss, -surrogate.b * t)
+    wrong, reject = phi.value(t), c * phi.value(-surrogate.b * t)
     by_u = (np.diff(wrong)[wrong[1:] <= 1] / np.diff(t)[0]).max()
     by_r = (-np.diff(reject)[reject[:-1] <= 1] / np.diff(t)[0]).max()
     values, lost, m, delta = np.array([7, 30]), np.array([False, True]), 500, 0.05
     of_h, of_r = massart("coupled", values, lost, m)
     for weight, counted in ((0.2, 1.0), (6.0, 6.0)):
-        bound = margin_bound(0.3, surrogate, weight, "coupled", values, lost, m, delta)
-        complexity = 4 * counted * (by_u * (of_h + of_r) + by_r * of_r)
-        assert bound.complexity == pytest.approx(complexity, rel=1e-3)
+        bound = MarginBound(0.3, complexity(surrogate, weight, of_h, of_r), weight, m).at(delta)
+        expected = 4 * counted * (by_u * (of_h + of_r) + by_r * of_r)
+        assert bound.complexity == pytest.approx(expected, rel=1e-3)
         chance = np.sqrt(np.log(np.log2(2 * counted)) / m) + np.sqrt(np.log(2 / delta) / (2 * m))
         assert bound.confidence == pytest.approx(chance)
-        assert bound.total == pytest.approx(0.3 + complexity + chance, rel=1e-3)
+        assert bound.total == pytest.approx(0.3 + expected + chance, rel=1e-3)

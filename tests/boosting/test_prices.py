@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from recuse import AbstentionBoostingClassifier, Costs
-from recuse.boosting.abstention.losses import LOSSES, Surrogate, forced_boundary
+from recuse.boosting.abstention.losses import LOSSES
+from recuse.boosting.abstention.surrogates import Surrogate, forced_boundary
 from recuse.datasets import make_noise_by_feature
 
 ONE_FOR_ALL = {"loss": "exponential", "b": 1.0, "family": "decoupled", "beta": 0.01, "threshold": "calibrated"}
@@ -39,9 +40,9 @@ def test_repricing_knows_what_was_fitted(data):
     exact = AbstentionBoostingClassifier(**ONE_FOR_ALL).fit(X, y)
     before = exact.predict(X, costs=0.3)
     np.testing.assert_array_equal(exact.set_params(loss="logistic", b=None, max_depth=2).predict(X, costs=0.3), before)
-    twin = AbstentionBoostingClassifier(family="chow", beta=0.01).fit(X, y)
-    before = twin.predict(X, costs=0.3)
-    np.testing.assert_array_equal(twin.set_params(loss="exponential").predict(X, costs=0.3), before)
+    ruled = AbstentionBoostingClassifier(family="chow", beta=0.01).fit(X, y)
+    before = ruled.predict(X, costs=0.3)
+    np.testing.assert_array_equal(ruled.set_params(loss="exponential").predict(X, costs=0.3), before)
 
 
 def test_the_bound_is_refused_where_it_does_not_hold(data):

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 from recuse import AbstentionBoostingClassifier
-from recuse.boosting.abstention.losses import LOSSES, Surrogate, calibrated_k
+from recuse.boosting.abstention.losses import LOSSES
+from recuse.boosting.abstention.problem import Problem
 from recuse.boosting.abstention.rounds import beta_max, boost
-from recuse.boosting.abstention.state import Problem, Settings, State
+from recuse.boosting.abstention.settings import Settings
+from recuse.boosting.abstention.state import State
 from recuse.boosting.abstention.stumps import cell_labels
+from recuse.boosting.abstention.surrogates import Surrogate, calibrated_k
 
 from .helpers import every_stump, make_problem, random_data
 
@@ -66,13 +69,12 @@ def test_corrective_boosting_reaches_the_conic_optimum(seed, beta, missing, loss
 def test_objective_never_increases_and_gap_bounds_the_optimum(beta, change, loss, family):
     X, y = random_data(5, m=60, p=3, levels=9)
     problem, _ = make_problem(X, y, 0.15, loss)
-    free = {"free_r": False} if family == "score" else {}
-    settings = Settings(family=family, beta=beta, n_rounds=80, tol=1e-12, **free, **change)
+    settings = Settings(family=family, beta=beta, n_rounds=80, tol=1e-12, **change)
     history = boost(problem, settings).history
     assert (np.diff(history["objective"]) <= 1e-13).all()
     assert (history["dual_gap"] >= -1e-12).all()
     if beta > 0:
-        best = boost(problem, Settings(family=family, beta=beta, corrective=True, tol=1e-10, **free)).objective
+        best = boost(problem, Settings(family=family, beta=beta, corrective=True, tol=1e-10)).objective
         assert (history["dual_gap"] >= history["objective"] - best - 1e-10).all()
         assert (history["objective"] >= best - 1e-10).all()
 
@@ -105,7 +107,7 @@ def test_sharpening_approaches_the_maximum(loss):
     distance = []
     for schedule in [(1.0,), (1.0, 2.0, 4.0), (1.0, 2.0, 4.0, 8.0, 16.0)]:
         problem = Problem(bins, int((y > 0).sum()), np.full(30, 1 / 30), Surrogate(loss, 2.0, k, schedule[-1]))
-        settings = Settings(beta=beta, n_rounds=400, p_schedule=schedule)
+        settings = Settings(beta=beta, n_rounds=400, exponents=schedule)
         ensemble = boost(problem, settings).model
         state = State(problem, settings)
         state.set_weights(ensemble.stumps, ensemble.weights, ensemble.h0, ensemble.r0)
@@ -132,7 +134,7 @@ def test_gradient_matches_finite_differences():
 def test_without_rejector_the_exponential_step_is_adaboosts():
     X, y = random_data(9, m=50, levels=8)
     problem, order = make_problem(X, y, 0.2, "exponential")
-    settings = Settings(family="score", free_h=False, free_r=False, n_rounds=1, tol=0.0)
+    settings = Settings(family="score", intercepts=False, n_rounds=1, tol=0.0)
     ensemble = boost(problem, settings).model
     (stump,), (weight,) = ensemble.stumps, ensemble.weights
     h = ensemble.values[cell_labels(stump, int(problem.bins.n_bins[stump[0]]))[problem.bins.codes[stump[0]]], 0]
@@ -239,9 +241,7 @@ def test_weights_kept_by_multiplication_do_not_drift(loss):
         state.search.sweep(state.w)
         stump, _ = state.search.best()
         sums = state.search.label_sums(stump)
-        eta, dh, dr = state._loops.joint_step(
-            sums, state.family.values, state.surrogate.b, 1.0, 0.0, 0.0, True, True, True
-        )
+        eta, dh, dr = state.loops.joint_step(sums, state.family.values, state.surrogate.b, 1.0, 0.0, 0.0, True, True)
         state.apply(stump, eta, dh, dr)
     kept = state.w.copy()
     state.refresh()
@@ -283,7 +283,7 @@ def test_separable_data_without_penalty_stop():
 def test_the_papers_step_is_guarded(c, gamma):
     X, y = random_data(17, m=60, levels=12)
     problem, _ = make_problem(X, y, c, "exponential")
-    settings = Settings(step="paper", gamma=gamma, beta=0.05, n_rounds=100, free_h=False, free_r=False)
+    settings = Settings(step="paper", gamma=gamma, beta=0.05, n_rounds=100)
     solution = boost(problem, settings)
     assert np.isfinite(solution.model.weights).all()
     assert np.isfinite(solution.objective)
@@ -329,7 +329,7 @@ def test_the_smoothed_maximum_decides_as_bayes_does(loss, c):
 def test_the_smoothed_maximum_is_at_its_optimum_in_the_intercepts(loss):
     X, y = random_data(19, m=60)
     problem, _ = make_problem(X, y, 0.2, loss, b=3.0, p=32.0)
-    settings = Settings(beta=0.02, n_rounds=20, p_schedule=(1.0, 4.0, 32.0))
+    settings = Settings(beta=0.02, n_rounds=20, exponents=(1.0, 4.0, 32.0))
     solution = boost(problem, settings)
     state = State(problem, Settings(beta=0.02))
     state.set_weights(solution.model.stumps, solution.model.weights, solution.model.h0, solution.model.r0)

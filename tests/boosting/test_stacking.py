@@ -9,11 +9,12 @@ from sklearn.model_selection import ShuffleSplit
 from recuse import AbstentionBoostingClassifier
 from recuse.boosting import binning
 from recuse.boosting.abstention import data as preparation
+from recuse.boosting.abstention.chow import BoostedScore
+from recuse.boosting.abstention.data import TrainingSet
 from recuse.boosting.abstention.losses import LOSSES
-from recuse.boosting.abstention.pairs import Twin, inner_parts
 from recuse.boosting.abstention.rounds import boost
-from recuse.boosting.abstention.selection import Data
-from recuse.boosting.abstention.state import Settings
+from recuse.boosting.abstention.settings import Settings
+from recuse.boosting.abstention.stacking import held_out_score, inner_parts, stack_score
 from recuse.boosting.binning import bin_features, code_features
 
 from .helpers import make_problem, random_data
@@ -63,10 +64,10 @@ def test_a_fold_learns_from_scores_that_do_not_know_its_test_cases(monkeypatch, 
     """Whatever the test cases are, the scores of the training cases are the same (at the same penalty)."""
     monkeypatch.setattr(preparation, "FOLDED_ROWS", rows)
     monkeypatch.setattr(binning, "EXACT_ROWS", rows)
-    monkeypatch.setattr(Twin, "favourite", lambda twin, rows: 0)
+    monkeypatch.setattr(BoostedScore, "best_option", lambda score, rows: 0)
     X, y = linear_data(100)
     model = AbstentionBoostingClassifier(family="decoupled", stack="oof", n_rounds=10, cv=cv, random_state=0, **options)
-    data = preparation.prepare(model, X, y, None, with_folds=True)
+    data, _ = preparation.prepare(model, X, y, None, with_folds=True)
     assert len(data.folds) == folds
     train, test = data.folds[0]
     bins = bin_features(X, data.order, None)
@@ -75,23 +76,23 @@ def test_a_fold_learns_from_scores_that_do_not_know_its_test_cases(monkeypatch, 
     scores = []
     for features in (X, X_other):
         other = replace(data, X=features)
-        twin = Twin(other, code_features(features, data.order, bins.cuts), model._recipe(len(y)))
-        scores.append(twin.of_least_loss())
+        boosted = BoostedScore(other, code_features(features, data.order, bins.cuts), model._settings(len(y)))
+        scores.append(stack_score(boosted))
     first, second = (score.inside(train, test) for score in scores)
     np.testing.assert_array_equal(first[train], second[train])
     assert not np.array_equal(scores[0].z[train], scores[1].z[train])  # the scores of the whole do know them
     # The test cases have the score of a model of all training cases.
-    twin = scores[0].twin
-    np.testing.assert_array_equal(first[test], scores[0].of(twin.problem, [(train, test)], 0)[test])
+    boosted = scores[0].boosted
+    np.testing.assert_array_equal(first[test], held_out_score(boosted, boosted.problem, [(train, test)], 0)[test])
 
 
-def test_the_penalty_of_a_score_inside_is_what_other_parts_favour(monkeypatch):
+def test_the_penalty_of_a_score_inside_is_chosen_on_other_parts(monkeypatch):
     X, y = linear_data(100)
     model = AbstentionBoostingClassifier(family="decoupled", stack="start", n_rounds=10, random_state=0)
-    data = preparation.prepare(model, X, y, None, with_folds=True)
-    score = Twin(data, bin_features(X, data.order, None), model._recipe(100)).of_least_loss()
+    data, _ = preparation.prepare(model, X, y, None, with_folds=True)
+    score = stack_score(BoostedScore(data, bin_features(X, data.order, None), model._settings(100)))
     asked = []
-    monkeypatch.setattr(Twin, "favourite", lambda twin, rows: asked.append(rows) or 0)
+    monkeypatch.setattr(BoostedScore, "best_option", lambda score, rows: asked.append(rows) or 0)
     train, test = data.folds[1]
     score.inside(train, test)
     np.testing.assert_array_equal(asked[0], np.setdiff1d(np.arange(100), test))
@@ -102,7 +103,7 @@ def test_inner_parts_hold_out_every_case_and_leave_both_classes(positives):
     n_pos, m = positives, 30
     parts = [np.arange(k, m, 3) for k in range(3)]
     partition = [(np.setdiff1d(np.arange(m), part), part) for part in parts]
-    data = Data(np.zeros((m, 1)), np.arange(m), n_pos, np.ones(m) / m, 0.2, None, partition, partition)
+    data = TrainingSet(np.zeros((m, 1)), np.arange(m), n_pos, np.ones(m) / m, 0.2, None, partition, partition)
     for train, _ in partition:
         inner = inner_parts(data, train)
         if (train < n_pos).sum() < 2:

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from recuse.boosting.abstention.bounds import massart
-from recuse.boosting.abstention.state import Settings, State
-from recuse.boosting.abstention.stumps import FAMILIES, canonical, cell_labels, describe
+from recuse.boosting.abstention.margin_bound import massart
+from recuse.boosting.abstention.settings import Settings
+from recuse.boosting.abstention.state import State
+from recuse.boosting.abstention.stumps import STUMP_FAMILIES, canonical, cell_labels, describe
 from recuse.boosting.binning import bin_features, find_cuts, midpoints
 
 from .helpers import every_stump, make_problem, random_data
@@ -18,7 +19,7 @@ def search_for(X, y, w, family, max_bins=None):
     return state, order
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", STUMP_FAMILIES)
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 @pytest.mark.parametrize("seed", range(15))
 def test_best_stump_equals_brute_force(seed, missing, family):

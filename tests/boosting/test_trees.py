@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from recuse.boosting.abstention.losses import LOSSES, plug_in_pair
-from recuse.boosting.abstention.state import Settings
+from recuse.boosting.abstention.early_stopping import Recorder
+from recuse.boosting.abstention.losses import LOSSES
+from recuse.boosting.abstention.settings import Settings
+from recuse.boosting.abstention.surrogates import plug_in_pair
 from recuse.boosting.abstention.trees import boost_trees
-from recuse.boosting.abstention.tuning import Recorder
 
 from .helpers import make_problem, random_data
 
@@ -17,7 +18,7 @@ def test_trees_descend_and_their_form_repeats_the_training_scores(loss, depth):
     X, y = random_data(0, m=200, levels=15, missing=0.1)
     problem, order = make_problem(X, y, 0.2, loss)
     recorder = Recorder(problem, np.array([30]))
-    solution = boost_trees(problem, Settings(learning_rate=0.3, n_rounds=30), depth, recorder.after_tree)
+    solution = boost_trees(problem, Settings(learning_rate=0.3, n_rounds=30, max_depth=depth), recorder.after_tree)
     trace = solution.history["objective"]
     assert (np.diff(trace) <= 0).all()
     assert trace[-1] < 0.8 * trace[0]
@@ -33,7 +34,7 @@ def test_depth_two_learns_what_no_sum_of_stumps_can():
     flip = rng.random(400) < 0.02
     y[flip] *= -1
     problem, order = make_problem(X, y, 0.2)
-    solution = boost_trees(problem, Settings(learning_rate=0.3, n_rounds=60), 2)
+    solution = boost_trees(problem, Settings(learning_rate=0.3, n_rounds=60, max_depth=2))
     h, r = solution.model.evaluate(X[order])
     assert ((h > 0) == (problem.y > 0)).mean() > 0.95
     assert (r > 0).all()
@@ -42,7 +43,7 @@ def test_depth_two_learns_what_no_sum_of_stumps_can():
 def test_one_score_trees_leave_r_alone():
     X, y = random_data(1, m=100)
     problem, _ = make_problem(X, y)
-    model = boost_trees(problem, Settings(family="score", free_r=False, n_rounds=10, learning_rate=0.3), 2).model
+    model = boost_trees(problem, Settings(family="score", n_rounds=10, learning_rate=0.3, max_depth=2)).model
     assert all((tree.values[:, 1] == 0).all() for tree in model.trees)
 
 

@@ -3,10 +3,9 @@
 from .embedded import EmbeddedRejectSVC
 from .independent import IndependentOneClassSVC
 from .ranking import KSLinearClassifier, RankBoostClassifier
-from .two_step import ChowBoostingClassifier, TwoStepBoostingClassifier
+from .two_step import TwoStepBoostingClassifier
 
 __all__ = [
-    "ChowBoostingClassifier",
     "EmbeddedRejectSVC",
     "IndependentOneClassSVC",
     "KSLinearClassifier",

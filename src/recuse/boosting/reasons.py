@@ -9,31 +9,23 @@ import numpy as np
 from ..arrays import Floats
 from ..base import Evaluation
 from ..labels import to_python
-from .shapes import AdditiveForm
 
 _NAMED = 3  # features named at most
 _WORTH_NAMING = 0.005  # share below which 0 % would be said
 
 
-def explain(model: Any, evaluation: Evaluation) -> list[str]:
-    """One sentence a case; a rejection names the features that argued for it, with their shares."""
-    pair, X = model._pair, evaluation.detail
-    additive = isinstance(pair.form, AdditiveForm)
-    if pair.level is not None:
-        level, boundary = pair.level + pair.threshold, float(pair.boundary(np.zeros(1))[0])
-        contributions = pair.form.contributions(X)[0] if additive else None
-        return explain_score(model, evaluation, -level - boundary, level - boundary, contributions)
-    if not additive:
-        return [_plain(model, h, r) for h, r in zip(evaluation.h, evaluation.r, strict=True)]
-    h, r = pair.form.contributions(pair.inputs(X))
-    start = pair.start(X)
-    if start is not None:
-        h, r = np.column_stack([h, start[0]]), np.column_stack([r, start[1]])
+def explain_contributions(model: Any, evaluation: Evaluation, h: Floats, r: Floats) -> list[str]:
+    """One sentence per case from what each feature adds to h and to r; a rejection names what argued for it."""
     names = feature_names(model, h.shape[1])
     return [
         _accepted(model, score, h[i], names) if accepted else _rejected(r[i], names)
         for i, (score, accepted) in enumerate(zip(evaluation.h, evaluation.accepted, strict=True))
     ]
+
+
+def explain_acceptance(model: Any, evaluation: Evaluation) -> list[str]:
+    """One sentence per case from its acceptance score, for models that are no sum over features."""
+    return [_by_acceptance(model, h, r) for h, r in zip(evaluation.h, evaluation.r, strict=True)]
 
 
 def explain_score(
@@ -108,7 +100,7 @@ def shares(amounts: Floats, names: list[str]) -> str:
     return ", ".join(said)
 
 
-def _plain(model: Any, h: float, r: float) -> str:
+def _by_acceptance(model: Any, h: float, r: float) -> str:
     if r > 0:
         return f"acceptance score {r:.2f} is above 0: {to_python(model.classes_[int(h > 0)])!r}"
     return f"acceptance score {r:.2f} is not above 0"

@@ -54,8 +54,14 @@ PUBLIC = {
 # Stored name -> where the class or function lives now.
 RECORDS = {
     "recuse.saved.AdditiveForm": "recuse.boosting.shapes.AdditiveForm",
-    "recuse.saved.BoostingPair": "recuse.boosting.abstention.pairs.Pair",
-    "recuse.saved.BoostingSurrogate": "recuse.boosting.abstention.losses.Surrogate",
+    "recuse.saved.BoostingChowPair": "recuse.boosting.abstention.pairs.ChowPair",
+    "recuse.saved.BoostingFit": "recuse.boosting.abstention.estimator.FitRecord",
+    "recuse.saved.BoostingLearnedPair": "recuse.boosting.abstention.pairs.LearnedPair",
+    "recuse.saved.BoostingMarginBound": "recuse.boosting.abstention.margin_bound.MarginBound",
+    "recuse.saved.BoostingSettings": "recuse.boosting.abstention.settings.Settings",
+    "recuse.saved.BoostingStackedPair": "recuse.boosting.abstention.pairs.StackedPair",
+    "recuse.saved.BoostingStartedPair": "recuse.boosting.abstention.pairs.StartedPair",
+    "recuse.saved.BoostingSurrogate": "recuse.boosting.abstention.surrogates.Surrogate",
     "recuse.saved.BoostingTree": "recuse.boosting.abstention.trees.Tree",
     "recuse.saved.BoostingTreeForm": "recuse.boosting.abstention.trees.TreeForm",
     "recuse.saved.ExactBoostBoundTerms": "recuse.boosting.exactboost.margin_bound.BoundTerms",

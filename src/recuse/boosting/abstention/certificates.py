@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import xlogy
 
-from ...arrays import Floats
+from .settings import SCORE
 from .state import State
 
 _ROUNDING = 1e-12
@@ -28,15 +27,14 @@ def dual_gap(state: State, objective: float, descent: float) -> float:
         Steepest rate of descent over the whole family, 0 or more.
     """
     settings = state.settings
-    # With the family "score" r is no variable at all.
-    if not (state.multiplicative and settings.free_h and (settings.free_r or settings.family == "score")):
+    # Ordinary stumps have no r whose intercept could be held fixed.
+    if not (state.weights.certified and settings.free_h and (settings.free_r or settings.family == SCORE)):
         return float("nan")
-    beta = settings.beta
-    if beta == 0.0:
+    if settings.beta == 0.0:
         gap = _gap_unpenalised(state, descent)
     else:
-        tau = beta / (beta + descent)
-        gap = _gap_logistic(state, objective, tau) if state.logistic else _gap_exponential(state, objective, tau)
+        tau = settings.beta / (settings.beta + descent)
+        gap = state.weights.gap(objective, tau, _of_the_start(state))
     # At the optimum the terms cancel up to rounding.
     return 0.0 if -_ROUNDING * max(objective, 1.0) < gap < 0.0 else gap
 
@@ -50,34 +48,9 @@ def _of_the_start(state: State) -> float:
 
 
 def _gap_unpenalised(state: State, descent: float) -> float:
+    """Bound against every model of no larger total weight."""
     stumps = list(state.alpha)
     if not stumps:
         return float("inf") if descent > 0 else 0.0
     weights = np.array([state.alpha[stump] for stump in stumps])
     return float(weights @ state.search.derivatives(stumps) + weights.sum() * descent)
-
-
-def _gap_logistic(state: State, objective: float, tau: float) -> float:
-    share = np.array([1.0, 1.0 / state.surrogate.b])
-    total = 0.0
-    for rows in state.blocks():
-        probability = tau * state.growth[rows] / (1.0 + state.growth[rows])
-        entropy = xlogy(probability, probability) + xlogy(1.0 - probability, 1.0 - probability)
-        total += float((state.scale(rows) * entropy).sum(axis=0) @ share)
-    return objective + total - tau * _of_the_start(state)
-
-
-def _gap_exponential(state: State, objective: float, tau: float) -> float:
-    share = np.array([1.0, 1.0 / state.surrogate.b])
-    total = float(state.w.sum(axis=0) @ share)
-    moment = sum(float(_times_log(state.w[rows], state.scale(rows)).sum(axis=0) @ share) for rows in state.blocks())
-    moment -= _of_the_start(state)
-    # Any smaller factor is feasible as well; this one maximises the dual value.
-    tau = min(tau, float(np.exp(-moment / total)))
-    return objective - tau * ((1.0 - np.log(tau)) * total - moment)
-
-
-def _times_log(w: Floats, scale: Floats) -> Floats:
-    """Return w log(w / scale), which is e^u u up to the scale."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(w > 0, xlogy(w, w / scale), 0.0)

@@ -6,23 +6,26 @@ import numpy as np
 
 from ...arrays import Flags, Floats
 from .losses import CLIP
-from .state import Problem, Settings
+from .problem import Problem
+from .state import State
 from .stumps import Coded, Family, cell_labels
 
-_LN2 = np.log(2.0)
+_MAX_ITER = 100
 
 
-def solve_restricted(
-    problem: Problem,
-    stumps: list[Coded],
-    start: Floats,
-    intercepts: tuple[float, float],
-    settings: Settings,
-    family: Family,
-    max_iter: int = 100,
-) -> tuple[Floats, float, float]:
+def correct(state: State) -> None:
+    """Add the best stump of every feature and minimise F over all stumps so far."""
+    beta = state.settings.beta
+    new = [state.search.best_of(f) for f in np.flatnonzero(state.search.found + beta < 0).tolist()]
+    stumps = list(dict.fromkeys([*state.alpha, *new]))
+    start = np.array([state.alpha.get(stump, 0.0) for stump in stumps])
+    state.set_weights(stumps, *solve_restricted(state, stumps, start))
+
+
+def solve_restricted(state: State, stumps: list[Coded], start: Floats) -> tuple[Floats, float, float]:
     """Minimise F over the weights of `stumps` (not negative) and the free intercepts; returns weights, h0 and r0."""
-    h, r = columns(problem, stumps, family)
+    problem, settings, intercepts = state.problem, state.settings, (state.h0, state.r0)
+    h, r = columns(problem, stumps, state.family)
     free = np.array([settings.free_h, settings.free_r])
     constants = np.array([[1.0, 0.0], [0.0, 1.0]])[:, free]
     h = np.hstack([h, np.broadcast_to(constants[0], (len(h), free.sum()))])
@@ -30,14 +33,14 @@ def solve_restricted(
     n = len(stumps)
     bounded = np.arange(h.shape[1]) < n
     x = np.concatenate([start, np.array(intercepts)[free]])
-    x = _projected_newton(_Restricted(problem, h, r, np.where(bounded, settings.beta, 0.0)), x, bounded, max_iter)
+    x = _projected_newton(_Restricted(problem, h, r, np.where(bounded, settings.beta, 0.0)), x, bounded)
     settled = np.array(intercepts)
     settled[free] = x[n:]
     return x[:n], float(settled[0]), float(settled[1])
 
 
 def columns(problem: Problem, stumps: list[Coded], family: Family) -> tuple[Floats, Floats]:
-    """Values of (h, r) of every row under every stump, one column a stump."""
+    """Values of (h, r) of every row under every stump, one column per stump."""
     bins = problem.bins
     labels = np.empty((len(problem.s), len(stumps)), dtype=np.int64)
     for a, stump in enumerate(stumps):
@@ -49,7 +52,7 @@ class _Restricted:
     """F as a function of the weights, with gradient and Hessian."""
 
     def __init__(self, problem: Problem, h: Floats, r: Floats, beta: Floats) -> None:
-        self.loss, self.b = problem.surrogate.loss, problem.surrogate.b
+        self.loss, self.b = problem.surrogate.phi, problem.surrogate.b
         self.s, self.sk = problem.s, problem.s * problem.surrogate.k
         self.u, self.v, self.beta = r - problem.y[:, None] * h, -self.b * r, beta
         self.u0 = self.v0 = np.zeros(len(problem.s))
@@ -58,35 +61,29 @@ class _Restricted:
             self.v0 = -self.b * problem.offset[:, 1]
 
     def value(self, x: Floats) -> float:
+        """F at x."""
         u, v = self._arguments(x)
-        if self.loss == "logistic":
-            u, v = np.logaddexp(0.0, u) / _LN2, np.logaddexp(0.0, v) / _LN2
-        else:
-            u, v = np.exp(u), np.exp(v)
-        return float(self.s @ u + self.sk @ v + self.beta @ x)
+        return float(self.s @ self.loss.value(u) + self.sk @ self.loss.value(v) + self.beta @ x)
 
     def derivatives(self, x: Floats) -> tuple[Floats, Floats]:
-        u, v = (np.exp(t) for t in self._arguments(x))
-        if self.loss == "logistic":
-            u, v = u / (1.0 + u), v / (1.0 + v)
-            curve_u, curve_v = u * (1.0 - u) / _LN2, v * (1.0 - v) / _LN2
-            u, v = u / _LN2, v / _LN2
-        else:
-            curve_u, curve_v = u, v
-        gradient = (self.s * u) @ self.u + (self.sk * v) @ self.v + self.beta
-        hessian = (self.u.T * (self.s * curve_u)) @ self.u + (self.v.T * (self.sk * curve_v)) @ self.v
+        """Gradient and Hessian at x."""
+        u, v = self._arguments(x)
+        gradient = (self.s * self.loss.slope(u)) @ self.u + (self.sk * self.loss.slope(v)) @ self.v + self.beta
+        hessian = (self.u.T * (self.s * self.loss.curvature(u))) @ self.u
+        hessian = hessian + (self.v.T * (self.sk * self.loss.curvature(v))) @ self.v
         return gradient, hessian
 
     def _arguments(self, x: Floats) -> tuple[Floats, Floats]:
+        """U and v of every case."""
         return np.clip(self.u0 + self.u @ x, -CLIP, CLIP), np.clip(self.v0 + self.v @ x, -CLIP, CLIP)
 
 
-def _projected_newton(problem: _Restricted, x: Floats, bounded: Flags, max_iter: int) -> Floats:
+def _projected_newton(problem: _Restricted, x: Floats, bounded: Flags) -> Floats:
     """Newton on the variables off their bound, projected back onto x >= 0, with a backtracking search."""
     value = problem.value(x)
     gradient, hessian = problem.derivatives(x)
     residual = _residual(x, gradient, bounded)
-    for _ in range(max_iter):
+    for _ in range(_MAX_ITER):
         if residual <= 1e-13:
             break
         step = _direction(x, gradient, hessian, bounded)
@@ -112,6 +109,7 @@ def _residual(x: Floats, gradient: Floats, bounded: Flags) -> float:
 
 
 def _direction(x: Floats, gradient: Floats, hessian: Floats, bounded: Flags) -> Floats:
+    """Newton direction of the variables that are off their bound, or would leave it; of limited length."""
     free = ~(bounded & (x <= 1e-12) & (gradient > 0))
     H = hessian[np.ix_(free, free)]
     step = np.zeros_like(x)

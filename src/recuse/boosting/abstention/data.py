@@ -1,8 +1,14 @@
-"""Checks and preparation that the boosting classifiers share: from what the user gives to `Data`."""
+"""The training set: cases checked, labels and prices settled, folds chosen; positives first.
+
+Nothing is stored on the estimator here, so that a fit that fails leaves it as it was; `Inputs.store` does so at the
+end of a fit that succeeds.
+"""
 
 from __future__ import annotations
 
 import reprlib
+from copy import copy
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,101 +17,211 @@ from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
 from sklearn.utils import check_random_state
 
 from ...arrays import Flags, Floats, Indices
-from ...base import RejectOptionMixin
+from ...base import RejectOptionMixin, SettledCosts
 from ...costs import Costs
-from ...labels import preview
+from ...labels import LabelSpace, preview
 from ...parameters import check_weights
 from ...validation import require_known_columns, validate_data
-from .losses import forced_log_odds, reduce_prices
-from .selection import Data
-from .tuning import Prices
+from .prices import Prices, forced_log_odds, reduce_prices
+from .problem import Parts
 
 FOLDED_ROWS = 20_000  # up to here cases are held out in folds, above once
 _FOLDS = 5
 _HELD_OUT = 0.2  # share of the cases held out once, where folds would take too long
 
 
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """What a fit learns of its input: columns, labels and prices."""
+
+    n_features: int
+    feature_names: NDArray[Any] | None
+    labels: LabelSpace
+    costs: SettledCosts
+
+    def store(self, estimator: Any) -> None:
+        """Publish it on an estimator."""
+        estimator.n_features_in_ = self.n_features
+        if self.feature_names is not None:
+            estimator.feature_names_in_ = self.feature_names
+        elif hasattr(estimator, "feature_names_in_"):
+            del estimator.feature_names_in_  # of an earlier fit
+        estimator._store_labels(self.labels)
+        estimator._store_costs(self.costs)
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingSet:
+    """Training cases; `order` puts the positives first, and all columns but X are in that order.
+
+    Attributes
+    ----------
+    X : ndarray of shape (m, p)
+        As given.
+    order : ndarray of int of shape (m,)
+        Indices of X, positives first.
+    n_pos : int
+        Number of positives.
+    s : ndarray of shape (m,)
+        Weights of the reduced symmetric problem, summing to 1.
+    c : float or ndarray of shape (m,)
+        Reject price of the reduced problem.
+    prices : Prices
+        What answers really cost.
+    folds : list of (train, test)
+        Positions in the order, each increasing.
+    partition : list of (train, test)
+        Parts that hold out every case exactly once, for a stacked score; empty where there are none.
+    weight : ndarray of shape (m,)
+        Sample weights as given.
+    log_odds : float
+        Log-odds of the reduced problem above which the positive class is the cheaper answer.
+    """
+
+    X: NDArray[Any]
+    order: Indices
+    n_pos: int
+    s: Floats
+    c: float | Floats
+    prices: Prices
+    folds: Parts
+    partition: Parts = field(default_factory=list)
+    weight: Floats = field(default_factory=lambda: np.ones(1))
+    log_odds: float = 0.0
+
+    @property
+    def highest_price(self) -> float:
+        """The reject price of the reduced problem, the highest where it differs by case."""
+        return float(np.max(self.c))
+
+    @property
+    def y(self) -> Floats:
+        """Labels, -1 or +1."""
+        return np.where(np.arange(len(self.s)) < self.n_pos, 1.0, -1.0)
+
+    @property
+    def tested(self) -> Indices:
+        """Positions that some fold holds out."""
+        return np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *(test for _, test in self.folds)]))
+
+    @property
+    def parts(self) -> list[Indices]:
+        """Held-out cases in parts, each judged by what the others choose: if held out once, halves of each class."""
+        rows = self.tested
+        return [test for _, test in self.folds] if len(self.folds) > 1 else [rows[::2], rows[1::2]]
+
+    def price(self, scores: Floats, rows: Indices) -> float:
+        """Mean price of the answers that scores (h, r) give to some cases."""
+        return self.prices.take(rows).mean(self.y[rows], scores[0, rows], scores[1, rows])
+
+
 def prepare(
     estimator: RejectOptionMixin, X: Any, y: Any, sample_weight: Any, reject_cost: Any = None, *, with_folds: bool
-) -> Data:
+) -> tuple[TrainingSet, Inputs]:
     """Check the cases, settle labels and prices, and put the positives first."""
     if y is None:
         raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+    draft = copy(estimator)  # scikit-learn stores the columns on what it checks
     X, y = validate_data(
-        estimator, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
+        draft, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
     )
-    codes = estimator._fit_labels(y)
-    estimator._require_two_classes()
-    costs = estimator._fit_costs()
+    labels, codes = draft._settle_labels(y)
+    draft._store_labels(labels)
+    draft._require_two_classes()
+    settled = draft._settle_costs(labels.classes)
     weights = check_weights(sample_weight, len(codes))
     weights = weights / weights.max()  # the sum of the largest floats is infinite
-    require_known_columns(estimator, X, weights)
+    require_known_columns(draft, X, weights)
+    order, n_pos = _positives_first(codes, weights, labels.classes)
+    reject = _check_reject_cost(reject_cost, len(codes))
+    cases = _Cases(X, order, n_pos, weights[order], None if reject is None else reject[order])
+    inputs = Inputs(X.shape[1], getattr(draft, "feature_names_in_", None), labels, settled)
+    return _priced(cases, settled.oriented, *_make_folds(estimator, cases, with_folds)), inputs
+
+
+@dataclass(frozen=True, eq=False)
+class _Cases:
+    """Checked cases before prices and folds; weights, and reject prices by case if any, positives first."""
+
+    X: NDArray[Any]
+    order: Indices
+    n_pos: int
+    weight: Floats
+    reject_cost: Floats | None
+
+    @property
+    def positive(self) -> Flags:
+        """Which cases are positive."""
+        return np.arange(len(self.order)) < self.n_pos
+
+
+def _positives_first(codes: Indices, weights: Floats, classes: NDArray[Any]) -> tuple[Indices, int]:
+    """Order of the cases of positive weight, and the number of positives among them."""
     present = weights > 0
     order = np.concatenate([np.flatnonzero(present & (codes == 1)), np.flatnonzero(present & (codes == 0))])
     n_pos = int((present & (codes == 1)).sum())
     if n_pos in (0, len(order)):
         raise ValueError(
             f"Only cases of one class have a positive sample_weight: a classifier needs cases of both classes "
-            f"{preview(estimator.classes_)}."
+            f"{preview(classes)}."
         )
-    return _priced(
-        estimator, X, order, n_pos, weights[order], costs, _by_case(reject_cost, len(codes), order), with_folds
+    return order, n_pos
+
+
+def _priced(cases: _Cases, costs: Costs, folds: Parts, partition: Parts) -> TrainingSet:
+    """Reduce the prices to a symmetric problem."""
+    if cases.reject_cost is None:
+        reject = np.where(cases.positive, costs.reject_positive, costs.reject_negative)
+        reduction = reduce_prices(costs.fp, costs.fn, costs.reject_negative, costs.reject_positive)
+    else:
+        reject = cases.reject_cost
+        reduction = reduce_prices(costs.fp, costs.fn, reject, reject)
+    s = cases.weight * np.where(cases.positive, reduction.weight_positive, reduction.weight_negative)
+    prices = Prices(*np.zeros((3, 0)))  # without folds nothing is chosen by price
+    if folds:
+        prices = Prices(np.where(cases.positive, costs.fn, costs.fp), reject, cases.weight)
+    return TrainingSet(
+        X=cases.X,
+        order=cases.order,
+        n_pos=cases.n_pos,
+        s=s / s.sum(),
+        c=reduction.c if isinstance(reduction.c, np.ndarray) else float(reduction.c),
+        prices=prices,
+        folds=folds,
+        partition=partition,
+        weight=cases.weight,
+        log_odds=forced_log_odds(costs.fp, costs.fn, reduction),
     )
 
 
-def _priced(
-    estimator: Any,
-    X: NDArray[Any],
-    order: Indices,
-    n_pos: int,
-    weight: Floats,
-    costs: Costs,
-    reject_cost: Floats | None,
-    with_folds: bool,
-) -> Data:
-    """Reduce the prices to a symmetric problem, and choose the folds."""
-    positive = np.arange(len(order)) < n_pos
-    if reject_cost is None:
-        reject = np.where(positive, costs.reject_positive, costs.reject_negative)
-        reduction = reduce_prices(costs.fp, costs.fn, costs.reject_negative, costs.reject_positive)
-    else:
-        reject = reject_cost
-        reduction = reduce_prices(costs.fp, costs.fn, reject, reject)
-    log_odds = forced_log_odds(costs.fp, costs.fn, reduction)
-    s = weight * np.where(positive, reduction.weight_positive, reduction.weight_negative)
-    folds, partition, prices = [], [], Prices(*np.zeros((3, 0)))
-    if with_folds:  # else nothing is chosen by price
-        folds = make_folds(estimator, order, n_pos, len(X))
-        partition = make_partition(estimator, order, n_pos, folds)
-        prices = Prices(np.where(positive, costs.fn, costs.fp), reject, weight)
-    c = reduction.c if isinstance(reduction.c, np.ndarray) else float(reduction.c)
-    return Data(X, order, n_pos, s / s.sum(), c, prices, folds, partition, weight, log_odds)
+def _make_folds(estimator: Any, cases: _Cases, wanted: bool) -> tuple[Parts, Parts]:
+    """Held-out parts, and parts that hold out every case exactly once."""
+    if not wanted:
+        return [], []
+    cv, random_state = getattr(estimator, "cv", None), estimator.random_state
+    folds = _folds(cases, cv, random_state)
+    return folds, _partition(cases, folds, cv, random_state)
 
 
-def make_folds(estimator: Any, order: Indices, n_pos: int, n_rows: int) -> list[tuple[Indices, Indices]]:
+def _folds(cases: _Cases, cv: Any, random_state: Any) -> Parts:
     """Held-out parts, as positions in the order: `cv` of the estimator, else five folds, or one split if large.
 
     `cv` splits the rows as they were given; cases of weight 0 are in no part.
     """
-    rare = min(n_pos, len(order) - n_pos)
+    order, positive = cases.order, cases.positive
+    rare = min(cases.n_pos, len(order) - cases.n_pos)
     if rare < 2:
         raise ValueError(
             f"Choosing by held-out cost needs two cases of each class at least; the rarer has {rare}. Give beta, "
             "family and threshold explicitly, or more cases."
         )
-    random = check_random_state(estimator.random_state)
-    positive = np.arange(len(order)) < n_pos
-    cv = getattr(estimator, "cv", None)
+    random = check_random_state(random_state)
     if cv is None and len(order) > FOLDED_ROWS:
         parts = [train_test_split(np.arange(len(order)), test_size=_HELD_OUT, stratify=positive, random_state=random)]
     elif cv is None:
         parts = _stratified(order, positive, min(_FOLDS, rare), random)
     else:
-        position = np.full(n_rows, -1)
-        position[order] = np.arange(len(order))
-        truth = np.zeros(n_rows, dtype=bool)
-        truth[order] = positive
-        parts = [(position[a], position[b]) for a, b in check_cv(cv, truth, classifier=True).split(truth, truth)]
+        parts = _given_parts(cases, cv)
     folds = [(np.sort(train[train >= 0]), np.sort(test[test >= 0])) for train, test in parts]
     for i, (train, test) in enumerate(folds):
         if len(test) == 0 or len(set(positive[train].tolist())) < 2:
@@ -116,31 +232,41 @@ def make_folds(estimator: Any, order: Indices, n_pos: int, n_rows: int) -> list[
     return folds
 
 
-def make_partition(
-    estimator: Any, order: Indices, n_pos: int, folds: list[tuple[Indices, Indices]]
-) -> list[tuple[Indices, Indices]]:
+def _given_parts(cases: _Cases, cv: Any) -> list[tuple[Any, Any]]:
+    """The user's split of the rows as given, as positions in the order; -1 for cases of weight 0."""
+    order, n_rows = cases.order, len(cases.X)
+    position = np.full(n_rows, -1)
+    position[order] = np.arange(len(order))
+    truth = np.zeros(n_rows, dtype=bool)
+    truth[order] = cases.positive
+    return [(position[a], position[b]) for a, b in check_cv(cv, truth, classifier=True).split(truth, truth)]
+
+
+def _partition(cases: _Cases, folds: Parts, cv: Any, random_state: Any) -> Parts:
     """Parts that hold out every case exactly once, as a stacked score needs: the folds themselves where they do so.
 
     Where the folds are ours but a single split, five others; where they are the user's, none.
     """
+    order, n_pos = cases.order, cases.n_pos
     if (np.bincount(np.concatenate([test for _, test in folds]), minlength=len(order)) == 1).all():
         return folds
-    if getattr(estimator, "cv", None) is not None:
+    if cv is not None:
         return []
-    positive = np.arange(len(order)) < n_pos
     n = min(_FOLDS, n_pos, len(order) - n_pos)
-    parts = _stratified(order, positive, n, check_random_state(estimator.random_state))
+    parts = _stratified(order, cases.positive, n, check_random_state(random_state))
     return [(np.sort(train), np.sort(test)) for train, test in parts]
 
 
 def _stratified(order: Indices, positive: Flags, n: int, random: Any) -> list[tuple[Any, Any]]:
+    """Stratified folds as positions in the order."""
     # Rows in the order they came, so that a shuffle of the classes does not change the folds.
     rank = np.argsort(order)
     folds = StratifiedKFold(n, shuffle=True, random_state=random)
     return [(rank[train], rank[test]) for train, test in folds.split(rank, positive[rank])]
 
 
-def _by_case(reject_cost: Any, n: int, order: Indices) -> Floats | None:
+def _check_reject_cost(reject_cost: Any, n: int) -> Floats | None:
+    """Return the reject prices by case as floats; refuse what is no price."""
     if reject_cost is None:
         return None
     try:
@@ -149,6 +275,6 @@ def _by_case(reject_cost: Any, n: int, order: Indices) -> Floats | None:
         prices = np.full(0, np.nan)
     if prices.shape != (n,) or not (np.isfinite(prices) & (prices > 0)).all():
         raise ValueError(
-            f"reject_cost must hold {n} finite prices greater than 0, one a case; got {reprlib.repr(reject_cost)}."
+            f"reject_cost must hold {n} finite prices greater than 0, one per case; got {reprlib.repr(reject_cost)}."
         )
-    return prices[order]
+    return prices

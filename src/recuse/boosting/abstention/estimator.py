@@ -2,42 +2,67 @@
 
 from __future__ import annotations
 
-import copy
-import warnings
-from collections.abc import Iterator
-from dataclasses import replace
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ...base import Evaluation, RejectOptionMixin
+from ...base import Evaluation, RejectOptionMixin, warn_not_converged
 from ...costs import Costs, as_costs
 from ...parameters import check_choice, check_count, check_number, check_share, check_switch, n_threads
 from ...validation import validate_data
-from ..binning import Bins, bin_features, resolve_bins
+from ..binning import resolve_bins
 from ..bounds import GeneralizationBound
 from ..shapes import AdditiveForm
-from .bounds import empirical_maximum, margin_bound
-from .data import prepare
-from .losses import LOSSES, calibrated_k, forced_log_odds, reduce_prices
-from .pairs import CHOW, Fitted, Recipe, Twin, chow_level, fit_pair, is_separated
+from .candidates import Candidate
+from .chow import CHOW
+from .data import Inputs, TrainingSet, prepare
+from .losses import LOSSES
+from .margin_bound import MarginBound, complexity, empirical_maximum, massart
+from .pairs import ChowPair, LearnedPair, PriceChange, StartedPair
+from .prices import Reduction, forced_log_odds, reduce_prices
 from .rounds import STEPS
-from .selection import Data, choose
-from .tuning import scores_on
+from .search import FAMILIES, search
+from .selection import choose, held_out_means
+from .settings import PAPER, Settings
+from .stacking import STACKS
+from .surrogates import SURROGATES
 
-FAMILIES = ("auto", "coupled", "decoupled", CHOW)
-SURROGATES = ("sum", "max")
-STACKS = (None, "oof", "start")
 THRESHOLDS = ("tuned", "calibrated")
 _DEEPEST = 10
 
 
+@dataclass(frozen=True, eq=False)
+class FitRecord:
+    """What a fit was given, whatever the parameters are set to later.
+
+    Attributes
+    ----------
+    settings : Settings
+        The parameters, resolved.
+    by_case : bool
+        Whether reject prices were given case by case.
+    equal_weights : bool
+        Whether all cases weighed the same.
+    price : float
+        Reject price of the reduced problem, the highest where it differs by case.
+    k : float
+        Weight of the rejection term in the surrogate, the largest where it differs by case.
+    """
+
+    settings: Settings
+    by_case: bool
+    equal_weights: bool
+    price: float
+    k: float
+
+
 class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
-    """Boosting with abstention: learns together whom to answer and what.
+    """Boosting with abstention: learns which class to answer and when to reject, together.
 
     Each round adds an abstention stump, which answers no, answers yes or rejects on three intervals of one feature, to
     a pair of scores (h, r). A case is rejected when r <= 0, else answered by the sign of h. Minimised is
@@ -59,12 +84,13 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     family : {"auto", "coupled", "decoupled", "chow"}, default="auto"
         - "coupled": the paper's stumps, each answers and rejects.
         - "decoupled": stumps that answer, and intervals that only reject or only accept.
-        - "chow": the twin, boosted stumps for h alone and Chow's rule |h| <= ln((1 - c)/c).
-        - "auto": the twin, unless a decoupled pair, by itself or started from the twin, is cheaper on held-out cases
+        - "chow": boosted stumps for h alone, and Chow's rule: rejected when |h| <= ln((1 - c)/c).
+        - "auto": "chow", unless a decoupled pair, by itself or started from that score, is cheaper on held-out cases
           by more than two standard errors.
     stack : {None, "oof", "start"}, default=None
-        Whether the family contains the confidence rule too. "oof" adds the out-of-fold score of the twin as one
-        more feature; "start" adds the stumps to the pair that this score calls for. With "auto", both are decided.
+        Whether the family contains the confidence rule too. "oof" adds the out-of-fold score of boosted stumps as
+        one more feature; "start" adds the stumps to the pair that this score calls for. With family "auto" and None,
+        "start" is tried as well.
     n_rounds : int, default=200
         Rounds of boosting.
     beta : "auto" or float, default="auto"
@@ -76,12 +102,13 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         More than 1, up to 10, boosts trees whose leaves hold pairs of scores; beta is then the least gain of a split
         ("auto" is 0), and the number of rounds is chosen on held-out cases.
     max_bins : "auto", int or None, default="auto"
-        Quantile bins of a feature, at most 255; None looks at every distinct value. "auto" does so up to 20,000 cases.
+        Quantile bins of a feature, at most 255; None cuts between all distinct values. "auto" does so up to 20,000
+        cases.
     step : {"joint", "line", "paper"}, default="joint"
-        Move a stump's weight and both intercepts at once; its weight alone and then the intercepts; or
+        Move a stump's weight and both intercepts at once; its weight alone and then the intercepts; or its weight
         by the formula printed in the paper, without intercepts (for reproduction; see `gamma`).
     gamma : float, default=0.0
-        Added to r of every stump of the family "coupled"; the other families take none. With step "joint" the
+        Added to r of every stump of the family "coupled"; the other families have none. With step "joint" the
         intercept of r makes up for it, and the optimum is the same.
     b : float, optional
         Factor of r in the rejection term; by default the largest that keeps the sum an upper bound of the
@@ -89,14 +116,14 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     corrective : bool, default=False
         Optimise the weights of all stumps in every round: a certified optimum, for small data.
     early_stopping : bool, default=False
-        Choose the number of rounds, at most `n_rounds`, on held-out cases, and boost on a fold no longer than 30 rounds
-        after its held-out loss was least. Needs a number for `beta`.
+        Choose the number of rounds, at most `n_rounds`, on held-out cases; boosting on a fold ends when its held-out
+        loss has not fallen for 30 rounds. Needs a number for `beta`.
     threshold : {"tuned", "calibrated"}, default="tuned"
-        Where r is cut: where held-out cases cost least, or at 0, where the theory puts it.
+        Threshold of r: where held-out cases cost least, or 0, where the theory puts it.
     cv : int, splitter or iterable, optional
         How cases are held out; by default five stratified folds, above 20,000 cases one fifth once. A stacked score
-        needs every case held out exactly once: it takes five folds of its own above 20,000 cases, while a `cv` that
-        does otherwise is refused with `stack`, and with "auto" leaves only the unstacked pair to choose.
+        needs every case held out exactly once: above 20,000 cases it uses five folds of its own, while a `cv` that
+        does otherwise is refused with `stack`, and with family "auto" leaves out the pair started from the score.
     tol : float, default=1e-6
         Stop when no stump changes the objective at a rate greater than this.
     pos_label : label, optional
@@ -121,26 +148,26 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     shape_functions_ : list of ShapeFunction
         For each feature used, what it adds to h and r; not for trees. A stacked score is the feature after the last.
     score_functions_ : list of ShapeFunction
-        The same for the twin's score, where it is stacked.
+        The same for the stacked score, where there is one.
     beta_ : float
         Penalty used.
     threshold_ : float
-        Taken off the boosted r.
+        What is taken off the boosted r.
     objective_ : float
         Final value of the objective above.
     residual_ : float
         Largest violation of its optimality conditions.
     dual_gap_ : float
-        Bound of the distance to the optimum; NaN where none is known (trees, "max", "paper"). At beta=0 it bounds the
-        distance to the best model whose weights add up to no more than these, and is infinite without stumps.
+        Upper bound of the distance to the optimum; NaN where none is known (trees, "max", "paper"). At beta=0 it bounds
+        the distance to the best model whose weights add up to no more than these, and is infinite without stumps.
     history_ : dict of ndarray
         Objective, gap and violation by round.
     n_iter_ : int
         Rounds used.
     held_out_costs_ : dict
-        Mean price on held-out cases of everything "auto" considered.
+        Mean price on held-out cases of every candidate, by the names of `family_`.
     candidates_ : dict
-        The fitted pairs it considered; each has ``evaluate(X)``, which returns h and r.
+        The fitted pairs of all candidates; each has ``evaluate(X)``, which returns h and r.
     classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
         As in every reject-option classifier.
 
@@ -230,28 +257,22 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        data = prepare(self, X, y, sample_weight, reject_cost, with_folds=self._needs_held_out())
-        self._check_prices_fit(reject_cost)
-        self._check_stack_fits(data)
-        recipe = self._recipe(len(data.s))
-        self._fitted_with: dict[str, Any] = {
-            "loss": self.loss,
-            "b": recipe.b,
-            "surrogate": self.surrogate,
-            "step": self.step,
-            "max_depth": recipe.max_depth,
-            "by_case": reject_cost is not None,
-            "uniform": bool(np.ptp(data.weight) <= 1e-12 * data.weight.max()),
-        }
-        self._store(self._fit_best(data, recipe), data, recipe)
-        self._warn(recipe)
+        needs = self._needs_held_out()
+        training, inputs = prepare(self, X, y, sample_weight, reject_cost, with_folds=needs)
+        self._check_combination_with(training, by_case=reject_cost is not None)
+        settings = self._settings(len(training.s))
+        candidates = search(training, settings, self.family, self.stack)
+        chosen = choose(candidates, training)
+        self._store(inputs, training, candidates, chosen, _fit_record(settings, training, chosen, reject_cost))
+        self._warn()
         return self
 
     def _check_parameters(self) -> None:
+        """Refuse parameters that are out of range, or do not go together."""
         check_choice("loss", self.loss, LOSSES)
         check_choice("surrogate", self.surrogate, SURROGATES)
         check_choice("family", self.family, FAMILIES)
-        check_choice("stack", self.stack, STACKS)
+        check_choice("stack", self.stack, (None, *STACKS))
         check_choice("step", self.step, STEPS)
         check_choice("threshold", self.threshold, THRESHOLDS)
         check_count("n_rounds", self.n_rounds, least=0)
@@ -271,6 +292,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self._check_combinations()
 
     def _check_combinations(self) -> None:
+        """Refuse parameters that do not go together."""
         if self.corrective and self.family == CHOW:
             raise ValueError("corrective=True needs a pair of scores: family='coupled' or 'decoupled'.")
         if self.early_stopping and self.max_depth == 1 and isinstance(self.beta, str):
@@ -280,126 +302,81 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             )
         if self.gamma > 0 and self.family != "coupled":
             raise ValueError(f"gamma > 0 belongs to the paper's stumps, family='coupled'; got family={self.family!r}.")
-        if self.corrective and (self.surrogate == "max" or self.max_depth > 1 or self.step == "paper"):
+        if self.corrective and (SURROGATES[self.surrogate] or self.max_depth > 1 or self.step == PAPER):
             raise ValueError("corrective=True needs surrogate='sum', max_depth=1 and step='joint' or 'line'.")
-        if self.stack == "start" and (self.surrogate == "max" or self.step == "paper"):
+        if self.stack == "start" and (SURROGATES[self.surrogate] or self.step == PAPER):
             raise ValueError("stack='start' needs surrogate='sum' and step='joint' or 'line'.")
 
-    def _check_prices_fit(self, reject_cost: Any) -> None:
-        if reject_cost is not None and (self.family in ("auto", CHOW) or self.stack == "start"):
+    def _check_combination_with(self, training: TrainingSet, *, by_case: bool) -> None:
+        """Refuse parameters that do not go with the training set."""
+        if by_case and (self.family in ("auto", CHOW) or self.stack == "start"):
             raise ValueError(
                 f"reject_cost by case does not go with family={self.family!r}, stack={self.stack!r}: Chow's rule would "
                 "need the price of every new case. Use family='coupled' or 'decoupled' and stack=None or 'oof'."
             )
-
-    def _check_stack_fits(self, data: Data) -> None:
-        if self.stack is not None and self.family != CHOW and not data.partition:
+        if self.stack is not None and self.family != CHOW and not training.partition:
             raise ValueError(
                 f"stack={self.stack!r} needs a held-out score of every case, but the test parts of cv do not "
                 "hold out every case exactly once. Use folds, such as cv=5."
             )
 
     def _needs_held_out(self) -> bool:
+        """Whether anything is chosen on held-out cases, or a score is stacked."""
         open_choices = self.beta == "auto" or self.early_stopping or self.max_depth > 1 or self.family == "auto"
         tuned = self.threshold == "tuned" and self.family != CHOW
         return bool(open_choices or tuned or self.stack is not None)
 
-    def _recipe(self, n_rows: int) -> Recipe:
-        """Return the parameters, resolved."""
+    def _settings(self, n_rows: int) -> Settings:
+        """The parameters, resolved; each candidate puts in its own family of stumps."""
         rate = (1.0 if self.max_depth == 1 else 0.1) if self.learning_rate is None else float(self.learning_rate)
-        return Recipe(
+        chooses_rounds = bool(self.early_stopping) or self.max_depth > 1
+        automatic = isinstance(self.beta, str)
+        return Settings(
             loss=self.loss,
-            surrogate=self.surrogate,
+            exponents=SURROGATES[self.surrogate],
             b=None if self.b is None else float(self.b),
+            gamma=float(self.gamma),
             n_rounds=int(self.n_rounds),
-            beta=None if isinstance(self.beta, str) else float(self.beta),
+            beta=0.0 if automatic else float(self.beta),
             learning_rate=rate,
             max_depth=int(self.max_depth),
             max_bins=resolve_bins(self.max_bins, n_rows),
             step=self.step,
-            gamma=float(self.gamma),
-            corrective=self.corrective,
-            early_stopping=self.early_stopping,
+            corrective=bool(self.corrective),
+            tune_beta=automatic and not chooses_rounds,
+            tune_rounds=chooses_rounds,
             tune_threshold=self.threshold == "tuned",
             tol=float(self.tol),
             n_threads=n_threads(self.n_jobs),
         )
 
-    def _fit_best(self, data: Data, recipe: Recipe) -> Fitted:
-        """Fit what was asked for; of several, the one that held-out cases favour."""
-        # Trees take bins only: every distinct value of every feature would be a histogram of its own in each node.
-        max_bins = recipe.max_bins if recipe.max_depth == 1 else recipe.max_bins or 255
-        bins = bin_features(data.X, data.order, max_bins, data.weight)
-        candidates = list(self._candidates(data, bins, recipe))
-        costs = {fitted.name: fitted.held_out_cost(data) for fitted in candidates}
-        weight = data.prices.weight[data.tested] if data.folds else None
-        self.held_out_costs_ = {
-            name: float(weight @ cost / weight.sum())
-            for name, cost in costs.items()
-            if cost is not None and weight is not None
-        }
-        self.candidates_ = {fitted.name: fitted.pair for fitted in candidates}
-        return choose(candidates, data) if len(candidates) > 1 else candidates[0]
-
-    def _candidates(self, data: Data, bins: Bins, recipe: Recipe) -> Iterator[Fitted]:
-        """Fit everything to choose from, the twin first."""
-        auto = self.family == "auto"
-        twin = Twin(data, bins, recipe) if auto or self.family == CHOW or self.stack is not None else None
-        if twin is not None and self.family in ("auto", CHOW):
-            yield twin.of_least_price()
-        pairs = [(self.family, self.stack)] if self.family in ("coupled", "decoupled") else []
-        if auto:
-            pairs = [("decoupled", self.stack)]
-            if self.stack is None and self.surrogate == "sum" and self.step != "paper" and data.partition:
-                pairs.append(("decoupled", "start"))
-        score = twin.of_least_loss() if twin is not None and any(stack for _, stack in pairs) else None
-        for family, stack in pairs:
-            yield fit_pair(data, bins, recipe, family, stack, score)
-
-    def _store(self, fitted: Fitted, data: Data, recipe: Recipe) -> None:
-        solution, pair = fitted.solution, fitted.pair
-        self._pair = pair
-        self._surrogate = fitted.problem.surrogate
-        self._price = float(np.max(data.c))
-        self.family_ = fitted.name
-        self.beta_ = fitted.beta
+    def _store(
+        self, inputs: Inputs, training: TrainingSet, candidates: list[Candidate], chosen: Candidate, fit: FitRecordRecord
+    ) -> None:
+        """Publish a fit; nothing is stored before everything is known."""
+        pair, boosted = chosen.pair, chosen.boosted
+        bound = _margin_bound(chosen, fit.settings)
+        separated = boosted.beta == 0.0 and chosen.separates
+        inputs.store(self)
+        self._publish(boosted.solution)
+        self._pair, self._fit, self._bound, self._separated = pair, fit, bound, separated
+        self.held_out_costs_ = held_out_means(candidates, training)
+        self.candidates_ = {candidate.name: candidate.pair for candidate in candidates}
+        self.family_ = chosen.name
+        self.beta_ = boosted.beta
         self.threshold_ = pair.threshold
-        self.objective_ = solution.objective
-        self.residual_ = solution.residual
-        self.n_iter_ = solution.n_iter
-        self.history_ = solution.history
-        self.converged_ = solution.converged
-        self.dual_gap_ = float(solution.history["dual_gap"][-1]) if "dual_gap" in solution.history else float("nan")
-        self.stumps_ = fitted.stumps
-        additive = isinstance(pair.form, AdditiveForm)
-        self.weights_ = solution.model.weights if additive else np.zeros(0)
+        history = boosted.solution.history
+        self.history_ = history
+        self.converged_ = boosted.solution.converged
+        self.dual_gap_ = float(history["dual_gap"][-1]) if "dual_gap" in history else float("nan")
+        self.stumps_ = boosted.stumps
+        self.weights_ = boosted.solution.model.weights if isinstance(pair.form, AdditiveForm) else np.zeros(0)
         self.intercept_ = (pair.form.h0, pair.form.r0)
-        for name in ("shape_functions_", "score_functions_"):
-            self.__dict__.pop(name, None)
-        if isinstance(pair.form, AdditiveForm):
-            self.shape_functions_ = pair.form.shapes
-        if isinstance(pair.twin, AdditiveForm):
-            self.score_functions_ = pair.twin.shapes
-        self._separated = fitted.beta == 0.0 and is_separated(fitted)
-        self._bound = self._bound_inputs(fitted, recipe) if fitted.name in ("coupled", "decoupled") else None
-
-    def _bound_inputs(self, fitted: Fitted, recipe: Recipe) -> dict[str, Any] | None:
-        """What `generalization_bound` needs to remember of the training cases."""
-        problem, pair = fitted.problem, fitted.pair
-        if not isinstance(pair.form, AdditiveForm):
-            return None
-        h, r = scores_on(fitted.solution.model, problem)
-        r -= pair.threshold
-        m, n_bins = len(problem.s), problem.bins.n_bins
-        return {
-            "empirical": empirical_maximum(problem.surrogate, problem.n_pos, problem.s, h, r),
-            "surrogate": problem.surrogate,
-            "total_weight": float(self.weights_.sum() + abs(pair.form.h0) + abs(pair.form.r0 - pair.threshold)),
-            # Bins placed by the same sample could have been anywhere between its values.
-            "n_values": n_bins.copy() if recipe.max_bins is None else np.full_like(n_bins, m),
-            "has_missing": problem.bins.has_missing,
-            "m": m,
-        }
+        for name, form in (("shape_functions_", pair.form), ("score_functions_", pair.score)):
+            if isinstance(form, AdditiveForm):
+                setattr(self, name, form.shapes)
+            elif hasattr(self, name):
+                delattr(self, name)  # of an earlier fit
 
     def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
         """Bound the expected abstention loss by Corollary 3 of the paper: a diagnostic, usually far above 1.
@@ -413,55 +390,45 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_share("delta", delta)
-        known = self._fitted_with
+        fit = self._fit
         if self._bound is None or not self.costs_.symmetric or self.costs_.fp != 1.0:
             raise ValueError(
                 "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, at unit error prices and "
-                f"the prices of fit; this model is {self.family_!r} with max_depth={known['max_depth']} and "
+                f"the prices of fit; this model is {self.family_!r} with max_depth={fit.settings.max_depth} and "
                 f"{self.costs_!r}."
             )
-        if known["by_case"] or not known["uniform"]:
+        if fit.by_case or not fit.equal_weights:
             raise ValueError("The bound is for a sample of equal weights and one reject price: fit without others.")
-        k = float(np.max(self._surrogate.k))
-        if k < self._price - 1e-12:
+        if fit.k < fit.price - 1e-12:
             raise ValueError(
-                f"The bound needs a loss above the cost, but the rejection term weighs k={k:g} at the reject price "
-                f"c={self._price:g}. Fit with a smaller b, or with the default b=None."
+                f"The bound needs a loss above the cost, but the rejection term weighs k={fit.k:g} at the reject price "
+                f"c={fit.price:g}. Fit with a smaller b, or with the default b=None."
             )
-        return margin_bound(**self._bound, family=self.family_, delta=delta)
+        return self._bound.at(delta)
 
-    def _warn(self, recipe: Recipe) -> None:
+    def _warn(self) -> None:
+        """Warn of a fit that did not reach an optimum."""
         if self._separated:
-            warnings.warn(
+            warn_not_converged(
                 "The classes are separated and nothing limits the weights (beta=0): they would grow without end. "
-                f"Stopped at objective {self.objective_:.3g} after {self.n_iter_} rounds. Give beta a positive value.",
-                ConvergenceWarning,
-                stacklevel=3,
+                f"Stopped at objective {self.objective_:.3g} after {self.n_iter_} rounds",
+                "Give beta a positive value.",
             )
-        elif recipe.corrective and not self.converged_:
-            warnings.warn(
+        elif self.corrective and not self.converged_:
+            warn_not_converged(
                 f"corrective boosting stopped after {self.n_iter_} rounds at residual {self.residual_:.3g}, above "
-                f"tol={self.tol:g}. Raise n_rounds or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
+                f"tol={self.tol:g}",
+                "Raise n_rounds or tol.",
             )
-
-    def _validated(self, X: Any) -> NDArray[Any]:
-        check_is_fitted(self)
-        checked: NDArray[Any] = validate_data(
-            self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
-        )
-        return checked
 
     def _evaluate(self, X: Any) -> Evaluation:
-        X = self._validated(X)
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
         h, r = self._pair.evaluate(X, n_threads(self.n_jobs))
         return Evaluation(h, r, detail=X)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        from ..reasons import explain
-
-        return explain(self, evaluation)
+        return self._pair.explain(self, evaluation)
 
     def predict(self, X: Any, *, costs: Costs | float | None = None) -> NDArray[Any]:
         """Answer each case with a class, or with ``reject_label_``.
@@ -481,7 +448,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         """Return a fitted copy that answers at other prices, without a new fit.
 
         With the exponential loss and a fixed b, a change of the reject price only shifts r, so one fit holds
-        the answers at every price (with ``threshold="calibrated"``, and `beta` scaled along). The twin's score
+        the answers at every price (with ``threshold="calibrated"``, and `beta` scaled along). A score with Chow's rule
         serves every price as well. Both need prices whose ratio between the classes stays what it was, and neither
         goes with ``fit(reject_cost=...)``.
 
@@ -491,39 +458,34 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             The new prices.
         """
         check_is_fitted(self)
-        # What fit was given, whatever the parameters were set to since.
-        chow, known = self._pair.level is not None, self._fitted_with
-        if known["by_case"]:
-            raise ValueError("A model fitted with reject_cost by case has no one price to change: fit again.")
-        plain_sum = known["loss"] == "exponential" and known["b"] is not None and known["surrogate"] == "sum"
-        shifts = plain_sum and known["max_depth"] == 1 and known["step"] != "paper" and self._pair.stack != "start"
-        if not chow and not shifts:
-            raise ValueError(
-                "Only loss='exponential' with a fixed b (such as b=1.0) and step='joint' or 'line', or family='chow', "
-                f"answers at other prices than those of fit; this model has loss={known['loss']!r}, b={known['b']!r}, "
-                f"step={known['step']!r}, max_depth={known['max_depth']}, family {self.family_!r}."
-            )
-        other = copy.copy(self)
+        self._check_repriceable()
+        other = copy(self)
         other.costs = other.costs_ = as_costs(costs)
         other.costs_.require_rejecting_pays()
         oriented, before = other._oriented_costs(), self._oriented_costs()
-        new, old = (_reduced(prices) for prices in (oriented, before))
+        new, old = _reduced(oriented), _reduced(before)
         if not np.isclose(new.weight_positive / new.weight_negative, old.weight_positive / old.weight_negative):
             raise ValueError(
                 f"costs={costs!r} weigh the two classes differently from the prices of fit, {self.costs_!r}: fit again."
             )
-        other._price = float(new.c)
         log_odds = forced_log_odds(oriented.fp, oriented.fn, new)
+        other._pair = self._pair.repriced(PriceChange(float(old.c), float(new.c), log_odds))
+        other.threshold_ = other._pair.threshold
         other._bound = None  # it is about the prices of fit
-        if chow:
-            other._pair = replace(self._pair, level=chow_level(known["loss"], float(new.c)), log_odds=log_odds)
-            return other
-        b = self._surrogate.b
-        ratio = calibrated_k("exponential", float(new.c), b) / calibrated_k("exponential", float(old.c), b)
-        other.threshold_ = self.threshold_ - float(np.log(ratio)) / (1.0 + b)
-        surrogate = replace(self._surrogate, k=float(self._surrogate.k * ratio))
-        other._pair = replace(self._pair, threshold=other.threshold_, log_odds=log_odds, surrogate=surrogate)
         return other
+
+    def _check_repriceable(self) -> None:
+        """Refuse a model that answers at the prices of fit only."""
+        settings = self._fit.settings
+        if self._fit.by_case:
+            raise ValueError("A model fitted with reject_cost by case has no one price to change: fit again.")
+        shifts = settings.price_only_shifts_r and not isinstance(self._pair, StartedPair)
+        if not (shifts or isinstance(self._pair, ChowPair)):
+            raise ValueError(
+                "Only loss='exponential' with a fixed b (such as b=1.0) and step='joint' or 'line', or family='chow', "
+                f"answers at other prices than those of fit; this model has loss={settings.loss!r}, b={settings.b!r}, "
+                f"step={settings.step!r}, max_depth={settings.max_depth}, family {self.family_!r}."
+            )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -531,5 +493,37 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         return tags
 
 
-def _reduced(costs: Costs) -> Any:
+def _reduced(costs: Costs) -> Reduction:
+    """The symmetric problem of some prices."""
     return reduce_prices(costs.fp, costs.fn, costs.reject_negative, costs.reject_positive)
+
+
+def _fit_record(settings: Settings, training: TrainingSet, chosen: Candidate, reject_cost: Any) -> FitRecord:
+    """What a fit was given."""
+    return FitRecord(
+        settings,
+        by_case=reject_cost is not None,
+        equal_weights=bool(np.ptp(training.weight) <= 1e-12 * training.weight.max()),
+        price=training.highest_price,
+        k=float(np.max(chosen.boosted.problem.surrogate.k)),
+    )
+
+
+def _margin_bound(chosen: Candidate, settings: Settings) -> MarginBound | None:
+    """The paper's bound; None where it does not hold: for trees, stacked scores and Chow's rule."""
+    pair, boosted, problem = chosen.pair, chosen.boosted, chosen.boosted.problem
+    if not (isinstance(pair, LearnedPair) and isinstance(pair.form, AdditiveForm)):
+        return None
+    model = boosted.solution.model
+    h, r = model.scores(problem)
+    m, n_bins = problem.n_cases, problem.bins.n_bins
+    # Bins placed by the same sample could have been anywhere between its values.
+    n_values = n_bins if settings.max_bins is None else np.full_like(n_bins, m)
+    total_weight = float(model.weights.sum() + abs(model.h0) + abs(model.r0 - pair.threshold))
+    of_h_and_r = massart(chosen.name, n_values, problem.bins.has_missing, m)
+    return MarginBound(
+        empirical_maximum(problem, h, r - pair.threshold),
+        complexity(problem.surrogate, total_weight, *of_h_and_r),
+        total_weight,
+        m,
+    )

@@ -334,16 +334,16 @@ def _minimise_step(sums, values, b, p, beta, z, free):
 
 
 @njit(cache=True, nogil=True)
-def joint_step(sums, values, b, p, beta, alpha, free_eta, free_h, free_r):
-    """Minimise over (eta, dh, dr) the step's objective; eta >= -alpha and at most 30, some of them held at 0.
+def joint_step(sums, values, b, p, beta, alpha, free_h, free_r):
+    """Minimise over (eta, dh, dr) the step's objective; eta from -alpha to 30, dh and dr at 0 unless they are free.
 
     With p = 1 and the exponential loss this is the exact block minimum of F; otherwise it minimises a bound of F
     that touches it at 0, so F decreases by at least as much.
     """
     z = np.zeros(3)
-    free = np.array([free_eta, free_h, free_r])
+    free = np.array([True, free_h, free_r])
     _minimise_step(sums, values, b, p, beta, z, free)
-    if free_eta and (z[0] < -alpha or z[0] > _CAP):
+    if z[0] < -alpha or z[0] > _CAP:
         # J is convex: when its free minimum lies beyond a bound the constrained one is on that bound.
         z[0] = -alpha if z[0] < -alpha else _CAP
         z[1:] = 0.0
@@ -353,11 +353,16 @@ def joint_step(sums, values, b, p, beta, alpha, free_eta, free_h, free_r):
 
 
 @njit(cache=True, nogil=True)
-def intercept_terms(growth, s, kb, unit, n_pos, b, dh, dr, gradient, hessian):
-    """Logistic loss, its gradient and Hessian (2 x 2) when every h is shifted by dh and every r by dr."""
-    gradient[:] = 0.0
-    hessian[:, :] = 0.0
+def intercept_terms(growth, s, kb, unit, n_pos, b, shift, terms):
+    """Logistic loss when every h is shifted by shift[0] and every r by shift[1].
+
+    `terms` (2, 3) receives the gradient in its first column and the Hessian in the others.
+    """
+    terms[:, :] = 0.0
+    gradient, hessian = terms[:, 0], terms[:, 1:]
     total = 0.0
+    dh, dr = shift[0], shift[1]
+    # A shift multiplies e^u and e^v by three factors in all: no exponential per row.
     f_pos, f_neg, f_v = math.exp(dr - dh), math.exp(dr + dh), math.exp(-b * dr)
     for i in range(growth.shape[0]):
         y = 1.0 if i < n_pos else -1.0

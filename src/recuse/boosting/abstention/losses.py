@@ -1,237 +1,431 @@
-"""Abstention surrogates: value, derivative, sample weights, and the constants that calibrate them.
+"""The losses Phi: value, slope, curvature, calibration and duality gap, one object each.
 
 Symbols: y in {-1, +1}, h the class score, r the acceptance score (a case is rejected when r <= 0), c the price of a
-rejection in units of an error, s the sample weights (they sum to 1), u = r - y h and v = -b r. With Phi(t) = e^t
-("exponential") or log2(1 + e^t) ("logistic") the surrogate of the abstention loss is
+rejection in units of an error, s the sample weights (they sum to 1), u = r - y h and v = -b r. The surrogate of the
+abstention loss, Phi(u) + k Phi(v), is in `surrogates`; a loss knows Phi alone.
 
-    L_p = ( Phi(u)^p + (k Phi(v))^p )^(1/p)
+During a fit Phi' is needed of every case in every round. Adding a stump adds constants to u and v, so e^u and e^v are
+kept and multiplied, and a loss says what Phi and Phi' are in terms of them (`CaseWeights`).
 
-whose case p = 1 is the paper's L_SB (a sum) and whose limit p -> infinity is its L_MB (a maximum). The sign of the
-minimising r is the Bayes decision exactly when k and b are matched: `calibrated_k`. The weights
-w1 = s dL/du and w2 = -s dL/dr |_u = s b dL/dv are all that the rest of the package sees of a loss.
+To add a loss: write a subclass of `Loss` below and list it in `LOSSES`. A loss whose slope is proportional to e^t
+multiplies its weights with the compiled `grow_exponential`; any other writes its own line of arithmetic as one more
+loop beside `grow_logistic` in `loops`, and nothing else there.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import xlogy
 
 from ...arrays import Floats
+from .newton import NewtonLimits, minimise_shift
 
-LOSSES = ("logistic", "exponential")
-_LN2 = np.log(2.0)
 # Scores are clipped here before the exponential: e^300 squared is still finite.
 CLIP = 300.0
+# Score beyond which the pair that minimises the logistic surrogate is extended by straight lines.
+FAR = 20.0
+_LN2 = np.log(2.0)
+_ROWS = 65_536  # rows of which copies are made at once
+Factors = tuple[Floats, Floats]  # of e^u and of e^v, by cell
 
 
-def log_phi(loss: str, t: Floats) -> Floats:
-    """Logarithm of Phi."""
-    t = np.minimum(t, CLIP)
-    if loss == "exponential":
-        return t
-    # log(log(1 + e^t)), without losing the small values of log(1 + e^t) at t << 0.
-    return np.log(np.logaddexp(0.0, np.maximum(t, -CLIP)) / _LN2)
-
-
-def log_slope(loss: str, t: Floats) -> Floats:
-    """Phi'(t) / Phi(t)."""
-    if loss == "exponential":
-        return np.ones_like(t)
-    t = np.clip(t, -CLIP, CLIP)
-    return _sigmoid(t) / np.logaddexp(0.0, t)
-
-
-def log_bend(loss: str, t: Floats) -> Floats:
-    """Second derivative of log Phi."""
-    if loss == "exponential":
-        return np.zeros_like(t)
-    slope = log_slope(loss, t)
-    return slope * (1.0 - _sigmoid(np.clip(t, -CLIP, CLIP)) - slope)
-
-
-def phi(loss: str, t: Floats) -> Floats:
-    """Phi(t)."""
-    return np.exp(log_phi(loss, t))
-
-
-@dataclass(frozen=True, eq=False)
-class Surrogate:
-    """One calibrated surrogate.
+@dataclass(eq=False)
+class CaseWeights:
+    """The weights w1 = s Phi'(u) and w2 = s k b Phi'(v) of every case, positives first; arrays change in place.
 
     Attributes
     ----------
-    loss : {"logistic", "exponential"}
-        Phi.
+    s : ndarray of shape (m,)
+        Sample weights that sum to 1.
+    kb : ndarray of shape (m,)
+        The product k b of each case.
+    n_pos : int
+        Number of positives.
     b : float
         Factor of r in the rejection term.
-    k : float or ndarray of shape (m,)
-        Weight of the rejection term; one value a case when rejecting them costs differently.
-    p : float
-        1 for the sum, large for (nearly) the maximum.
+    unit : float
+        The loss's constant factor: 1 / ln 2 for the logistic loss.
+    w : ndarray of shape (m, 2)
+        The weights.
+    growth : ndarray of shape (m, 2)
+        e^u and e^v. For a loss whose slope is proportional to e^t this is `w` itself: its weights grow by the same
+        factors.
     """
 
-    loss: str
+    s: Floats
+    kb: Floats
+    n_pos: int
     b: float
-    k: float | Floats
-    p: float = 1.0
+    unit: float
+    w: Floats
+    growth: Floats
 
-    def values(self, u: Floats, v: Floats) -> Floats:
-        """Surrogate loss of each case."""
-        first, second = log_phi(self.loss, u), log_phi(self.loss, v) + np.log(self.k)
-        if self.p == 1.0:
-            return np.exp(first) + np.exp(second)
-        return np.exp(np.logaddexp(self.p * first, self.p * second) / self.p)
+    def scale(self, rows: slice = slice(None)) -> Floats:
+        """What Phi'(u) / unit and Phi'(v) / unit are multiplied by to give the weights."""
+        first = self.unit * self.s[rows]
+        return np.column_stack([first, first * self.kb[rows]])
 
-    def slopes(self, u: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """Derivatives of the loss of each case by u, and b times the one by v: the weights w1 and w2 over s."""
-        first, second = log_phi(self.loss, u), log_phi(self.loss, v) + np.log(self.k)
-        value = self.values(u, v)
-        share = _sigmoid(self.p * (first - second))
-        w1 = value * share * log_slope(self.loss, u)
-        w2 = self.b * value * _sigmoid(self.p * (second - first)) * log_slope(self.loss, v)
-        return w1, w2
+    @property
+    def shares(self) -> Floats:
+        """What the two columns of `scale` count in the objective: w2 has the factor b of its derivative."""
+        return np.array([1.0, 1.0 / self.b])
 
-    def log_slope_u(self, u: Floats, r: Floats) -> Floats:
-        """Logarithm of the derivative by u, also where that is too small for a float."""
-        first, second = log_phi(self.loss, u), log_phi(self.loss, -self.b * r) + np.log(self.k)
-        total = np.logaddexp(self.p * first, self.p * second)
-        return (1.0 / self.p - 1.0) * total + self.p * first + np.log(log_slope(self.loss, u))
-
-    def curvatures(self, u: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
-        """Second derivatives of the loss of each case: by u twice, by u and v, by v twice."""
-        first, second = log_phi(self.loss, u), log_phi(self.loss, v) + np.log(self.k)
-        value, p = self.values(u, v), self.p
-        a, b = _sigmoid(p * (first - second)), _sigmoid(p * (second - first))
-        du, dv = log_slope(self.loss, u), log_slope(self.loss, v)
-        bend_u, bend_v = log_bend(self.loss, u), log_bend(self.loss, v)
-        of_u = value * a * ((a + p * b) * du**2 + bend_u)
-        of_v = value * b * ((b + p * a) * dv**2 + bend_v)
-        return of_u, (1.0 - p) * value * a * b * du * dv, of_v
-
-    def objective(self, y: Floats, s: Floats, h: Floats, r: Floats) -> float:
-        """Weighted mean surrogate of scores: the paper's F without its penalty."""
-        return float(s @ self.values(r - y * h, -self.b * r))
+    def blocks(self) -> Iterator[slice]:
+        """Rows in parts small enough to make copies of."""
+        m = len(self.s)
+        return (slice(start, min(start + _ROWS, m)) for start in range(0, m, _ROWS))
 
 
-def tight_b(loss: str, c: float) -> float:
-    """Largest b whose calibrated L_SB is an upper bound of the abstention loss; k = c there."""
-    return float(4.0 * (1.0 - c) if loss == "logistic" else 2.0 * np.sqrt((1.0 - c) / c))
+class Loss(ABC):
+    """Phi: increasing, convex, Phi(0) = 1.
 
-
-def calibrated_k(loss: str, c: float | Floats, b: float, p: float = 1.0) -> float | Floats:
-    """Weight k of the rejection term for which the sign of the minimising r is the Bayes decision.
-
-    Parameters
+    Attributes
     ----------
-    loss : {"logistic", "exponential"}
-        Phi.
-    c : float or ndarray
-        Price of a rejection, below 1/2; an array for prices that differ by case.
-    b : float
-        Factor of r in the rejection term.
-    p : float, default=1
-        Exponent of the surrogate; ``inf`` for L_MB itself.
+    name : str
+        What the estimator's parameter `loss` calls it.
+    unit : float
+        Constant factor of the slope in terms of e^t.
+    keeps_growth : bool
+        Whether e^u and e^v are kept beside the weights; False where the slope is proportional to e^t.
+    log_odds_per_score : float
+        A score that minimises E Phi(-y h) is the log-odds divided by this.
+    price_only_shifts_r : bool
+        Whether another reject price changes the minimising pair by a constant in r only, at a fixed b.
     """
-    if p == 1.0:
-        balance = 4.0 * c * (1.0 - c)
-        return balance / b if loss == "logistic" else np.sqrt(balance) / b
-    if isinstance(c, np.ndarray):
-        distinct, inverse = np.unique(c, return_inverse=True)
-        return np.array([calibrated_k(loss, value, b, p) for value in distinct.tolist()])[inverse]
-    if np.isinf(p):
-        return _repaired_k(loss, float(c), b)
-    return _root_k(loss, float(c), b, p)
+
+    name: str
+    unit: float = 1.0
+    keeps_growth: bool = True
+    log_odds_per_score: float = 1.0
+    price_only_shifts_r: bool = False
+
+    # Value, slope and curvature; the arguments are clipped, or lie within +- CLIP.
+
+    @abstractmethod
+    def value(self, t: Floats) -> Floats:
+        """Phi(t)."""
+
+    @abstractmethod
+    def slope(self, t: Floats) -> Floats:
+        """Phi'(t)."""
+
+    @abstractmethod
+    def curvature(self, t: Floats) -> Floats:
+        """Phi''(t)."""
+
+    @abstractmethod
+    def relative_curvature(self, t: Floats) -> Floats:
+        """Phi''(t) / Phi'(t)."""
+
+    # The same of log Phi, where the two terms of the surrogate are blended by a power.
+
+    @abstractmethod
+    def log_value(self, t: Floats) -> Floats:
+        """Logarithm of Phi."""
+
+    @abstractmethod
+    def log_slope(self, t: Floats) -> Floats:
+        """First derivative of log Phi."""
+
+    @abstractmethod
+    def log_curvature(self, t: Floats) -> Floats:
+        """Second derivative of log Phi."""
+
+    # Calibration: constants under which the minimiser is the cheapest decision.
+
+    @abstractmethod
+    def tight_b(self, c: float) -> float:
+        """Largest b for which the calibrated sum is an upper bound of the abstention loss; k = c there."""
+
+    @abstractmethod
+    def sum_k(self, c: float | Floats, b: float) -> float | Floats:
+        """Weight k of the rejection term for which the minimiser of Phi(u) + k Phi(v) is the Bayes decision."""
+
+    @abstractmethod
+    def maximum_k(self, c: float, b: float) -> float:
+        """The same for max(Phi(u), k Phi(v)); with k = c, as printed in the paper, it is calibrated for no b."""
+
+    def chow_level(self, c: float) -> float:
+        """|h| at which the best answer and a rejection cost the same, for a score that minimises E Phi(-y h)."""
+        return float(np.log((1.0 - c) / c)) / self.log_odds_per_score
+
+    @abstractmethod
+    def sum_pair(self, b: float, k: float, c: float, z: Floats) -> tuple[Floats, Floats]:
+        """Pair (h, r) that minimises the sum where P(y = 1) is what the score z says; r = 0 at Chow's level."""
+
+    @abstractmethod
+    def sum_boundary(self, log_odds: float, r: Floats) -> Floats:
+        """Score h at which the odds Phi'(r + h) / Phi'(r - h) are e^log_odds."""
+
+    @abstractmethod
+    def steepest(self, b: float, k: float) -> tuple[float, float]:
+        """Steepest slopes of Phi(u) by u and of k Phi(-b r) by r where they are at most 1, twice each."""
+
+    # A fit: everything from e^u and e^v.
+
+    @abstractmethod
+    def fill(self, weights: CaseWeights, rows: slice) -> None:
+        """Compute the weights of some rows from e^u and e^v, which `growth` holds."""
+
+    @abstractmethod
+    def total(self, weights: CaseWeights) -> float:
+        """The objective without its penalty."""
+
+    @abstractmethod
+    def multiply(
+        self, loops: Any, weights: CaseWeights, rows: slice, codes: Any, factors: tuple[Floats, Floats]
+    ) -> None:
+        """Multiply e^u and e^v of some rows by the factors of their cells, and bring the weights up to date."""
+
+    @abstractmethod
+    def best_shift(self, loops: Any, weights: CaseWeights, free_h: bool, free_r: bool) -> tuple[float, float]:
+        """Constants to be added to h and r that minimise the objective."""
+
+    @abstractmethod
+    def gap(self, weights: CaseWeights, objective: float, tau: float, start: float) -> float:
+        """Objective less the value of the dual problem at the weights times tau.
+
+        `start` is what the scores that the stumps are added to contribute to the dual.
+        """
 
 
-def _repaired_k(loss: str, c: float, b: float) -> float:
-    """K of the maximum L_MB: with k = c, as printed in the paper, it is calibrated for no b."""
-    _require_wide_b(c, b)
-    if loss == "exponential":
-        return float(np.sqrt((1.0 + 2.0 / b) * c / (1.0 - c)))
+class Logistic(Loss):
+    """Phi(t) = log2(1 + e^t)."""
 
-    def excess(k: float) -> float:
-        return float(2.0**-k * (4.0 / (k * b) + 1.0 / (1.0 - 2.0**-k)) - (1.0 - c) / c)
+    name = "logistic"
+    unit = 1.0 / _LN2
 
-    return float(brentq(excess, 1e-12, 1e3, xtol=1e-14))
+    def value(self, t: Floats) -> Floats:
+        """Phi(t)."""
+        return np.logaddexp(0.0, np.minimum(t, CLIP)) / _LN2
 
+    def slope(self, t: Floats) -> Floats:
+        """Phi'(t)."""
+        return _share(t) / _LN2
 
-def _require_wide_b(c: float, b: float) -> None:
-    if b <= 2.0 * c / (1.0 - 2.0 * c):
-        raise ValueError(
-            f"b must be greater than 2c/(1 - 2c) = {2 * c / (1 - 2 * c):.6g} for surrogate='max' at reject price "
-            f"c = {c:g}; got b={b:g}. Use surrogate='sum', or a larger b."
-        )
+    def curvature(self, t: Floats) -> Floats:
+        """Phi''(t)."""
+        share = _share(t)
+        return share * (1.0 - share) / _LN2
 
+    def relative_curvature(self, t: Floats) -> Floats:
+        """Phi''(t) / Phi'(t)."""
+        return 1 - sigmoid(t)
 
-def _root_k(loss: str, c: float, b: float, p: float) -> float:
-    """K for which r = 0 minimises the conditional risk at P(y = 1) = 1 - c: two stationarity equations."""
+    def log_value(self, t: Floats) -> Floats:
+        """Logarithm of Phi, without losing the small values of log(1 + e^t) at t << 0."""
+        return np.log(np.logaddexp(0.0, np.clip(t, -CLIP, CLIP)) / _LN2)
 
-    def slope_in_r(log_k: float) -> float:
-        surrogate = Surrogate(loss, b, float(np.exp(log_k)), p)
-        right, wrong = 1.0 - c, c
+    def log_slope(self, t: Floats) -> Floats:
+        """First derivative of log Phi."""
+        t = np.clip(t, -CLIP, CLIP)
+        return sigmoid(t) / np.logaddexp(0.0, t)
 
-        def slope_in_h(h: float) -> float:
-            w1, _ = surrogate.slopes(np.array([-h, h]), np.zeros(2))
-            return float(wrong * w1[1] - right * w1[0])
+    def log_curvature(self, t: Floats) -> Floats:
+        """Second derivative of log Phi."""
+        slope = self.log_slope(t)
+        return slope * (1.0 - sigmoid(np.clip(t, -CLIP, CLIP)) - slope)
 
-        h = brentq(slope_in_h, 0.0, 200.0, xtol=1e-14)
-        w1, w2 = surrogate.slopes(np.array([-h, h]), np.zeros(2))
-        return float(right * (w1[0] - w2[0]) + wrong * (w1[1] - w2[1]))
+    def tight_b(self, c: float) -> float:
+        """Largest b for which the calibrated sum is an upper bound of the abstention loss."""
+        return float(4.0 * (1.0 - c))
 
-    return float(np.exp(brentq(slope_in_r, -30.0, 10.0, xtol=1e-13)))
+    def sum_k(self, c: float | Floats, b: float) -> float | Floats:
+        """Calibrated k of the sum."""
+        return 4.0 * c * (1.0 - c) / b
 
+    def maximum_k(self, c: float, b: float) -> float:
+        """Calibrated k of the maximum."""
 
-def plug_in_pair(surrogate: Surrogate, c: float, z: Floats) -> tuple[Floats, Floats]:
-    """Pair (h, r) that minimises the surrogate where P(y = 1) is what the score z of the same loss says.
+        def excess(k: float) -> float:
+            return float(2.0**-k * (4.0 / (k * b) + 1.0 / (1.0 - 2.0**-k)) - (1.0 - c) / c)
 
-    r changes its sign at Chow's threshold: |z| = ln((1 - c)/c), or half of it for the exponential loss.
-    """
-    if surrogate.loss == "exponential":
-        # ln cosh z without overflow
-        log_cosh = np.logaddexp(z, -z) - _LN2
-        return z, (np.log(surrogate.k * surrogate.b) + log_cosh) / (1.0 + surrogate.b)
-    level = np.log((1.0 - c) / c)
-    grid = np.union1d(np.linspace(0.0, _FAR, 601), [level])
-    h, r = _conditional_minimum(surrogate, grid)
-    r[grid == level] = 0.0
-    size = np.abs(z)
-    return np.sign(z) * (np.interp(size, grid, h) + np.maximum(size - _FAR, 0.0)), np.interp(size, grid, r)
+        return float(brentq(excess, 1e-12, 1e3, xtol=1e-14))
 
+    def sum_pair(self, b: float, k: float, c: float, z: Floats) -> tuple[Floats, Floats]:
+        """Pair that minimises the sum where the log-odds are z: interpolated between exact minima."""
+        level = np.log((1.0 - c) / c)
+        grid = np.union1d(np.linspace(0.0, FAR, 601), [level])
+        h, r = _conditional_minimum(b, k, grid)
+        r[grid == level] = 0.0
+        size = np.abs(z)
+        return np.sign(z) * (np.interp(size, grid, h) + np.maximum(size - FAR, 0.0)), np.interp(size, grid, r)
 
-def forced_boundary(surrogate: Surrogate, log_odds: float, r: Floats) -> Floats:
-    """Score h at which the odds of the positive class are e^log_odds, given the acceptance score r.
-
-    At the minimum the odds are Phi'(r + h) / Phi'(r - h). Where r is greater than 0 the boundary is that of r = 0,
-    inside the scores that are rejected there.
-    """
-    r = np.minimum(r, 0.0)
-    if log_odds == 0.0:
-        return np.zeros_like(r)
-    if surrogate.p == 1.0 and surrogate.loss == "exponential":
-        return np.full_like(r, log_odds / 2)
-    if surrogate.p == 1.0:  # x = e^h solves x^2 + (1 - t) e^r x = t
+    def sum_boundary(self, log_odds: float, r: Floats) -> Floats:
+        """Score h of the given odds: x = e^h solves x^2 + (1 - t) e^r x = t with t = e^log_odds."""
         t = np.exp(log_odds)
         half = (1.0 - t) * np.exp(r) / 2
         return np.log(np.sqrt(half**2 + t) - half)
-    low, high = np.full_like(r, -_FAR), np.full_like(r, _FAR)
-    for _ in range(60):
-        h = (low + high) / 2
-        above = surrogate.log_slope_u(r + h, r) - surrogate.log_slope_u(r - h, r) > log_odds
-        low, high = np.where(above, low, h), np.where(above, h, high)
-    return (low + high) / 2
+
+    def steepest(self, b: float, k: float) -> tuple[float, float]:
+        """Steepest slopes of the two terms where they are at most 1, twice each."""
+        return 1.0 / np.log(2.0), 2.0 * k * b * (1.0 - 2.0 ** (-1.0 / k)) / np.log(2.0)
+
+    def fill(self, weights: CaseWeights, rows: slice) -> None:
+        """Compute the weights of some rows: e / (1 + e) times the scale."""
+        np.divide(weights.growth[rows], 1.0 + weights.growth[rows], out=weights.w[rows])
+        weights.w[rows] *= weights.scale(rows)
+
+    def total(self, weights: CaseWeights) -> float:
+        """The objective without its penalty: ln(1 + e) times the scale."""
+        return sum(
+            float((weights.scale(rows) * np.log1p(weights.growth[rows])).sum(axis=0) @ weights.shares)
+            for rows in weights.blocks()
+        )
+
+    def multiply(
+        self, loops: Any, weights: CaseWeights, rows: slice, codes: Any, factors: tuple[Floats, Floats]
+    ) -> None:
+        """Multiply e^u and e^v of some rows by the factors of their cells, and bring the weights up to date."""
+        scale = weights.s[rows], weights.kb[rows], weights.unit
+        loops.grow_logistic(codes, weights.w[rows], *factors, weights.growth[rows], *scale)
+
+    def best_shift(self, loops: Any, weights: CaseWeights, free_h: bool, free_r: bool) -> tuple[float, float]:
+        """Constants to be added to h and r that minimise the objective: Newton."""
+        terms = np.empty((2, 3))  # gradient, then Hessian: one pass over the cases gives them with the value
+        cases = weights.growth, weights.s, weights.kb, weights.unit, weights.n_pos, weights.b
+
+        def value(at: Floats) -> float:
+            return float(loops.intercept_terms(*cases, at, terms))
+
+        limits = NewtonLimits(max_iter=50, ridge=1e-14, longest=5.0, least=1e-22)
+        free = np.array([free_h, free_r])
+        return minimise_shift(value, lambda _: (terms[:, 0], terms[:, 1:]), free, limits)
+
+    def gap(self, weights: CaseWeights, objective: float, tau: float, start: float) -> float:
+        """Objective less the value of the dual problem, whose conjugate is the entropy of e / (1 + e)."""
+        total = 0.0
+        for rows in weights.blocks():
+            share = tau * weights.growth[rows] / (1.0 + weights.growth[rows])
+            entropy = xlogy(share, share) + xlogy(1.0 - share, 1.0 - share)
+            total += float((weights.scale(rows) * entropy).sum(axis=0) @ weights.shares)
+        return objective + total - tau * start
 
 
-_FAR = 20.0  # score beyond which the pair is extended by straight lines
+class Exponential(Loss):
+    """Phi(t) = e^t."""
+
+    name = "exponential"
+    keeps_growth = False
+    log_odds_per_score = 2.0
+    price_only_shifts_r = True
+
+    def value(self, t: Floats) -> Floats:
+        """Phi(t)."""
+        return np.exp(np.minimum(t, CLIP))
+
+    slope = curvature = value
+
+    def relative_curvature(self, t: Floats) -> Floats:
+        """Phi''(t) / Phi'(t)."""
+        return np.ones_like(t)
+
+    def log_value(self, t: Floats) -> Floats:
+        """Logarithm of Phi."""
+        return np.minimum(t, CLIP)
+
+    def log_slope(self, t: Floats) -> Floats:
+        """First derivative of log Phi."""
+        return np.ones_like(t)
+
+    def log_curvature(self, t: Floats) -> Floats:
+        """Second derivative of log Phi."""
+        return np.zeros_like(t)
+
+    def tight_b(self, c: float) -> float:
+        """Largest b for which the calibrated sum is an upper bound of the abstention loss."""
+        return float(2.0 * np.sqrt((1.0 - c) / c))
+
+    def sum_k(self, c: float | Floats, b: float) -> float | Floats:
+        """Calibrated k of the sum."""
+        return np.sqrt(4.0 * c * (1.0 - c)) / b
+
+    def maximum_k(self, c: float, b: float) -> float:
+        """Calibrated k of the maximum."""
+        return float(np.sqrt((1.0 + 2.0 / b) * c / (1.0 - c)))
+
+    def sum_pair(self, b: float, k: float, c: float, z: Floats) -> tuple[Floats, Floats]:
+        """Pair that minimises the sum where the log-odds are 2 z."""
+        log_cosh = np.logaddexp(z, -z) - _LN2  # ln cosh z without overflow
+        return z, (np.log(k * b) + log_cosh) / (1.0 + b)
+
+    def sum_boundary(self, log_odds: float, r: Floats) -> Floats:
+        """Score h of the given odds: half their logarithm, whatever r."""
+        return np.full_like(r, log_odds / 2)
+
+    def steepest(self, b: float, k: float) -> tuple[float, float]:
+        """Steepest slopes of the two terms where they are at most 1, twice each."""
+        return 2.0, 2.0 * b
+
+    def fill(self, weights: CaseWeights, rows: slice) -> None:
+        """Compute the weights of some rows: e times the scale, in the same array."""
+        weights.w[rows] *= weights.scale(rows)
+
+    def total(self, weights: CaseWeights) -> float:
+        """The objective without its penalty: the weights themselves."""
+        return float(weights.w.sum(axis=0) @ weights.shares)
+
+    def multiply(
+        self, loops: Any, weights: CaseWeights, rows: slice, codes: Any, factors: tuple[Floats, Floats]
+    ) -> None:
+        """Multiply the weights of some rows by the factors of their cells."""
+        loops.grow_exponential(codes, weights.w[rows], *factors)
+
+    def best_shift(self, loops: Any, weights: CaseWeights, free_h: bool, free_r: bool) -> tuple[float, float]:
+        """Constants to be added to h and r that minimise the objective, in closed form."""
+        w, n_pos = weights.w, weights.n_pos
+        positive, negative = float(w[:n_pos, 0].sum()), float(w[n_pos:, 0].sum())
+        reject = float(w[:, 1].sum())
+        dh = 0.5 * np.log(positive / negative) if free_h else 0.0
+        mass = positive * np.exp(-dh) + negative * np.exp(dh)
+        dr = np.log(reject / mass) / (1.0 + weights.b) if free_r else 0.0
+        return float(dh), float(dr)
+
+    def gap(self, weights: CaseWeights, objective: float, tau: float, start: float) -> float:
+        """Objective less the value of the dual problem, whose conjugate is w ln w - w."""
+        shares = weights.shares
+        total = float(weights.w.sum(axis=0) @ shares)
+        moment = sum(
+            float(_times_log(weights.w[rows], weights.scale(rows)).sum(axis=0) @ shares) for rows in weights.blocks()
+        )
+        moment -= start
+        # Any smaller factor is feasible as well; this one maximises the dual value.
+        tau = min(tau, float(np.exp(-moment / total)))
+        return objective - tau * ((1.0 - np.log(tau)) * total - moment)
 
 
-def _conditional_minimum(surrogate: Surrogate, z: Floats) -> tuple[Floats, Floats]:
+LOSSES: dict[str, Loss] = {loss.name: loss for loss in (Logistic(), Exponential())}
+
+
+def sigmoid(t: Floats) -> Floats:
+    """1 / (1 + e^-t), without overflow."""
+    return 0.5 * (1.0 + np.tanh(0.5 * t))
+
+
+def _share(t: Floats) -> Floats:
+    """e^t / (1 + e^t) for arguments within +- CLIP."""
+    e = np.exp(t)
+    return e / (1.0 + e)
+
+
+def _times_log(w: Floats, scale: Floats) -> Floats:
+    """W ln(w / scale), which is e^u u up to the scale."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(w > 0, xlogy(w, w / scale), 0.0)
+
+
+def _conditional_minimum(b: float, k: float, z: Floats) -> tuple[Floats, Floats]:
     """Minimise eta Phi(r - h) + (1 - eta) Phi(r + h) + k Phi(-b r), eta = sigma(z), for the logistic loss: Newton."""
-    b, k, eta = surrogate.b, surrogate.k, _sigmoid(z)
+    eta = sigmoid(z)
     h, r = z.copy(), np.zeros_like(z)
     for _ in range(100):
-        p, q, t = _sigmoid(r - h), _sigmoid(r + h), _sigmoid(-b * r)
+        p, q, t = sigmoid(r - h), sigmoid(r + h), sigmoid(-b * r)
         right, wrong, reject = eta * p, (1.0 - eta) * q, k * b * t
         g_h, g_r = wrong - right, right + wrong - reject
         c_right, c_wrong = right * (1.0 - p), wrong * (1.0 - q)
@@ -240,55 +434,3 @@ def _conditional_minimum(surrogate: Surrogate, z: Floats) -> tuple[Floats, Float
         h = h - np.clip((rr * g_h - hr * g_r) / determinant, -1.0, 1.0)
         r = r - np.clip((hh * g_r - hr * g_h) / determinant, -1.0, 1.0)
     return h, r
-
-
-def _sigmoid(t: Floats) -> Floats:
-    return 0.5 * (1.0 + np.tanh(0.5 * t))
-
-
-@dataclass(frozen=True, eq=False)
-class Reduction:
-    """Prices that differ by class, or by case, as one symmetric problem.
-
-    Attributes
-    ----------
-    weight_negative, weight_positive : float or ndarray
-        Factors of the sample weights by class; they multiply both terms of the surrogate.
-    c : float or ndarray
-        Price of a rejection in the weighted problem, in units of an error.
-    """
-
-    weight_negative: float | Floats
-    weight_positive: float | Floats
-    c: float | Floats
-
-
-def forced_log_odds(fp: float, fn: float, reduction: Reduction) -> float:
-    """Log-odds in the weighted problem above which the positive class is the cheaper answer.
-
-    With prices by case that shift the classes differently there is no such number: 0.
-    """
-    ratio = np.unique(np.asarray(reduction.weight_positive) / np.asarray(reduction.weight_negative))
-    log_odds = float(np.log(fp / fn * ratio[0])) if len(ratio) == 1 else 0.0
-    return log_odds if abs(log_odds) > 1e-12 else 0.0
-
-
-def reduce_prices(fp: float, fn: float, reject_negative: float | Floats, reject_positive: float | Floats) -> Reduction:
-    """Weights and price under which the symmetric problem rejects exactly where these prices say.
-
-    Bayes rejects where o_- <= P(+)/P(-) <= o_+. Weights w_y = sqrt(c_y (kappa_y - c_y)) divide the odds by
-    sqrt(o_- o_+), which makes that interval symmetric, and its half-width fixes c.
-    """
-    spared_fn, spared_fp = fn - reject_positive, fp - reject_negative
-    never = (np.minimum(spared_fn, spared_fp) <= 0) | (reject_positive * reject_negative >= spared_fn * spared_fp)
-    if np.any(never):
-        raise ValueError(
-            f"Rejecting never pays at fp={fp:g}, fn={fn:g}, reject_negative={np.max(reject_negative):g}, "
-            f"reject_positive={np.max(reject_positive):g}: guessing is always at most as dear. Lower the reject prices."
-        )
-    odds = np.sqrt(reject_positive * reject_negative / (spared_fn * spared_fp))
-    return Reduction(
-        weight_negative=np.sqrt(reject_negative * spared_fp),
-        weight_positive=np.sqrt(reject_positive * spared_fn),
-        c=odds / (1.0 + odds),
-    )

@@ -13,7 +13,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,18 +22,19 @@ from numpy.typing import NDArray
 from ...arrays import Floats
 from ...solution import Solution
 from .certificates import dual_gap
-from .corrective import solve_restricted
-from .state import Problem, Settings, State
+from .corrective import correct
+from .problem import Problem
+from .settings import PAPER, Settings
+from .state import State
 from .stumps import Coded
 
 _REFRESH = 50  # rounds between recomputations of the weights from the scores, against rounding drift
 _EMPTY = 1e-10  # below this objective the data are separated and the weights would grow without end
 _SMALL = 20_000  # rows up to which objective and certificate are read every round
-STEPS = ("joint", "line", "paper")
 logger = logging.getLogger(__name__)
 
-# Told of every round: the state, and the stump whose weight changed and by how much, or None when all may have
-# changed. Says whether to stop.
+# Called after every round with the state, and the stump whose weight changed and by how much, or None when all may
+# have changed; a true answer ends the fit.
 Monitor = Callable[[State, Coded | None, float], bool]
 
 
@@ -66,13 +67,13 @@ def beta_max(problem: Problem, settings: Settings) -> float:
 def _boost(state: State, monitor: Monitor | None) -> Solution:
     settings, history = state.settings, _History()
     every = settings.certify_every or (1 if len(state.problem.s) <= _SMALL else 10)
-    stages = len(settings.p_schedule)
+    stages = len(settings.exponents)
     stage = _sharpen(state, 0)
     state.settle_intercepts()
     for n_iter in range(settings.n_rounds + 1):
         last = n_iter == settings.n_rounds
         # Towards the maximum in equal shares of the rounds, or sooner where nothing is left to do.
-        due = stages - 1 if last else min(n_iter * stages // (settings.p_rounds or settings.n_rounds), stages - 1)
+        due = stages - 1 if last else min(n_iter * stages // settings.sharpening_rounds, stages - 1)
         if due > stage:
             stage = _sharpen(state, due)
         if n_iter % _REFRESH == _REFRESH - 1:
@@ -108,26 +109,20 @@ def _look(state: State, history: _History, n_iter: int, *, full: bool) -> tuple[
 def _move(state: State, stump: Coded) -> tuple[Coded | None, float]:
     """Change the model; return what to tell a monitor."""
     if state.settings.corrective:
-        _correct(state)
+        correct(state)
         return None, 0.0
-    eta, dh, dr = _step(state, stump)
-    state.apply(stump, eta, dh, dr)
-    if state.settings.step == "line":
-        state.settle_intercepts()
-    return stump, eta
+    return stump, STEPS[state.settings.step](state, stump)
 
 
 def _is_done(history: _History, violation: float, tol: float) -> bool:
+    """Whether no stump is worth adding, or the data are separated."""
     return violation <= tol or history.objective[-1] < _EMPTY
 
 
 def _sharpen(state: State, stage: int) -> int:
     """Bring the surrogate to a stage on its way to the maximum; return the stage."""
-    schedule = state.settings.p_schedule
-    if schedule and state.surrogate.p != schedule[stage]:
-        state.surrogate = replace(state.surrogate, p=schedule[stage])
-        state.refresh()
-        state.settle_intercepts()
+    if state.settings.exponents:
+        state.sharpen(state.settings.exponents[stage])
     return stage
 
 
@@ -137,7 +132,7 @@ def _select(state: State) -> tuple[Coded, float, float]:
     stump, derivative = state.search.best()
     descent = -(derivative + beta)
     active = list(state.alpha)
-    if not active or state.settings.step == "paper":
+    if not active or state.settings.step == PAPER:
         return stump, descent, descent
     slopes = np.abs(state.search.derivatives(active) + beta)
     worst = int(np.argmax(slopes))
@@ -146,24 +141,47 @@ def _select(state: State) -> tuple[Coded, float, float]:
     return stump, descent, descent
 
 
-def _step(state: State, stump: Coded) -> tuple[float, float, float]:
-    settings, surrogate = state.settings, state.surrogate
+def _joint_step(state: State, stump: Coded) -> float:
+    """Move a stump's weight and both intercepts at once."""
+    settings = state.settings
+    return _take_step(state, stump, state.search.label_sums(stump), settings.free_h, settings.free_r)
+
+
+def _line_step(state: State, stump: Coded) -> float:
+    """Move a stump's weight alone, then settle the intercepts."""
+    eta = _take_step(state, stump, state.search.label_sums(stump), False, False)
+    state.settle_intercepts()
+    return eta
+
+
+def _paper_step(state: State, stump: Coded) -> float:
+    """Move a stump's weight by the printed formula; along the line where that is undefined."""
     sums = state.search.label_sums(stump)
+    eta = _printed_eta(sums, state.family.values, state.settings.beta, state.alpha.get(stump, 0.0))
+    if eta is None:
+        return _take_step(state, stump, sums, False, False)
+    state.apply(stump, eta, 0.0, 0.0)
+    return eta
+
+
+# Values of the parameter `step` -> what changes the model, given the stump to move along; returns the weight added.
+STEPS: dict[str, Callable[[State, Coded], float]] = {"joint": _joint_step, "line": _line_step, PAPER: _paper_step}
+
+
+def _take_step(state: State, stump: Coded, sums: Floats, free_h: bool, free_r: bool) -> float:
+    """Minimise the step's objective over the weight and the free intercepts, and take the learning rate's share."""
+    settings, surrogate = state.settings, state.surrogate
     alpha = state.alpha.get(stump, 0.0)
-    if settings.step == "paper":
-        eta = _paper_step(sums, state.family.values, settings.beta, alpha)
-        if eta is not None:
-            return eta, 0.0, 0.0
-    joint = settings.step == "joint"
-    eta, dh, dr = state._loops.joint_step(
-        sums, state.family.values, surrogate.b, surrogate.p, settings.beta, alpha,
-        True, joint and settings.free_h, joint and settings.free_r,
-    )  # fmt: skip
-    shrink = settings.learning_rate if eta > 0 else 1.0
-    return float(shrink * eta), float(shrink * dh), float(shrink * dr)
+    eta, dh, dr = state.loops.joint_step(
+        sums, state.family.values, surrogate.b, surrogate.p, settings.beta, alpha, free_h, free_r
+    )
+    shrink = settings.learning_rate if eta > 0 else 1.0  # taking weight back is never slowed down
+    eta = float(shrink * eta)
+    state.apply(stump, eta, float(shrink * dh), float(shrink * dr))
+    return eta
 
 
-def _paper_step(sums: Floats, values: Floats, beta: float, alpha: float) -> float | None:
+def _printed_eta(sums: Floats, values: Floats, beta: float, alpha: float) -> float | None:
     """The step printed in Figure 3: minimise Z e^eta + (W1 - Z) e^-eta + beta eta; None where it is undefined."""
     first = sums[:, :2]
     slope = float((first[:, 0] * (values[:, 1] - values[:, 0]) + first[:, 1] * (values[:, 1] + values[:, 0])).sum())
@@ -174,16 +192,6 @@ def _paper_step(sums: Floats, values: Floats, beta: float, alpha: float) -> floa
         return None
     eta = np.log((-beta + np.sqrt(beta**2 + 4 * z * (total - z))) / (2 * z))
     return float(np.clip(eta, -alpha, 30.0))
-
-
-def _correct(state: State) -> None:
-    """Add the best stump of every feature and minimise F over all stumps so far."""
-    beta = state.settings.beta
-    new = [state.search.best_of(f) for f in np.flatnonzero(state.search.found + beta < 0).tolist()]
-    stumps = list(dict.fromkeys([*state.alpha, *new]))
-    start = np.array([state.alpha.get(stump, 0.0) for stump in stumps])
-    weights, h0, r0 = solve_restricted(state.problem, stumps, start, (state.h0, state.r0), state.settings, state.family)
-    state.set_weights(stumps, weights, h0, r0)
 
 
 def require_finite(objective: float) -> float:
@@ -203,7 +211,8 @@ class _History:
     rounds: list[int] = field(default_factory=list)
 
     def record(self, state: State, violation: float, descent: float, n_iter: int) -> None:
-        if self.rounds and self.rounds[-1] == n_iter:  # seen again at a later stage: that one counts
+        """Append a reading; one of the same round at an earlier stage gives way to it."""
+        if self.rounds and self.rounds[-1] == n_iter:
             for trace in (self.rounds, self.objective, self.violation, self.gap):
                 trace.pop()
         self.rounds.append(n_iter)
@@ -212,5 +221,6 @@ class _History:
         self.gap.append(dual_gap(state, self.objective[-1], max(0.0, descent)))
 
     def arrays(self) -> dict[str, NDArray[Any]]:
+        """The traces by name."""
         traces = {"round": self.rounds, "objective": self.objective, "dual_gap": self.gap, "violation": self.violation}
         return {name: np.array(trace) for name, trace in traces.items()}

@@ -1,11 +1,11 @@
-"""Stump and abstention stump: the families, how the best one is found, and what one says of a case.
+"""Stumps that answer or reject: the families, how the best one is found, and what one says of a case.
 
 A stump looks at one feature, cuts it at low <= high into x <= low, low < x <= high and x > high, and gives each
 segment (and missing values) a label. A label is a pair of values of (h, r):
 
     "-" (-1, 0)   "+" (+1, 0)   "x" (0, -1) rejects   "0" (0, 0)   "a" (0, +1) accepts
 
-Equal cuts leave the middle out, an infinite cut leaves an end out, so plain stumps and constants are members too.
+Equal cuts leave the middle out, an infinite cut leaves an end out, so ordinary stumps and constants are members too.
 """
 
 from __future__ import annotations
@@ -45,8 +45,9 @@ class Family:
     values: Floats
 
 
-# Three labels of the segments, the label of missing values unseen in training, those possible when seen.
-FAMILIES: dict[str, tuple[tuple[str, str, str], ...]] = {
+# Family -> its types of stumps: the labels of the three segments, the label of missing values where training has
+# none, and the labels that missing values may have where training has some.
+STUMP_FAMILIES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "coupled": tuple((t, "x", "-+x") for t in ("-x+", "+x-", "x-+", "x+-", "-+x", "+-x")),
     "decoupled": (("-++", "0", "-+0"), ("+--", "0", "-+0"), ("0x0", "x", "x0"), ("0a0", "0", "a0")),
     "score": (("-++", "0", "-+0"), ("+--", "0", "-+0")),
@@ -55,13 +56,14 @@ FAMILIES: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 def make_family(name: str, gamma: float = 0.0) -> Family:
     """Build a family by name; `gamma` is added to r of the labels "-", "+" and "x", as in the paper."""
-    listed = FAMILIES[name]
+    listed = STUMP_FAMILIES[name]
     types = np.array([[LABELS.index(a) for a in segments + lost] for segments, lost, _ in listed], dtype=np.int64)
     missing = np.array([[a in seen for a in LABELS] for _, _, seen in listed])
     return Family(types, missing, np.column_stack([_H, _rho(gamma)]))
 
 
 def _rho(gamma: float) -> Floats:
+    """The r of each label."""
     return _RHO + gamma * np.isin(list(LABELS), list("-+x"))
 
 
@@ -140,7 +142,7 @@ def pairs(array: Floats) -> NDArray[np.complex128]:
     return array.view(np.complex128)[..., 0]
 
 
-class Search:
+class StumpSearch:
     """The weak learner: buffers for the histograms of one data set, and the sweeps over them.
 
     Parameters
@@ -153,6 +155,15 @@ class Search:
         Number of positives.
     spread : callable
         ``spread(function, n)`` calls ``function(first, last)`` so that 0 .. n is covered, perhaps in threads.
+
+    Attributes
+    ----------
+    hist, prefix : ndarray
+        Weights by cell, and their running sums: see `loops`.
+    found : ndarray of shape (p,)
+        Derivative along the best stump of each feature.
+    where : ndarray of int of shape (p, 2)
+        Its type, and its label of missing values.
     """
 
     def __init__(self, bins: Bins, family: Family, n_pos: int, spread: Callable[..., None]) -> None:

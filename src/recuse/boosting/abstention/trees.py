@@ -19,8 +19,10 @@ from numpy.typing import NDArray
 from ...arrays import Flags, Floats
 from ...solution import Solution
 from ..binning import Bins
+from .problem import Problem
 from .rounds import require_finite
-from .state import Problem, Settings, State
+from .settings import Settings
+from .state import State
 
 _RIDGE = 1e-3  # of the mean curvature's scale, so that a pure leaf stays finite
 _LEAST = 5e-3  # share of the curvature a leaf must hold
@@ -82,25 +84,25 @@ class TreeForm:
         return scores[:, 0].copy(), scores[:, 1].copy()
 
 
-# Told of every tree: how to apply it to coded rows, and the intercepts. Says whether to stop.
+# Called after every tree with what applies it to coded rows, and the intercepts; a true answer ends the fit.
 Monitor = Callable[[Callable[[Bins], Floats], float, float], bool]
 
 
-def boost_trees(problem: Problem, settings: Settings, max_depth: int, monitor: Monitor | None = None) -> Solution:
+def boost_trees(problem: Problem, settings: Settings, monitor: Monitor | None = None) -> Solution:
     """Minimise F by shrunken two-output trees; the `Solution` holds a `TreeForm`."""
     if settings.n_threads <= 1:
-        return _boost(State(problem, settings), max_depth, monitor)
+        return _boost(State(problem, settings), monitor)
     with ThreadPoolExecutor(settings.n_threads) as threads:
-        return _boost(State(problem, settings, threads), max_depth, monitor)
+        return _boost(State(problem, settings, threads), monitor)
 
 
-def _boost(state: State, max_depth: int, monitor: Monitor | None) -> Solution:
+def _boost(state: State, monitor: Monitor | None) -> Solution:
     settings = state.settings
     state.settle_intercepts()
     h, r = state.scores()
     objective, trees = require_finite(state.objective()), []
     trace = [objective]
-    grower = _Grower(state, max_depth)
+    grower = _Grower(state)
     step, n_iter = np.inf, 0
     for n_iter in range(1, settings.n_rounds + 1):
         tree, node, coded = grower.grow(h, r)
@@ -132,12 +134,12 @@ def _objective(state: State, h: Floats, r: Floats) -> float:
 class _Grower:
     """Grows one tree at a time on the same coded features."""
 
-    def __init__(self, state: State, max_depth: int) -> None:
+    def __init__(self, state: State) -> None:
         from . import loops
 
-        self.loops, self.state, self.depth = loops, state, max_depth
+        self.loops, self.state, self.depth = loops, state, state.settings.max_depth
         bins = state.problem.bins
-        widest, p = 2 ** (max_depth - 1), len(bins.n_bins)
+        widest, p = 2 ** (self.depth - 1), len(bins.n_bins)
         self.hist = np.empty((widest, bins.n_cells, 5))
         self.found, self.where = np.empty((widest, p)), np.zeros((widest, p, 2), dtype=np.int64)
 
@@ -180,9 +182,8 @@ class _Grower:
         y, b = problem.y, surrogate.b
         u, v = r - y * h, -b * r
         w1, w2 = (problem.s * w for w in surrogate.slopes(u, v))
-        c1, c2 = w1, b * w2
-        if surrogate.loss == "logistic":
-            c1, c2 = c1 * (1 - _sigmoid(u)), c2 * (1 - _sigmoid(v))
+        phi = surrogate.phi
+        c1, c2 = w1 * phi.relative_curvature(u), b * w2 * phi.relative_curvature(v)
         # For the smoothed maximum p times the curvature of the sum bounds it from above.
         c1, c2 = surrogate.p * c1, surrogate.p * c2
         stats = np.ascontiguousarray(np.column_stack([-y * w1, w1 - w2, c1, -y * c1, c1 + c2]))
@@ -229,7 +230,3 @@ def _leaf_values(t: Floats, ridge: float) -> Floats:
     determinant = np.maximum(a * c - b * b, 1e-300)
     values = -np.column_stack([c * t[:, 0] - b * t[:, 1], a * t[:, 1] - b * t[:, 0]]) / determinant[:, None]
     return np.clip(values, -_LONGEST, _LONGEST)
-
-
-def _sigmoid(t: Floats) -> Floats:
-    return 0.5 * (1.0 + np.tanh(0.5 * t))

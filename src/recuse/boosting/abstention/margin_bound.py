@@ -12,29 +12,56 @@ for: with sqrt(2 ln(3 / delta) / m), half of it for r, it is no lower (0.20 and 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Flags, Floats
 from ..bounds import GeneralizationBound
-from .losses import Surrogate, phi
+from .problem import Problem
+from .surrogates import Surrogate
 
 _ROWS = 65_536  # rows of which copies are made at once
 
 
-def empirical_maximum(
-    surrogate: Surrogate,
-    n_pos: int,
-    s: Floats,
-    h: Floats,
-    r: Floats,
-) -> float:
-    """Weighted mean of L_MB, positives first."""
+@dataclass(frozen=True)
+class MarginBound:
+    """The bound of a fitted pair for every delta.
+
+    Attributes
+    ----------
+    empirical : float
+        Mean of L_MB on the training cases.
+    complexity : float
+        What the richness of the stumps adds.
+    total_weight : float
+        A: the weights, those of the intercepts included.
+    m : int
+        Number of training cases.
+    """
+
+    empirical: float
+    complexity: float
+    total_weight: float
+    m: int
+
+    def at(self, delta: float) -> GeneralizationBound:
+        """The terms of the bound that fails with probability delta."""
+        weight = max(self.total_weight, 1.0)
+        chosen = np.sqrt(np.log(max(np.log2(2.0 * weight), 1.0)) / self.m)
+        chance = np.sqrt(np.log(2.0 / delta) / (2.0 * self.m))
+        return GeneralizationBound(self.empirical, self.complexity, float(chosen + chance), delta)
+
+
+def empirical_maximum(problem: Problem, h: Floats, r: Floats) -> float:
+    """Weighted mean of L_MB at the scores of a problem's cases."""
+    surrogate, s, n_pos, phi = problem.surrogate, problem.s, problem.n_pos, problem.surrogate.phi
     total, k = 0.0, np.broadcast_to(surrogate.k, s.shape)
     for start in range(0, len(s), _ROWS):
         rows = slice(start, start + _ROWS)
         margin = np.where(np.arange(start, start + len(s[rows])) < n_pos, h[rows], -h[rows])
-        wrong, reject = phi(surrogate.loss, r[rows] - margin), phi(surrogate.loss, -surrogate.b * r[rows])
+        wrong, reject = phi.value(r[rows] - margin), phi.value(-surrogate.b * r[rows])
         total += float(s[rows] @ np.maximum(wrong, k[rows] * reject))
     return total
 
@@ -49,24 +76,8 @@ def massart(family: str, n_values: NDArray[np.int64], has_missing: Flags, m: int
     return float(np.sqrt(2 * np.log(n_h) / m) + constants), float(half * np.sqrt(2 * np.log(n_r) / m) + constants)
 
 
-def margin_bound(
-    empirical: float,
-    surrogate: Surrogate,
-    total_weight: float,
-    family: str,
-    n_values: NDArray[np.int64],
-    has_missing: Flags,
-    m: int,
-    delta: float,
-) -> GeneralizationBound:
-    """Put the terms together."""
-    b, k = surrogate.b, float(np.max(surrogate.k))
-    if surrogate.loss == "exponential":
-        c1, c2 = 2.0, 2.0 * b
-    else:
-        c1, c2 = 1.0 / np.log(2.0), 2.0 * k * b * (1.0 - 2.0 ** (-1.0 / k)) / np.log(2.0)
+def complexity(surrogate: Surrogate, total_weight: float, of_h: float, of_r: float) -> float:
+    """What stumps of these Rademacher complexities add to the bound."""
+    c1, c2 = surrogate.phi.steepest(surrogate.b, float(np.max(surrogate.k)))
     weight = max(total_weight, 1.0)
-    of_h, of_r = massart(family, n_values, has_missing, m)
-    complexity = 2.0 * c1 * weight * of_h + 2.0 * (c1 + c2) * weight * of_r
-    confidence = np.sqrt(np.log(max(np.log2(2.0 * weight), 1.0)) / m) + np.sqrt(np.log(2.0 / delta) / (2.0 * m))
-    return GeneralizationBound(empirical, float(complexity), float(confidence), delta)
+    return float(2.0 * c1 * weight * of_h + 2.0 * (c1 + c2) * weight * of_r)

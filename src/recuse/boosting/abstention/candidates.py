@@ -1,0 +1,109 @@
+"""Candidates: what was boosted with the best option, as a fitted pair that held-out cases have judged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...arrays import Floats
+from ...solution import Solution
+from ..shapes import AdditiveForm, additive_form
+from .data import TrainingSet
+from .options import Options
+from .pairs import ChowPair, Form, LearnedPair, Pair
+from .problem import Problem
+from .rounds import boost
+from .selection import ScoreLoss, best_option, judged_scores, tune_threshold
+from .settings import Settings
+from .stumps import Stump, describe
+from .trees import boost_trees
+
+
+@dataclass(frozen=True, eq=False)
+class Boosted:
+    """The best option fitted on all cases.
+
+    Attributes
+    ----------
+    solution : Solution
+        What the boosting loop handed back.
+    problem : Problem
+        What it solved.
+    form : AdditiveForm or TreeForm
+        The scores as functions of the features.
+    stumps : list of Stump
+        The stumps with cut values; empty for trees.
+    beta : float
+        Penalty used.
+    threshold : float
+        Threshold of r that held-out cases call for.
+    judged : ndarray of shape (2, m), optional
+        Scores of each case by models that have not seen it, with penalty, rounds and threshold chosen on the other
+        parts, so that what it costs can be compared with what another rule costs.
+    """
+
+    solution: Solution
+    problem: Problem
+    form: Form
+    stumps: list[Stump]
+    beta: float
+    threshold: float
+    judged: Floats | None
+
+    def learned_pair(self, log_odds: float) -> LearnedPair:
+        """Return the two scores as a pair."""
+        surrogate = self.problem.surrogate
+        # Reject prices that differ by case leave no boundary to compute, and equal ones the same k for all.
+        surrogate = replace(surrogate, k=float(np.max(surrogate.k)))
+        return LearnedPair(self.form, surrogate, self.threshold, log_odds)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A fitted pair, how it was found, and the scores (h, r) of cases it had not seen."""
+
+    name: str
+    pair: Pair
+    boosted: Boosted
+    judged: Floats | None
+
+    def held_out_cost(self, training: TrainingSet) -> Floats | None:
+        """Price of each held-out case."""
+        if self.judged is None:
+            return None
+        rows = training.tested
+        h, r = self.judged[:, rows]
+        return training.prices.take(rows).of(training.y[rows], h, r)
+
+    @property
+    def separates(self) -> bool:
+        """Whether larger weights alone would bring the loss of stumps to 0: every case is right, and accepted."""
+        if not isinstance(self.pair.form, AdditiveForm):
+            return False
+        problem = self.boosted.problem
+        h, r = self.boosted.solution.model.scores(problem)
+        accepted = isinstance(self.pair, ChowPair) or bool((r > 0).all())
+        return accepted and bool((problem.y * h > r).all())
+
+
+def fit_best_option(
+    training: TrainingSet, problem: Problem, settings: Settings, options: Options, loss: ScoreLoss
+) -> Boosted:
+    """Fit all cases with the option of least held-out loss."""
+    judged, threshold = None, 0.0
+    if options.scores is not None:
+        best = best_option(options.scores, loss, training.tested)
+        if settings.tune_threshold:
+            judged, threshold = tune_threshold(options.scores, best, loss, training)
+        else:
+            judged = judged_scores(options.scores, loss, training)
+        settings = options.settle(best, problem, settings)
+    if settings.max_depth > 1:
+        solution = boost_trees(problem, settings)
+        return Boosted(solution, problem, solution.model, [], settings.beta, threshold, judged)
+    solution = boost(problem, settings)
+    model, bins = solution.model, problem.bins
+    form = additive_form(model.h0, model.r0, model.tables(bins), bins.cuts, bins.offsets)
+    stumps = [describe(stump, bins, settings.gamma) for stump in model.stumps]
+    return Boosted(solution, problem, form, stumps, settings.beta, threshold, judged)

@@ -1,0 +1,60 @@
+"""Boosted stumps (or trees) for the score h alone, with Chow's rule as the rejector: |h| <= ln((1 - c)/c)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...arrays import Floats, Indices
+from ..binning import Bins
+from .candidates import Boosted, Candidate, fit_best_option
+from .data import TrainingSet
+from .losses import LOSSES
+from .options import search_options
+from .pairs import ChowPair
+from .problem import Problem
+from .selection import ScoreLoss, best_option
+from .settings import Settings
+from .surrogates import Surrogate
+
+CHOW = "chow"
+_NO_REJECT_TERM = 1e-300  # k of a score without a rejector: its r is no variable
+
+
+def score_problem(training: TrainingSet, bins: Bins, loss: str) -> Problem:
+    """The problem of boosting h alone."""
+    return Problem(bins, training.n_pos, training.s, Surrogate(loss, 1.0, _NO_REJECT_TERM))
+
+
+class BoostedScore:
+    """A score of some training cases: held-out scores for every penalty (or number of rounds), fitted on demand."""
+
+    def __init__(self, training: TrainingSet, bins: Bins, settings: Settings) -> None:
+        self.training, self.settings = training, settings.of_score()
+        self.problem = score_problem(training, bins, settings.loss)
+        self.options = search_options(self.problem, self.settings, training.folds)
+
+    def loss(self, scores: Floats, rows: Indices) -> float:
+        """What is boosted, of the scores of some cases."""
+        y, s = self.training.y[rows], self.training.s[rows]
+        return float(s @ LOSSES[self.settings.loss].value(-y * scores[0, rows]))
+
+    def best_option(self, rows: Indices) -> int:
+        """The penalty, or number of rounds, of least loss on some held-out cases."""
+        assert self.options.scores is not None
+        return best_option(self.options.scores, self.loss, rows)
+
+    def fit_for(self, loss: ScoreLoss) -> Boosted:
+        """Fit all cases with the option of least held-out loss."""
+        return fit_best_option(self.training, self.problem, self.settings, self.options, loss)
+
+    def with_chows_rule(self) -> Candidate:
+        """Return the score that costs least on held-out cases under Chow's rule, with that rule as its rejector."""
+        training, loss = self.training, self.settings.loss
+        level = LOSSES[loss].chow_level(training.highest_price)
+
+        def ruled(scores: Floats) -> Floats:
+            return np.stack([scores[0], np.abs(scores[0]) - level])
+
+        boosted = self.fit_for(lambda scores, rows: training.price(ruled(scores), rows))
+        pair = ChowPair.at_price(boosted.form, loss, training.highest_price, training.log_odds)
+        return Candidate(CHOW, pair, boosted, None if boosted.judged is None else ruled(boosted.judged))

@@ -1,0 +1,110 @@
+"""The options that held-out cases decide between: penalties or numbers of rounds, with the scores that each gives.
+
+Held-out scores have the shape (n_options, 2, m): h and r of every case by a model that has not seen it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ...arrays import Floats
+from .early_stopping import held_out_rounds
+from .problem import Parts, Problem, Splittable
+from .rounds import beta_max, boost
+from .settings import Settings
+
+# Penalties tried, as shares of the smallest penalty that uses no stump.
+BETA_PATH = tuple((10.0 ** np.linspace(-3.0, -0.2, 8)).tolist())
+
+
+@dataclass(frozen=True, eq=False)
+class Options(ABC):
+    """What is left to choose.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n_options, 2, m), optional
+        Held-out scores of each option; None where no case was held out.
+    """
+
+    scores: Floats | None
+
+    @abstractmethod
+    def settle(self, option: int, problem: Problem, settings: Settings) -> Settings:
+        """Settings of an option, to fit all cases with."""
+
+    @abstractmethod
+    def held_out(self, option: int, problem: Problem, settings: Settings, parts: Parts) -> Floats:
+        """Held-out scores (2, m) of an option, for other parts than those it was searched on."""
+
+
+@dataclass(frozen=True, eq=False)
+class NoChoice(Options):
+    """Penalty and number of rounds are given."""
+
+    def settle(self, option: int, problem: Problem, settings: Settings) -> Settings:
+        """As given."""
+        return settings
+
+    def held_out(self, option: int, problem: Problem, settings: Settings, parts: Parts) -> Floats:
+        """Held-out scores with the settings as given."""
+        return held_out_penalties(problem, settings, parts, None)[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Penalties(Options):
+    """Penalties as shares of the smallest one that uses no stump, which is another one in every fold."""
+
+    shares: tuple[float, ...]
+
+    def settle(self, option: int, problem: Problem, settings: Settings) -> Settings:
+        """Settings with the penalty of an option."""
+        return replace(settings, beta=self.shares[option] * beta_max(problem, settings))
+
+    def held_out(self, option: int, problem: Problem, settings: Settings, parts: Parts) -> Floats:
+        """Held-out scores with the penalty of an option."""
+        return held_out_penalties(problem, settings, parts, (self.shares[option],))[0]
+
+
+@dataclass(frozen=True, eq=False)
+class RoundNumbers(Options):
+    """Numbers of rounds."""
+
+    rounds: list[int]
+
+    def settle(self, option: int, problem: Problem, settings: Settings) -> Settings:
+        """Settings with the number of rounds of an option."""
+        return replace(settings, n_rounds=self.rounds[option])
+
+    def held_out(self, option: int, problem: Problem, settings: Settings, parts: Parts) -> Floats:
+        """Held-out scores after the number of rounds of an option."""
+        return held_out_rounds(problem, self.settle(option, problem, settings), parts)[1][-1]
+
+
+def search_options(cases: Splittable, settings: Settings, folds: Parts) -> Options:
+    """Boost every option on every fold."""
+    if settings.tune_rounds:
+        rounds, scores = held_out_rounds(cases, settings, folds)
+        return RoundNumbers(scores, rounds)
+    if settings.tune_beta:
+        return Penalties(held_out_penalties(cases, settings, folds, BETA_PATH), BETA_PATH)
+    return NoChoice(held_out_penalties(cases, settings, folds, None) if folds else None)
+
+
+def held_out_penalties(cases: Splittable, settings: Settings, folds: Parts, shares: tuple[float, ...] | None) -> Floats:
+    """Held-out scores for each penalty, given as shares of each fold's largest useful one; None: that in `settings`.
+
+    Cases in no test fold stay NaN.
+    """
+    out = np.full((1 if shares is None else len(shares), 2, cases.n_cases), np.nan)
+    quick = replace(settings, certify_every=50)
+    for train, test in folds:
+        part, rest = cases.split(train, test)
+        betas = [settings.beta] if shares is None else (np.array(shares) * beta_max(part, quick)).tolist()
+        for i, beta in enumerate(betas):
+            model = boost(part, replace(quick, beta=beta)).model
+            out[i, :, test] = np.transpose(model.scores(rest))
+    return out

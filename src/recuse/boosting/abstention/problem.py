@@ -1,0 +1,72 @@
+"""A boosting problem: coded cases, their weights and the surrogate to minimise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+
+from ...arrays import Floats, Indices
+from ..binning import Bins
+from .surrogates import Surrogate
+
+Parts = list[tuple[Indices, Indices]]  # training and test positions of each fold
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Data of one fit, positives first.
+
+    Attributes
+    ----------
+    bins : Bins
+        Coded features.
+    n_pos : int
+        Number of positives.
+    s : ndarray of shape (m,)
+        Sample weights that sum to 1.
+    surrogate : Surrogate
+        The loss; its k may differ by case.
+    offset : ndarray of shape (m, 2), optional
+        Scores (h, r) to start from; the stumps are added to them.
+    """
+
+    bins: Bins
+    n_pos: int
+    s: Floats
+    surrogate: Surrogate
+    offset: Floats | None = None
+
+    def take(self, rows: Indices) -> Problem:
+        """Return the problem of some of the rows, given in increasing order."""
+        k = self.surrogate.k
+        surrogate = self.surrogate if np.ndim(k) == 0 else replace(self.surrogate, k=np.asarray(k)[rows])
+        s = self.s[rows]
+        offset = None if self.offset is None else self.offset[rows]
+        return Problem(self.bins.take(rows), int((rows < self.n_pos).sum()), s / s.sum(), surrogate, offset)
+
+    def split(self, train: Indices, test: Indices) -> tuple[Problem, Problem]:
+        """Return the problems of training and of test cases."""
+        return self.take(train), self.take(test)
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return len(self.s)
+
+    @property
+    def y(self) -> Floats:
+        """Labels, -1 or +1."""
+        return np.where(np.arange(len(self.s)) < self.n_pos, 1.0, -1.0)
+
+
+class Splittable(Protocol):
+    """Cases that can be split into a training and a test problem."""
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+
+    def split(self, train: Indices, test: Indices) -> tuple[Problem, Problem]:
+        """Problems of the training and of the test cases."""

@@ -1,0 +1,105 @@
+"""The search: what the parameter `family` asks for, every candidate boosted with its options and fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property
+
+import numpy as np
+
+from ..binning import MAX_UINT8_BINS, Bins, bin_features
+from .candidates import Candidate, fit_best_option
+from .chow import CHOW, BoostedScore
+from .data import TrainingSet
+from .options import Options, search_options
+from .problem import Problem
+from .settings import PAPER, Settings
+from .stacking import STACKS, StackedScore, stack_score
+from .surrogates import Surrogate, forced_boundary, make_surrogate
+
+
+class Searched:
+    """Training cases in bins, and the settings to boost them with; what candidates share is computed once."""
+
+    def __init__(self, training: TrainingSet, settings: Settings) -> None:
+        self.training, self.settings = training, settings
+
+    @cached_property
+    def bins(self) -> Bins:
+        """The features in bins."""
+        # Trees take bins only: every distinct value of every feature would be a histogram of its own in each node.
+        settings, training = self.settings, self.training
+        max_bins = settings.max_bins if settings.max_depth == 1 else settings.max_bins or MAX_UINT8_BINS
+        return bin_features(training.X, training.order, max_bins, training.weight)
+
+    @cached_property
+    def score(self) -> BoostedScore:
+        """The score h alone."""
+        return BoostedScore(self.training, self.bins, self.settings)
+
+    @cached_property
+    def stacked_score(self) -> StackedScore:
+        """The score to be stacked."""
+        return stack_score(self.score)
+
+    def fit_pair(self, family: str, stack: str | None) -> Candidate:
+        """Boost a pair of a family of stumps; with `stack` the score h alone joins as a feature or as the start."""
+        training, settings = self.training, replace(self.settings, family=family)
+        surrogate = make_surrogate(settings.loss, settings.b, settings.exponents, training.c)
+        problem = Problem(self.bins, training.n_pos, training.s, surrogate)
+        stacking = None if stack is None else STACKS[stack](problem, self.stacked_score)
+        options = search_options(stacking or problem, settings, training.folds)
+        options = _with_boundary(options, surrogate, training.log_odds)
+        if stacking is None:
+            boosted = fit_best_option(training, problem, settings, options, training.price)
+            return Candidate(family, boosted.learned_pair(training.log_odds), boosted, boosted.judged)
+        boosted = fit_best_option(training, stacking.whole(), settings, options, training.price)
+        return Candidate(f"{family}+{stack}", stacking.pair(boosted), boosted, boosted.judged)
+
+
+def _with_boundary(options: Options, surrogate: Surrogate, log_odds: float) -> Options:
+    """The held-out scores with h = 0 where both classes cost the same."""
+    if options.scores is None or log_odds == 0.0:
+        return options
+    h, r = options.scores[:, 0], options.scores[:, 1]
+    return replace(options, scores=np.stack([h - forced_boundary(surrogate, log_odds, r), r], axis=1))
+
+
+def _chow(searched: Searched, stack: str | None) -> Iterator[Candidate]:
+    """Boosted stumps with Chow's rule; there is no rejector that a score could be stacked for."""
+    yield searched.score.with_chows_rule()
+
+
+def _coupled(searched: Searched, stack: str | None) -> Iterator[Candidate]:
+    """The paper's stumps."""
+    yield searched.fit_pair("coupled", stack)
+
+
+def _decoupled(searched: Searched, stack: str | None) -> Iterator[Candidate]:
+    """Stumps that answer, and intervals that only reject or only accept."""
+    yield searched.fit_pair("decoupled", stack)
+
+
+def _auto(searched: Searched, stack: str | None) -> Iterator[Candidate]:
+    """Boosted stumps with Chow's rule, and pairs that may be better."""
+    yield searched.score.with_chows_rule()
+    yield searched.fit_pair("decoupled", stack)
+    settings = searched.settings
+    can_start = not settings.exponents and settings.step != PAPER and bool(searched.training.partition)
+    if stack is None and can_start:
+        yield searched.fit_pair("decoupled", "start")
+
+
+# Values of the parameter `family` -> the candidates to choose from; the first is kept unless another is clearly better.
+FAMILIES: dict[str, Callable[[Searched, str | None], Iterator[Candidate]]] = {
+    "auto": _auto,
+    "coupled": _coupled,
+    "decoupled": _decoupled,
+    CHOW: _chow,
+}
+
+
+def search(training: TrainingSet, settings: Settings, family: str, stack: str | None) -> list[Candidate]:
+    """Fit every candidate of a family."""
+    return list(FAMILIES[family](Searched(training, settings), stack))

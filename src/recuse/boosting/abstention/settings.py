@@ -1,0 +1,87 @@
+"""Settings: the estimator's parameters, resolved; every stage of a fit reads the same object."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from .losses import LOSSES
+
+SCORE = "score"  # the family of ordinary stumps, for h alone
+PAPER = "paper"  # the step printed in the paper
+_SHARPENING = 60  # rounds after which the maximum is reached, where the number of rounds is chosen
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to boost, and what is chosen on held-out cases; names as in the estimator unless listed here.
+
+    Attributes
+    ----------
+    family : str
+        A name in `FAMILIES`.
+    exponents : tuple of float
+        Exponents of the surrogate to go through on the way to the maximum; none for the sum.
+    intercepts : bool
+        Whether scores have intercepts; AdaBoost's has none.
+    beta : float
+        Penalty; 0 where `tune_beta` chooses it.
+    tune_beta, tune_rounds, tune_threshold : bool
+        What held-out cases choose.
+    certify_every : int
+        Rounds between two readings of objective and gap; 0 chooses it by the size of the data.
+    """
+
+    family: str = "coupled"
+    loss: str = "logistic"
+    exponents: tuple[float, ...] = ()
+    b: float | None = None
+    gamma: float = 0.0
+    n_rounds: int = 200
+    beta: float = 0.0
+    learning_rate: float = 1.0
+    max_depth: int = 1
+    max_bins: int | None = None
+    step: str = "joint"
+    intercepts: bool = True
+    corrective: bool = False
+    tune_beta: bool = False
+    tune_rounds: bool = False
+    tune_threshold: bool = False
+    tol: float = 1e-6
+    n_threads: int = 1
+    certify_every: int = 0
+
+    @property
+    def free_h(self) -> bool:
+        """Whether h has an intercept: the paper's step takes none."""
+        return self.intercepts and self.step != PAPER
+
+    @property
+    def free_r(self) -> bool:
+        """Whether r has an intercept; ordinary stumps have no r."""
+        return self.free_h and self.family != SCORE
+
+    @property
+    def sharpening_rounds(self) -> int:
+        """Number of rounds on the way to the maximum; all of them unless their number is chosen."""
+        return min(self.n_rounds, _SHARPENING) if self._stops_early else self.n_rounds
+
+    @property
+    def first_comparable_round(self) -> int:
+        """Round from which losses can be compared: on the way to the maximum every stage has its own."""
+        return self.sharpening_rounds if self.exponents and self._stops_early else 0
+
+    @property
+    def _stops_early(self) -> bool:
+        return self.tune_rounds and self.max_depth == 1
+
+    @property
+    def price_only_shifts_r(self) -> bool:
+        """Whether a fit at another reject price would have the same h, and an r that differs by a constant."""
+        exact = self.b is not None and not self.exponents and self.max_depth == 1 and self.step != PAPER
+        return exact and LOSSES[self.loss].price_only_shifts_r
+
+    def of_score(self) -> Settings:
+        """The same for a score h without a rejector: ordinary stumps and the loss of -y h."""
+        step = "joint" if self.step == PAPER else self.step
+        return replace(self, family=SCORE, exponents=(), gamma=0.0, step=step, corrective=False, tune_threshold=False)
