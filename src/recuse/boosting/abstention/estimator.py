@@ -351,7 +351,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         )
 
     def _store(
-        self, inputs: Inputs, training: TrainingSet, candidates: list[Candidate], chosen: Candidate, fit: FitRecordRecord
+        self, inputs: Inputs, training: TrainingSet, candidates: list[Candidate], chosen: Candidate, fit: FitRecord
     ) -> None:
         """Publish a fit; nothing is stored before everything is known."""
         pair, boosted = chosen.pair, chosen.boosted
