@@ -1,18 +1,20 @@
-"""Fast threshold sweeps: histograms, the three-segment scan, the step, the update of the weights.
+"""Compiled loops of boosting: histograms, the three-segment scan, the step, the update of the weights, trees.
 
 Functions of arrays and scalars, compiled on first use, serial and free of the GIL; the caller runs them in threads
-over features or rows. Rows come with the positives first, so that no inner loop looks at y.
+over features or rows. Rows come with the positives first, so that no inner loop looks at y. A loss appears here only
+where its weights are updated (`grow_...`) and, for the logistic one, where the intercepts are (`intercept_terms`).
 
 Layouts: codes (p, m) feature-major; w (m, 2) holds w1 and w2; hist (2, cells, 2) holds for each cell the sums of
 w1, w2 over its positives, then over its negatives; prefix (cells, 2) holds for cell k of a feature the sums over
 its cells before k of G = sum y w1 and Q = sum (w1 - w2). Where both numbers are wanted at once they come as one
-complex number. A label l has the values (H_l, rho_l) of (h, r); raising the weight of a stump changes the objective
-at the rate sum_l rho_l Q_l - H_l G_l.
+complex number: one load and one addition for both. A label l has the values (H_l, rho_l) of (h, r); raising the
+weight of a stump changes the objective at the rate sum_l rho_l Q_l - H_l G_l.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -22,6 +24,14 @@ from numba.extending import intrinsic, overload
 _BLOCK = 2048  # rows whose weights stay in the first-level cache while all features are visited
 _CAP = 30.0  # longest step
 _E_MAX = 1e130  # e^300
+
+
+class Layout(NamedTuple):
+    """Where the cells of each feature lie: see `Bins`."""
+
+    offsets: np.ndarray
+    n_bins: np.ndarray
+    has_missing: np.ndarray
 
 
 def _add_pair(table, cell, pair):
@@ -53,9 +63,11 @@ def _compiled_add_pair(table, cell, pair):
 
 
 @njit(cache=True, nogil=True)
-def _sum_four(one, two, three, four, w, to_one, to_two, to_three, to_four):
+def _sum_four(codes, w, sums):
     """Sum the weights of some rows by cell of four features at once: each weight is loaded only once."""
-    for i in range(np.uint64(len(w))):  # unsigned: no index is ever counted from the end
+    one, two, three, four = codes
+    to_one, to_two, to_three, to_four = sums
+    for i in range(np.uint64(len(w))):  # unsigned: the compiler need not ask whether an index counts from the end
         pair = w[i]
         _add_pair(to_one, one[i], pair)
         _add_pair(to_two, two[i], pair)
@@ -84,10 +96,11 @@ def histograms(codes, w, n_pos, hist, offsets, first, last):
     """Sum the weights of the rows by cell, for the features first <= f < last; w and hist as complex numbers."""
     m = codes.shape[1]
     hist[:, offsets[first] : offsets[last]] = 0.0
-    fours = first + (last - first) // 4 * 4
+    fours = first + (last - first) // 4 * 4  # features from here on are left over by groups of four
+    # Block by block, so that the weights of a block are read from the cache by all features.
     for block in range(0, m, _BLOCK):
         end = min(block + _BLOCK, m)
-        middle = min(max(n_pos, block), end)
+        middle = min(max(n_pos, block), end)  # positives of the block, then negatives; either may be none
         for side in range(2):
             start, stop = (block, middle) if side == 0 else (middle, end)
             if start == stop:
@@ -95,10 +108,10 @@ def histograms(codes, w, n_pos, hist, offsets, first, last):
             cells, rows = hist[side], w[start:stop]
             for f in range(first, fours, 4):
                 a, b, c, d, e = offsets[f], offsets[f + 1], offsets[f + 2], offsets[f + 3], offsets[f + 4]
-                _sum_four(
+                four = (
                     codes[f, start:stop], codes[f + 1, start:stop], codes[f + 2, start:stop], codes[f + 3, start:stop],
-                    rows, cells[a:b], cells[b:c], cells[c:d], cells[d:e],
                 )  # fmt: skip
+                _sum_four(four, rows, (cells[a:b], cells[b:c], cells[c:d], cells[d:e]))
             rest = fours
             if last - fours >= 2:
                 a, b, c = offsets[fours], offsets[fours + 1], offsets[fours + 2]
@@ -121,8 +134,10 @@ def _slopes(labels, values):
 def _least_of_two(prefix, one, other):
     """Least cost over all pairs of cuts j <= k of two types, by a running minimum over j.
 
-    Two chains of minima keep the processor busy where one would wait, and no branch depends on the data: where the
-    minimum lies is found later, for the one stump that is wanted.
+    The cost of cuts (j, k) is a term of j plus a term of k plus a constant, so for each k the best j <= k is the
+    running minimum of the first term: one pass instead of all pairs. Two chains of minima keep the processor busy
+    where one would wait for itself, and no branch depends on the data: where the minimum lies is found later, by
+    `cuts`, for the one stump that is wanted.
     """
     left_1 = best_1 = left_2 = best_2 = np.inf
     r12, h12, r23, h23 = one
@@ -130,7 +145,7 @@ def _least_of_two(prefix, one, other):
     for k in range(np.uint64(len(prefix))):
         g, q = prefix[k].real, prefix[k].imag
         left = r12 * q - h12 * g
-        left_1 = left if left < left_1 else left_1
+        left_1 = left if left < left_1 else left_1  # a minimum without a branch, before k itself is a second cut
         total = left_1 + r23 * q - h23 * g
         best_1 = total if total < best_1 else best_1
         left = s12 * q - g12 * g
@@ -145,6 +160,7 @@ def cuts(prefix, labels, values):
     """Positions j <= k of the cuts of least cost of a stump with these three labels, the first if there are several."""
     r12, h12, r23, h23 = _slopes(labels, values)
     best_left = best = np.inf
+    # The same arithmetic in the same order as in `_least_of_two`: it finds the very minimum that one has found.
     left_at = best_j = best_k = 0
     for k in range(len(prefix)):
         g, q = prefix[k].real, prefix[k].imag
@@ -180,6 +196,7 @@ def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, fou
     `missing` (T, L) marks the labels a type may give to missing values; `values` (L, 2) holds H and rho.
     `found` (p,) receives the derivative, `where` (p, 2) the type and the missing label; `cuts` finds the cuts.
     """
+    # Twelve parameters: a tuple would take the caller 5 microseconds a round to hand over, one in thirty on small data.
     pos, neg = hist[0], hist[1]
     best, label = np.empty(2), np.empty(2, np.int64)
     for f in range(first, last):
@@ -187,18 +204,20 @@ def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, fou
         cells = prefix[base : base + n + 1]
         positives, negatives = pos[base : base + n + 1], neg[base : base + n + 1]
         g = q = 0.0
+        # Prefix k is what lies left of a cut after k bins; the last one, n, is the sum over all known values.
         for k in range(np.uint64(n)):
             cells[k] = complex(g, q)
             one, two = positives[k], negatives[k]
             g += one.real - two.real
             q += one.real - one.imag + two.real - two.imag
         cells[n] = complex(g, q)
-        one, two = positives[n], negatives[n]
+        one, two = positives[n], negatives[n]  # the last cell: missing values
         g_miss, q_miss = one.real - two.real, one.real - one.imag + two.real - two.imag
         found[f] = np.inf
         for t in range(0, len(types), 2):
             best[0], best[1] = _least_of_two(cells, _slopes(types[t], values), _slopes(types[t + 1], values))
             for i in range(2):
+                # What the scan leaves out: the cost if every row had the label of the last segment.
                 three, label[i] = types[t + i, 2], types[t + i, 3]
                 best[i] += values[three, 1] * q - values[three, 0] * g
                 if has_missing[f]:
@@ -214,6 +233,7 @@ def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, fou
 def derivatives(hist, prefix, offsets, n_bins, stumps, values, out):
     """Rates of change of the loss along known stumps: rows (feature, j, k, label 1, 2, 3, missing label)."""
     pos, neg = hist[0], hist[1]
+    # A segment's sums are differences of two prefixes: no pass over the cells.
     for a in range(stumps.shape[0]):
         base, n = offsets[stumps[a, 0]], n_bins[stumps[a, 0]]
         j, k = base + stumps[a, 1], base + stumps[a, 2]
@@ -232,7 +252,7 @@ def label_sums(hist, base, n, stump, n_labels):
     """Sums of w1 over positives and negatives, and of w2, over the rows with each label of a stump."""
     sums = np.zeros((n_labels, 3))
     for k in range(n + 1):
-        if k == n:
+        if k == n:  # missing values
             label = stump[6]
         elif k < stump[1]:
             label = stump[3]
@@ -248,7 +268,12 @@ def label_sums(hist, base, n, stump, n_labels):
 
 @njit(cache=True, nogil=True)
 def _step_terms(sums, values, b, p, beta, z, gradient, hessian):
-    """Value, gradient and Hessian at z = (eta, dh, dr) of the step's objective J; J(0) = 0."""
+    """Value, gradient and Hessian at z = (eta, dh, dr) of the step's objective J; J(0) = 0.
+
+    All rows with one label and one class move alike, so J is a sum of 3 exponentials per label, whatever the number
+    of rows: J = sum mass / p (e^(p a.z) - 1) + beta eta, where a.z is the change of u (terms 0 and 1, by class) or of
+    v (term 2).
+    """
     gradient[:] = 0.0
     hessian[:, :] = 0.0
     gradient[0] = beta
@@ -261,12 +286,12 @@ def _step_terms(sums, values, b, p, beta, z, gradient, hessian):
                 continue
             if term == 2:
                 a[0], a[1], a[2] = -b * values[label, 1], 0.0, -b
-                mass /= b
+                mass /= b  # w2 has the factor b of the derivative of v
             else:
                 y = 1.0 - 2.0 * term
                 a[0], a[1], a[2] = values[label, 1] - y * values[label, 0], -y, 1.0
             t = p * (a[0] * z[0] + a[1] * z[1] + a[2] * z[2])
-            e = math.exp(min(t, 600.0))
+            e = math.exp(min(t, 600.0))  # e^600 times a weight is still finite
             total += mass / p * (e - 1.0)
             for i in range(3):
                 gradient[i] += mass * e * a[i]
@@ -281,12 +306,12 @@ def _solve(H, g, free):
     A, d = H.copy(), -g
     size = A[0, 0] + A[1, 1] + A[2, 2]
     for i in range(3):
-        if not free[i]:
+        if not free[i]:  # its equation becomes d[i] = 0
             d[i] = 0.0
             A[i, :] = 0.0
             A[:, i] = 0.0
             A[i, i] = 1.0
-        A[i, i] += 1e-14 * size + 1e-300
+        A[i, i] += 1e-14 * size + 1e-300  # directions in which nothing changes stay at 0
     for i in range(3):
         for j in range(i + 1, 3):
             ratio = A[j, i] / A[i, i]
@@ -314,7 +339,7 @@ def _minimise_step(sums, values, b, p, beta, z, free):
             longest = max(longest, abs(d[i]))
         if not decrement > 0.0:
             break
-        length = min(1.0, 5.0 / longest)
+        length = min(1.0, 5.0 / longest)  # exponentials far from here are no guide
         moved = False
         for _ in range(60):
             trial = z + length * d
@@ -323,6 +348,7 @@ def _minimise_step(sums, values, b, p, beta, z, free):
                 moved = True
                 break
             length *= 0.5
+        # A stump that errs on no row has its minimum at infinity: stop before numbers overflow.
         if not moved or max(abs(trial[0]), abs(trial[1]), abs(trial[2])) > 2.0 * _CAP:
             break
         z[:] = trial
@@ -370,6 +396,7 @@ def intercept_terms(growth, s, kb, unit, n_pos, b, shift, terms):
         e2 = growth[i, 1] * f_v
         p1, p2 = e1 / (1.0 + e1), e2 / (1.0 + e2)
         scale = unit * s[i]
+        # kb / b is k: the objective has k Phi(v), the weight w2 has k b Phi'(v).
         total += scale * (math.log1p(e1) + kb[i] / b * math.log1p(e2))
         w1, w2 = scale * p1, scale * kb[i] * p2
         c1, c2 = w1 * (1.0 - p1), w2 * (1.0 - p2)
@@ -391,12 +418,13 @@ def grow_exponential(row, w, first, second):
         w[i, 1] *= second[c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # no divisor is 0: nothing to look out for
+@njit(cache=True, nogil=True, error_model="numpy")  # no divisor is 0, so no test for it in the loop
 def grow_logistic(row, w, first, second, growth, s, kb, unit):
     """The same for the logistic loss: keep e^u and e^v up to date, w1 = unit s e^u / (1 + e^u)."""
     for i in range(np.uint64(len(row))):
         c = row[i]
         e1, e2 = growth[i, 0] * first[c], growth[i, 1] * second[c]
+        # Never infinite: infinity over infinity would be no number. A minimum needs no branch.
         e1 = e1 if e1 < _E_MAX else _E_MAX
         e2 = e2 if e2 < _E_MAX else _E_MAX
         growth[i, 0] = e1
@@ -422,7 +450,10 @@ def add_tables(codes, offsets, h_table, r_table, h, r, start, stop):
 
 @njit(cache=True, nogil=True)
 def tree_histograms(codes, node, stats, hist, offsets, first, last):
-    """Sum five statistics of the rows by (node, cell), for the features first <= f < last; node -1 is left out."""
+    """Sum five statistics of the rows by (node, cell), for the features first <= f < last.
+
+    Every row is in a node of the level, counted from 0: a node that did not split has sent all its rows left.
+    """
     m = codes.shape[1]
     hist[:, offsets[first] : offsets[last]] = 0.0
     for block in range(0, m, _BLOCK):
@@ -430,10 +461,9 @@ def tree_histograms(codes, node, stats, hist, offsets, first, last):
         for f in range(first, last):
             row, base = codes[f], offsets[f]
             for i in range(block, end):
-                if node[i] >= 0:
-                    cells = hist[node[i], base + row[i]]
-                    for a in range(5):
-                        cells[a] += stats[i, a]
+                cells = hist[node[i], base + row[i]]
+                for a in range(5):
+                    cells[a] += stats[i, a]
 
 
 @njit(cache=True, nogil=True)
@@ -447,12 +477,13 @@ def leaf_gain(t, ridge):
 
 
 @njit(cache=True, nogil=True)
-def tree_scan(hist, offsets, n_bins, has_missing, ridge, least, found, where, first, last):
+def tree_scan(hist, layout, ridge, least, found, where, first, last):
     """Best split of every node on every feature first <= f < last.
 
     `found` (nodes, p) receives the gain over no split, `where` (nodes, p, 2) the number of bins that go left and
     whether missing values do. A side needs the curvature `least` at least.
     """
+    offsets, n_bins, has_missing = layout
     left, right, total, lost = np.empty(5), np.empty(5), np.empty(5), np.empty(5)
     for v in range(hist.shape[0]):
         for f in range(first, last):
@@ -465,10 +496,10 @@ def tree_scan(hist, offsets, n_bins, has_missing, ridge, least, found, where, fi
                     total[a] += hist[v, base + k, a]
             whole = leaf_gain(total, ridge)
             found[v, f] = 0.0
-            for side in range(2 if has_missing[f] else 1):
+            for side in range(2 if has_missing[f] else 1):  # missing values on the right, then on the left
                 for a in range(5):
                     left[a] = lost[a] if side == 1 else 0.0
-                for k in range(n - 1):
+                for k in range(n - 1):  # a cut after the last bin would split nothing off
                     for a in range(5):
                         left[a] += hist[v, base + k, a]
                         right[a] = total[a] - left[a]
@@ -483,11 +514,12 @@ def tree_scan(hist, offsets, n_bins, has_missing, ridge, least, found, where, fi
 
 @njit(cache=True, nogil=True)
 def descend(codes, node, feature, left_bins, missing_left, n_bins, start, stop):
-    """Send rows start <= i < stop of split nodes to their children 2 v and 2 v + 1; the others keep -1 - leaf."""
+    """Send rows start <= i < stop from node v of a level to its children 2 v and 2 v + 1 of the next.
+
+    A node that does not split comes with a number of left bins beyond every code and `missing_left`: all rows go left.
+    """
     for i in range(start, stop):
         v = node[i]
-        if v < 0:
-            continue
         f = feature[v]
         c = codes[f, i]
         goes_left = missing_left[v] if c == n_bins[f] else c < left_bins[v]

@@ -36,7 +36,7 @@ class Tree:
     Attributes
     ----------
     feature : ndarray of int of shape (2^depth - 1,)
-        Feature of each inner node; -1 where it does not split and all cases go left.
+        Feature of each inner node; -1 where it does not split and all cases go left, missing values included.
     cut : ndarray
         A case goes left when x <= cut.
     missing_left : ndarray of bool
@@ -128,6 +128,7 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
 
 
 def _objective(state: State, h: Floats, r: Floats) -> float:
+    """F at given scores; trees have no penalty."""
     return state.surrogate.objective(state.problem.y, state.problem.s, h, r)
 
 
@@ -192,17 +193,18 @@ class _Grower:
         return stats
 
     def _sweep(self, node: NDArray[np.int64], stats: Floats, width: int, ridge: float, least: float) -> None:
+        """Find the best split of every node of a level on every feature."""
         b, hist = self.state.problem.bins, self.hist[:width]
+        layout = self.loops.Layout(b.offsets, b.n_bins, b.has_missing)
 
         def work(first: int, last: int) -> None:
             self.loops.tree_histograms(b.codes, node, stats, hist, b.offsets, first, last)
-            self.loops.tree_scan(
-                hist, b.offsets, b.n_bins, b.has_missing, ridge, least, self.found, self.where, first, last
-            )
+            self.loops.tree_scan(hist, layout, ridge, least, self.found, self.where, first, last)
 
         self.state.spread(work, len(b.n_bins))
 
     def _choose(self, width: int, feature: Any, left_bins: Any, missing_left: Any) -> None:
+        """Note the best split of every node of a level, in place, where it gains more than the penalty."""
         best = self.found[:width].argmax(axis=1)
         for v, f in enumerate(best.tolist()):
             if self.found[v, f] > self.state.settings.beta:
@@ -210,6 +212,7 @@ class _Grower:
                 missing_left[v] = bool(self.where[v, f, 1])
 
     def _descend(self, node: Any, feature: Any, left_bins: Any, missing_left: Any) -> None:
+        """Send the rows to the next level, in place."""
         b = self.state.problem.bins
         parts = _all_left(feature, left_bins, missing_left)
         self.loops.descend(b.codes, node, *parts, b.n_bins, 0, len(node))
@@ -222,10 +225,12 @@ def _all_left(feature: Any, left_bins: Any, missing_left: Any) -> tuple[Any, Any
 
 
 def _cut(bins: Bins, feature: int, n_left: int) -> float:
+    """Cut value of a node; infinite where it does not split."""
     return float("inf") if feature < 0 else float(bins.cuts[feature][n_left - 1])
 
 
 def _leaf_values(t: Floats, ridge: float) -> Floats:
+    """Pairs (dh, dr) that minimise the second-order model in each leaf, of limited size."""
     a, b, c = t[:, 2] + ridge, t[:, 3], t[:, 4] + ridge
     determinant = np.maximum(a * c - b * b, 1e-300)
     values = -np.column_stack([c * t[:, 0] - b * t[:, 1], a * t[:, 1] - b * t[:, 0]]) / determinant[:, None]
