@@ -17,7 +17,7 @@ from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
 from sklearn.utils import check_random_state
 
 from ...arrays import Flags, Floats, Indices
-from ...base import RejectOptionMixin, SettledCosts
+from ...base import RejectOptionMixin, SettledCosts, require_two_classes
 from ...costs import Costs
 from ...labels import LabelSpace, preview
 from ...parameters import check_weights
@@ -126,8 +126,7 @@ def prepare(
         draft, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
     )
     labels, codes = draft._settle_labels(y)
-    draft._store_labels(labels)
-    draft._require_two_classes()
+    require_two_classes(labels.classes)
     settled = draft._settle_costs(labels.classes)
     weights = check_weights(sample_weight, len(codes))
     weights = weights / weights.max()  # the sum of the largest floats is infinite
