@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -141,3 +142,21 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(model, spoil, overlapping):
         spoiled.fit(other_X, other_y)
     assert_same(before, vars(model))
     np.testing.assert_array_equal(model.set_params(**parameters).predict(X), answers)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        CoupledOneClassSVC(max_iter=1),
+        DoubleHingeSVC(max_iter=1),
+        DoubleHingeSVC(max_iter=1, solver="active_set"),
+        DoubleRampSVC(max_iter=1, n_init=1),
+        AbstentionBoostingClassifier(family="coupled", beta=0.001, corrective=True, n_rounds=2),
+        EmbeddedRejectSVC(max_iter=1),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_the_convergence_warning_shows_the_line_that_called_fit(model, overlapping):
+    with pytest.warns(ConvergenceWarning) as caught:
+        model.fit(*overlapping)
+    assert [warning.filename for warning in caught] == [__file__]
