@@ -66,16 +66,16 @@ RECORDS = {
     "recuse.saved.BoostingTreeForm": "recuse.boosting.abstention.trees.TreeForm",
     "recuse.saved.ExactBoostBoundTerms": "recuse.boosting.exactboost.margin_bound.BoundTerms",
     "recuse.saved.ExactBoostRun": "recuse.boosting.exactboost.runs.Run",
-    "recuse.saved.GuaranteeCertificate": "recuse.thresholds.guarantee.Guarantee",
     "recuse.saved.Kernel": "recuse.svm.kernels.Kernel",
     "recuse.saved.LabelSpace": "recuse.labels.LabelSpace",
     "recuse.saved.RankingScorer": "recuse.metrics.scorers.RankingScorer",
     "recuse.saved.RocObjective": "recuse.boosting.exactboost.objectives.of_roc",
+    "recuse.saved.selective_accuracy": "recuse.metrics.scorers._selective_accuracy",
     "recuse.saved.ShapeFunction": "recuse.boosting.shapes.ShapeFunction",
     "recuse.saved.Stump": "recuse.boosting.abstention.stumps.Stump",
     "recuse.saved.ThresholdBand": "recuse.thresholds.bands.Band",
+    "recuse.saved.ThresholdGuarantee": "recuse.thresholds.guarantee.Guarantee",
     "recuse.saved.ThresholdLowestProbability": "recuse.thresholds.bands.LowestProbability",
-    "recuse.saved.selective_accuracy": "recuse.metrics.scorers._selective_accuracy",
 }
 
 
