@@ -54,7 +54,7 @@ class RejectedSamplesError(ValueError):
 
 
 def unchanged_on_failure(fit: Fit) -> Fit:
-    """Decorate a `fit` so that, where it fails, the estimator keeps the attributes it had: a model fitted before stays.
+    """Decorate a `fit` that stores attributes before it is done: if it fails, the estimator gets back those it had.
 
     `fit` itself must not change in place what an attribute holds (a list of runs, say), but store a new one.
     """
@@ -157,8 +157,9 @@ def _orient(costs: Costs, pos_label: Any, classes: NDArray[Any]) -> Costs:
 class RejectOptionMixin(ClassifierMixin, ABC):
     """Base of the reject-option classifiers.
 
-    A subclass has the parameters `costs`, `pos_label`, `reject_label` and `on_reject`, calls `_fit_labels` and
-    `_fit_costs` in `fit`, and defines `_evaluate` and `_reasons`.
+    A subclass has the parameters `costs`, `pos_label`, `reject_label` and `on_reject`, and defines `_evaluate` and
+    `_reasons`. Its `fit` gets labels and prices from `_settle_labels` and `_settle_costs`, which may refuse them, and
+    stores them with `_store_labels` and `_store_costs` when nothing can fail any more.
     """
 
     costs: Costs | float | None
@@ -175,12 +176,6 @@ class RejectOptionMixin(ClassifierMixin, ABC):
     @abstractmethod
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         """One sentence per case."""
-
-    def _fit_labels(self, y: Any) -> Indices:
-        """Store classes, reject label and answer type; return the class numbers of `y`."""
-        labels, codes = self._settle_labels(y)
-        self._store_labels(labels)
-        return codes
 
     def _settle_labels(self, y: Any) -> tuple[LabelSpace, Indices]:
         """Classes, reject label and answer type, and the class numbers of `y`; nothing is stored."""
@@ -203,19 +198,14 @@ class RejectOptionMixin(ClassifierMixin, ABC):
     def _check_on_reject(self) -> None:
         check_choice("on_reject", self.on_reject, ON_REJECT)
 
-    def _fit_costs(self, *, must_pay: bool = True, default: float | None = None, inner_pos_label: Any = None) -> Costs:
-        """Store the prices and the positive class; return the prices with ``classes_[1]`` as the positive class.
+    def _settle_costs(
+        self, classes: NDArray[Any], *, must_pay: bool = True, default: float | None = None, inner_pos_label: Any = None
+    ) -> SettledCosts:
+        """The prices and the positive class; nothing is stored.
 
         `default` stands for ``costs=None`` where a classifier allows it; `inner_pos_label` is the positive class that a
         wrapped classifier names.
         """
-        settled = self._settle_costs(self.classes_, must_pay=must_pay, default=default, inner_pos_label=inner_pos_label)
-        return self._store_costs(settled)
-
-    def _settle_costs(
-        self, classes: NDArray[Any], *, must_pay: bool = True, default: float | None = None, inner_pos_label: Any = None
-    ) -> SettledCosts:
-        """As `_fit_costs`, with nothing stored."""
         costs = as_costs(default if self.costs is None and default is not None else self.costs)
         if must_pay:
             costs.require_rejecting_pays(len(classes))
@@ -231,10 +221,9 @@ class RejectOptionMixin(ClassifierMixin, ABC):
             raise ValueError(f"pos_label={to_python(named)!r} must be one of the classes {preview(classes)}{hint}.")
         return SettledCosts(costs, pos_label, _orient(costs, pos_label, classes))
 
-    def _store_costs(self, settled: SettledCosts) -> Costs:
+    def _store_costs(self, settled: SettledCosts) -> None:
         self.costs_ = settled.costs
         self.pos_label_ = settled.pos_label
-        return settled.oriented
 
     def _named_pos_label(self, inner: Any) -> Any:
         """The positive class that this classifier or the one it wraps names, None where neither does."""
@@ -254,9 +243,6 @@ class RejectOptionMixin(ClassifierMixin, ABC):
     def _oriented_costs(self) -> Costs:
         """Return the prices with ``classes_[1]`` as the positive class, as h is oriented."""
         return _orient(self.costs_, self.pos_label_, self.classes_)
-
-    def _require_two_classes(self, remedy: str = "Compare two of them, or one with the rest.") -> None:
-        require_two_classes(self.classes_, remedy)
 
     def decision_function(self, X: Any) -> Floats:
         """Class score h of each case, greater than 0 towards ``classes_[1]``."""

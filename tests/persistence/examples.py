@@ -1,6 +1,7 @@
 """Small models of every kind that users save: each public estimator and baseline, in several configurations."""
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.ensemble import IsolationForest
 from sklearn.linear_model import LogisticRegression
@@ -31,6 +32,7 @@ X, y = make_classification(
 )
 X = X.round(2)
 LABELS = np.where(y == 1, "yes", "no")
+THREE_LABELS = np.array(["high", "low", "middle"])[np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.6]))]
 UNEQUAL = Costs(fp=1, fn=3, reject=0.3)
 
 _ROUNDS = {"n_rounds": 4, "random_state": 0}
@@ -77,6 +79,7 @@ EXAMPLES = {
     "threshold_reject.tuned": ThresholdRejectClassifier(
         ExactBoostClassifier(metric="auc", **_RUNS), rule="tuned", cv=3
     ),
+    "threshold_reject.three_classes": ThresholdRejectClassifier(LogisticRegression(), costs=0.4),
     "two_step_boosting": TwoStepBoostingClassifier(**_ROUNDS),
     "in_a_pipeline.double_hinge": make_pipeline(StandardScaler(), DoubleHingeSVC()),
     "in_a_search.double_ramp": GridSearchCV(DoubleRampSVC(), {"mu": [0.5, 1.0]}, cv=2),
@@ -102,8 +105,17 @@ KEPT = [
     *(name for name in EXAMPLES if "." not in name),
     "abstention_boosting.chow",
     "abstention_boosting.stack_oof",
+    "abstention_boosting.stack_start",
     "abstention_boosting.trees",
+    "exactboost.auc",
     "threshold_reject.guarantee",
+    "threshold_reject.three_classes",
     "in_a_search.selective_accuracy",
     "in_a_search.precision_at_k",
 ]
+
+
+def fit_example(name):
+    """A fitted copy of an example."""
+    labels = THREE_LABELS if name.endswith("three_classes") else LABELS
+    return clone(EXAMPLES[name]).fit(X, labels)

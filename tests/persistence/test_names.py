@@ -9,7 +9,6 @@ from types import ModuleType
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 
 import recuse
 from recuse import Costs, baselines, metrics
@@ -17,7 +16,7 @@ from recuse.metrics import get_scorer_names
 from recuse.metrics.scorers import SCORERS
 from recuse.persistence import load, names, save
 from recuse.persistence.archive import FORMAT, read_header, read_schema
-from tests.persistence.examples import EXAMPLES, KEPT, LABELS, X
+from tests.persistence.examples import EXAMPLES, KEPT, LABELS, X, fit_example
 from tests.persistence.handmade import named, write_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*stopped:sklearn.exceptions.ConvergenceWarning")
@@ -33,13 +32,9 @@ def outside_the_table(path):
     return sorted(name for name in own_names(path) if names.location_of(name) is None)
 
 
-def fitted(name):
-    return clone(EXAMPLES[name]).fit(X, LABELS)
-
-
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_file_names_nothing_outside_the_table(name, path):
-    model = fitted(name)
+    model = fit_example(name)
     save(model, path)
     assert own_names(path)
     assert outside_the_table(path) == [], "add these to RECORDS in recuse/persistence/names.py"
@@ -102,7 +97,7 @@ def test_a_class_outside_the_table_is_not_saved(path, monkeypatch):
     with pytest.raises(
         ValueError, match=r"model=DoubleHingeSVC holds recuse\.svm\.kernels\.Kernel, .*add it to RECORDS in"
     ):
-        save(fitted("double_hinge"), path)
+        save(fit_example("double_hinge"), path)
     assert not path.exists()
 
 
@@ -111,7 +106,7 @@ def test_a_class_outside_the_table_is_not_saved(path, monkeypatch):
 
 def test_an_old_file_loads_after_a_private_class_moved(path, monkeypatch):
     """Kernel and LabelSpace, as if they lived in a module that did not exist when the file was written."""
-    model = fitted("double_hinge")
+    model = fit_example("double_hinge")
     save(model, path)
     elsewhere = ModuleType("recuse.elsewhere")
     for stored in ("recuse.saved.Kernel", "recuse.saved.LabelSpace"):

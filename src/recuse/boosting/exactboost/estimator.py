@@ -12,7 +12,13 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ...arrays import Floats
-from ...base import Evaluation, RejectOptionMixin, unchanged_on_failure, warn_not_converged
+from ...base import (
+    Evaluation,
+    RejectOptionMixin,
+    require_two_classes,
+    unchanged_on_failure,
+    warn_not_converged,
+)
 from ...costs import Costs
 from ...decisions import Decisions
 from ...labels import as_labels, encode
@@ -310,9 +316,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         X, y = validate_data(
             self, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
         )
-        codes = self._fit_labels(y)
-        self._require_two_classes()
-        self._fit_costs(must_pay=self._objective.rejects, default=DEFAULT_COSTS)
+        labels, codes = self._settle_labels(y)
+        require_two_classes(labels.classes)
+        self._store_labels(labels)
+        self._store_costs(self._settle_costs(labels.classes, must_pay=self._objective.rejects, default=DEFAULT_COSTS))
         weights = check_weights(sample_weight, len(codes))
         if callable(self.metric) and sample_weight is not None and np.ptp(weights[weights > 0]) > 0:
             raise ValueError("sample_weight does not go with a metric of your own, which sees scores only.")
