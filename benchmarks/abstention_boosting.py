@@ -17,11 +17,11 @@ import xgboost
 from sklearn.tree import DecisionTreeClassifier
 
 from recuse import AbstentionBoostingClassifier
-from recuse.boosting.abstention.problem import Problem
-from recuse.boosting.abstention.rounds import _History, _look, _move
-from recuse.boosting.abstention.settings import Settings
-from recuse.boosting.abstention.state import State
-from recuse.boosting.abstention.surrogates import make_surrogate
+from recuse.boosting.abstention.engine.problem import Problem
+from recuse.boosting.abstention.engine.rounds import _History, _look, _move
+from recuse.boosting.abstention.engine.settings import Settings
+from recuse.boosting.abstention.engine.state import State
+from recuse.boosting.abstention.engine.surrogates import make_surrogate
 from recuse.boosting.binning import bin_features
 
 from .runner import Row, measure

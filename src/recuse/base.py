@@ -1,7 +1,6 @@
 """What every reject-option classifier shares: labels, prices, predictions that may reject, and the score.
 
-A classifier defines `_evaluate`, which scores cases. The rule from scores to answers is here and only here: a case is
-accepted when r > 0, and its class is the sign of h.
+A classifier defines `_evaluate`, which scores cases. The rule from scores to answers is `Evaluation` in `decisions.py`.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
 from functools import wraps
 from inspect import currentframe
 from typing import Any, NamedTuple, TypeVar, cast
@@ -22,9 +20,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
-from .arrays import Flags, Floats, Indices
-from .costs import Costs, answer_columns, as_costs
-from .decisions import KINDS, Decisions
+from .arrays import Floats, Indices
+from .costs import Costs, as_costs
+from .decisions import KINDS, Decisions, Evaluation
 from .labels import LabelSpace, as_labels, distinct_labels, encode, label_space, preview, require_known, to_python
 from .parameters import check_choice, check_weights
 from .solution import Solution
@@ -97,49 +95,6 @@ def require_two_classes(classes: NDArray[Any], remedy: str = "Compare two of the
             "Only binary classification is supported. The type of the target is multiclass: "
             f"y has the classes {preview(classes)}. {remedy}"
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Evaluation:
-    """Scores of a batch.
-
-    Attributes
-    ----------
-    h : ndarray of shape (n,) or (n, n_classes)
-        Class score: positive towards the second class; with more than two classes, one column per class.
-    r : ndarray of shape (n,)
-        Acceptance score.
-    novel : ndarray of bool of shape (n,), optional
-        Which of the rejected cases are novelties rather than ambiguous.
-    detail : object
-        What the classifier's own `_reasons` needs besides the scores.
-    """
-
-    h: Floats
-    r: Floats
-    novel: Flags | None = None
-    detail: Any = None
-
-    @property
-    def accepted(self) -> Flags:
-        """Which cases are answered."""
-        return self.r > 0
-
-    def forced(self) -> Indices:
-        """Class numbers without the reject option."""
-        return (self.h > 0).astype(np.intp) if self.h.ndim == 1 else self.h.argmax(axis=1)
-
-    def answers(self) -> Indices:
-        """Column of the price matrix of each case: its class, or one of the two kinds of rejection after them."""
-        n_classes = 2 if self.h.ndim == 1 else self.h.shape[1]
-        return answer_columns(self.forced(), self.kinds(), n_classes)
-
-    def kinds(self) -> Indices:
-        """Position in `KINDS` of each case."""
-        kinds = np.where(self.accepted, 0, 1)
-        if self.novel is not None:
-            kinds[self.novel & ~self.accepted] = 2
-        return kinds
 
 
 class SettledCosts(NamedTuple):

@@ -1,6 +1,7 @@
-"""Decisions: the table behind every answer.
+"""From scores to answers, and Decisions: the table behind every answer.
 
-A reject-option classifier is a pair (h, r): h chooses the class, r accepts the case when it is greater than 0.
+A reject-option classifier is a pair (h, r). The rule is here and only here: a case is accepted when r is greater than
+0, and its class is the sign of h.
 """
 
 from __future__ import annotations
@@ -12,11 +13,54 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .arrays import Flags, Floats
-from .costs import Costs
+from .arrays import Flags, Floats, Indices
+from .costs import Costs, answer_columns
 from .labels import to_python
 
 KINDS = ("accept", "ambiguity", "novelty")
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Scores of a batch.
+
+    Attributes
+    ----------
+    h : ndarray of shape (n,) or (n, n_classes)
+        Class score: positive towards the second class; with more than two classes, one column per class.
+    r : ndarray of shape (n,)
+        Acceptance score.
+    novel : ndarray of bool of shape (n,), optional
+        Which of the rejected cases are novelties rather than ambiguous.
+    detail : object
+        What the classifier's own `_reasons` needs besides the scores.
+    """
+
+    h: Floats
+    r: Floats
+    novel: Flags | None = None
+    detail: Any = None
+
+    @property
+    def accepted(self) -> Flags:
+        """Which cases are answered."""
+        return self.r > 0
+
+    def forced(self) -> Indices:
+        """Class numbers without the reject option."""
+        return (self.h > 0).astype(np.intp) if self.h.ndim == 1 else self.h.argmax(axis=1)
+
+    def answers(self) -> Indices:
+        """Column of the price matrix of each case: its class, or one of the two kinds of rejection after them."""
+        n_classes = 2 if self.h.ndim == 1 else self.h.shape[1]
+        return answer_columns(self.forced(), self.kinds(), n_classes)
+
+    def kinds(self) -> Indices:
+        """Position in `KINDS` of each case."""
+        kinds = np.where(self.accepted, 0, 1)
+        if self.novel is not None:
+            kinds[self.novel & ~self.accepted] = 2
+        return kinds
 
 
 class Decision(NamedTuple):

@@ -6,10 +6,10 @@ import itertools
 
 import numpy as np
 
-from recuse.boosting.abstention.losses import LOSSES
-from recuse.boosting.abstention.problem import Problem
-from recuse.boosting.abstention.stumps import LABELS, STUMP_FAMILIES, make_family
-from recuse.boosting.abstention.surrogates import Surrogate, calibrated_k
+from recuse.boosting.abstention.engine.losses import LOSSES
+from recuse.boosting.abstention.engine.problem import Problem
+from recuse.boosting.abstention.engine.stumps import LABELS, STUMP_FAMILIES, make_family
+from recuse.boosting.abstention.engine.surrogates import Surrogate, calibrated_k
 from recuse.boosting.binning import bin_features
 
 

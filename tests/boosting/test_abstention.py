@@ -17,8 +17,8 @@ from recuse import AbstentionBoostingClassifier, Costs
 from recuse.boosting.abstention import early_stopping, stumps
 from recuse.boosting.abstention import weights as case_weights
 from recuse.boosting.abstention.early_stopping import Patience, Recorder
+from recuse.boosting.abstention.engine.rounds import boost
 from recuse.boosting.abstention.prices import Prices
-from recuse.boosting.abstention.rounds import boost
 from recuse.boosting.abstention.search import FAMILIES
 from recuse.datasets import make_noise_by_feature
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from recuse.boosting.abstention.losses import LOSSES
+from recuse.boosting.abstention.engine.losses import LOSSES
+from recuse.boosting.abstention.engine.surrogates import Surrogate, calibrated_k
 from recuse.boosting.abstention.margin_bound import MarginBound, complexity, massart
 from recuse.boosting.abstention.prices import reduce_prices
-from recuse.boosting.abstention.surrogates import Surrogate, calibrated_k
 
 GRID = np.linspace(-4, 4, 41)
 PRICES = [0.05, 0.2, 0.35, 0.45]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from recuse import AbstentionBoostingClassifier, Costs
-from recuse.boosting.abstention.losses import LOSSES
-from recuse.boosting.abstention.surrogates import Surrogate, forced_boundary
+from recuse.boosting.abstention.engine.losses import LOSSES
+from recuse.boosting.abstention.engine.surrogates import Surrogate, forced_boundary
 from recuse.datasets import make_noise_by_feature
 
 ONE_FOR_ALL = {"loss": "exponential", "b": 1.0, "family": "decoupled", "beta": 0.01, "threshold": "calibrated"}

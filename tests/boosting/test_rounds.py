@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from recuse import AbstentionBoostingClassifier
-from recuse.boosting.abstention.losses import LOSSES
-from recuse.boosting.abstention.problem import Problem
-from recuse.boosting.abstention.rounds import beta_max, boost
-from recuse.boosting.abstention.settings import Settings
-from recuse.boosting.abstention.state import State
-from recuse.boosting.abstention.stumps import cell_labels
-from recuse.boosting.abstention.surrogates import Surrogate, calibrated_k
+from recuse.boosting.abstention.engine.losses import LOSSES
+from recuse.boosting.abstention.engine.problem import Problem
+from recuse.boosting.abstention.engine.rounds import beta_max, boost
+from recuse.boosting.abstention.engine.settings import Settings
+from recuse.boosting.abstention.engine.state import State
+from recuse.boosting.abstention.engine.stumps import cell_labels
+from recuse.boosting.abstention.engine.surrogates import Surrogate, calibrated_k
 
 from .helpers import every_stump, make_problem, random_data
 

@@ -11,9 +11,9 @@ from recuse.boosting import binning
 from recuse.boosting.abstention import data as preparation
 from recuse.boosting.abstention.chow import BoostedScore
 from recuse.boosting.abstention.data import TrainingSet
-from recuse.boosting.abstention.losses import LOSSES
-from recuse.boosting.abstention.rounds import boost
-from recuse.boosting.abstention.settings import Settings
+from recuse.boosting.abstention.engine.losses import LOSSES
+from recuse.boosting.abstention.engine.rounds import boost
+from recuse.boosting.abstention.engine.settings import Settings
 from recuse.boosting.abstention.stacking import held_out_score, inner_parts, stack_score
 from recuse.boosting.binning import bin_features, code_features
 

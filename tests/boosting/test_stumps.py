@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from recuse.boosting.abstention.engine.settings import Settings
+from recuse.boosting.abstention.engine.state import State
+from recuse.boosting.abstention.engine.stumps import STUMP_FAMILIES, canonical, cell_labels, describe
 from recuse.boosting.abstention.margin_bound import massart
-from recuse.boosting.abstention.settings import Settings
-from recuse.boosting.abstention.state import State
-from recuse.boosting.abstention.stumps import STUMP_FAMILIES, canonical, cell_labels, describe
 from recuse.boosting.binning import bin_features, find_cuts, midpoints
 
 from .helpers import every_stump, make_problem, random_data

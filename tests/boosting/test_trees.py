@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from recuse.boosting.abstention.early_stopping import Recorder
-from recuse.boosting.abstention.losses import LOSSES
-from recuse.boosting.abstention.settings import Settings
-from recuse.boosting.abstention.surrogates import plug_in_pair
-from recuse.boosting.abstention.trees import boost_trees
+from recuse.boosting.abstention.engine.losses import LOSSES
+from recuse.boosting.abstention.engine.settings import Settings
+from recuse.boosting.abstention.engine.surrogates import plug_in_pair
+from recuse.boosting.abstention.engine.trees import boost_trees
 
 from .helpers import make_problem, random_data
 

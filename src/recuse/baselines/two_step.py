@@ -13,17 +13,18 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats
-from ..base import Evaluation, RejectOptionMixin
+from ..base import RejectOptionMixin
 from ..boosting.abstention.chow import score_problem
 from ..boosting.abstention.data import TrainingSet, prepare
 from ..boosting.abstention.early_stopping import Recorder, round_grid
-from ..boosting.abstention.problem import Problem
-from ..boosting.abstention.rounds import boost
-from ..boosting.abstention.settings import SCORE, Settings
+from ..boosting.abstention.engine.problem import Problem
+from ..boosting.abstention.engine.rounds import boost
+from ..boosting.abstention.engine.settings import SCORE, Settings
 from ..boosting.binning import bin_features, resolve_bins
 from ..boosting.reasons import explain_score
 from ..boosting.shapes import AdditiveForm, additive_form
 from ..costs import Costs
+from ..decisions import Evaluation
 from ..parameters import check_count, n_threads
 from ..validation import validate_data
 

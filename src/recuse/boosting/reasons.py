@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats
-from ..base import Evaluation
+from ..decisions import Evaluation
 from ..labels import to_python
 
 _NAMED = 3  # features named at most

@@ -17,7 +17,8 @@ from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats, Indices
-from ..base import Evaluation, RejectOptionMixin, SettledCosts, require_two_classes
+from ..base import RejectOptionMixin, SettledCosts, require_two_classes
+from ..decisions import Evaluation
 from ..labels import LabelSpace, to_python
 from ..parameters import check_choice, check_number, check_positive, check_share, check_weights, is_number
 from ..validation import check_training_data, store_columns, validate_data

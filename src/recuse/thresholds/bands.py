@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Floats
-from ..base import Evaluation
+from ..decisions import Evaluation
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,9 @@ from sklearn.utils.validation import (
 )
 
 from ..arrays import Flags, Floats, Indices
-from ..base import Evaluation, RejectOptionMixin, require_two_classes
+from ..base import RejectOptionMixin, require_two_classes
 from ..costs import Costs
+from ..decisions import Evaluation
 from ..labels import as_labels, require_known
 from ..locating import stated_pos_label
 from ..parameters import check_choice, check_share, check_weights

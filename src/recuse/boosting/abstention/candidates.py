@@ -10,14 +10,14 @@ from ...arrays import Floats
 from ...solution import Solution
 from ..shapes import AdditiveForm, additive_form
 from .data import TrainingSet
+from .engine.problem import Problem
+from .engine.rounds import boost
+from .engine.settings import Settings
+from .engine.stumps import Stump, describe
+from .engine.trees import boost_trees
 from .options import Options
 from .pairs import ChowPair, Form, LearnedPair, Pair
-from .problem import Problem
-from .rounds import boost
 from .selection import ScoreLoss, best_option, judged_scores, tune_threshold
-from .settings import Settings
-from .stumps import Stump, describe
-from .trees import boost_trees
 
 
 @dataclass(frozen=True, eq=False)

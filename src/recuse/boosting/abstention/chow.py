@@ -8,13 +8,13 @@ from ...arrays import Floats, Indices
 from ..binning import Bins
 from .candidates import Boosted, Candidate, fit_best_option
 from .data import TrainingSet
-from .losses import LOSSES
+from .engine.losses import LOSSES
+from .engine.problem import Problem
+from .engine.settings import Settings
+from .engine.surrogates import Surrogate
 from .options import search_options
 from .pairs import ChowPair
-from .problem import Problem
 from .selection import ScoreLoss, best_option
-from .settings import Settings
-from .surrogates import Surrogate
 
 CHOW = "chow"
 _NO_REJECT_TERM = 1e-300  # k of a score without a rejector: its r is no variable

@@ -22,8 +22,8 @@ from ...costs import Costs
 from ...labels import LabelSpace, preview
 from ...parameters import check_weights
 from ...validation import require_known_columns, validate_data
+from .engine.problem import Parts
 from .prices import Prices, forced_log_odds, reduce_prices
-from .problem import Parts
 
 FOLDED_ROWS = 20_000  # up to here cases are held out in folds, above once
 _FOLDS = 5

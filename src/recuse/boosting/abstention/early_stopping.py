@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats
 from ..binning import Bins
-from .problem import Parts, Problem, Splittable
-from .rounds import boost
-from .settings import Settings
-from .state import State
-from .stumps import Coded, cell_labels
-from .trees import boost_trees
+from .engine.problem import Parts, Problem, Splittable
+from .engine.rounds import boost
+from .engine.settings import Settings
+from .engine.state import State
+from .engine.stumps import Coded, cell_labels
+from .engine.trees import boost_trees
 
 PATIENCE = 30  # rounds without a lower held-out loss after which a fit stops
 _TRIED = 25  # numbers of rounds to choose from, at most

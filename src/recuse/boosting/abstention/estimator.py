@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from ...base import Evaluation, RejectOptionMixin, warn_not_converged
+from ...base import RejectOptionMixin, warn_not_converged
 from ...costs import Costs, as_costs
+from ...decisions import Evaluation
 from ...parameters import check_choice, check_count, check_number, check_share, check_switch, n_threads
 from ...validation import validate_data
 from ..binning import resolve_bins
@@ -21,16 +22,16 @@ from ..shapes import AdditiveForm
 from .candidates import Candidate
 from .chow import CHOW
 from .data import Inputs, TrainingSet, prepare
-from .losses import LOSSES
+from .engine.losses import LOSSES
+from .engine.rounds import STEPS
+from .engine.settings import PAPER, Settings
+from .engine.surrogates import SURROGATES
 from .margin_bound import MarginBound, complexity, empirical_maximum, massart
 from .pairs import ChowPair, LearnedPair, PriceChange, StartedPair
 from .prices import Reduction, forced_log_odds, reduce_prices
-from .rounds import STEPS
 from .search import FAMILIES, search
 from .selection import choose, held_out_means
-from .settings import PAPER, Settings
 from .stacking import STACKS
-from .surrogates import SURROGATES
 
 THRESHOLDS = ("tuned", "calibrated")
 _DEEPEST = 10

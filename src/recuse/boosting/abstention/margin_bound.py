@@ -19,8 +19,8 @@ from numpy.typing import NDArray
 
 from ...arrays import Flags, Floats
 from ..bounds import GeneralizationBound
-from .problem import Problem
-from .surrogates import Surrogate
+from .engine.problem import Problem
+from .engine.surrogates import Surrogate
 
 _ROWS = 65_536  # rows of which copies are made at once
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from ...arrays import Floats
 from .early_stopping import held_out_rounds
-from .problem import Parts, Problem, Splittable
-from .rounds import beta_max, boost
-from .settings import Settings
+from .engine.problem import Parts, Problem, Splittable
+from .engine.rounds import beta_max, boost
+from .engine.settings import Settings
 
 # Penalties tried, as shares of the smallest penalty that uses no stump.
 BETA_PATH = tuple((10.0 ** np.linspace(-3.0, -0.2, 8)).tolist())

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Floats
-from ...base import Evaluation
+from ...decisions import Evaluation
 from ..reasons import explain_acceptance, explain_contributions, explain_score
 from ..shapes import AdditiveForm
-from .losses import LOSSES
-from .surrogates import Surrogate, calibrated_k, forced_boundary, plug_in_pair
-from .trees import TreeForm
+from .engine.losses import LOSSES
+from .engine.surrogates import Surrogate, calibrated_k, forced_boundary, plug_in_pair
+from .engine.trees import TreeForm
 
 Form = AdditiveForm | TreeForm
 

@@ -12,11 +12,11 @@ from ..binning import MAX_UINT8_BINS, Bins, bin_features
 from .candidates import Candidate, fit_best_option
 from .chow import CHOW, BoostedScore
 from .data import TrainingSet
+from .engine.problem import Problem
+from .engine.settings import PAPER, Settings
+from .engine.surrogates import Surrogate, forced_boundary, make_surrogate
 from .options import Options, search_options
-from .problem import Problem
-from .settings import PAPER, Settings
 from .stacking import STACKS, StackedScore, stack_score
-from .surrogates import Surrogate, forced_boundary, make_surrogate
 
 
 class Searched:

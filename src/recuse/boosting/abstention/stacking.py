@@ -16,9 +16,9 @@ from ..binning import code_features, find_cuts
 from .candidates import Boosted
 from .chow import BoostedScore
 from .data import TrainingSet
+from .engine.problem import Parts, Problem
+from .engine.surrogates import plug_in_pair
 from .pairs import Form, Pair, StackedPair, StartedPair
-from .problem import Parts, Problem
-from .surrogates import plug_in_pair
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,15 +12,9 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ...arrays import Floats
-from ...base import (
-    Evaluation,
-    RejectOptionMixin,
-    require_two_classes,
-    unchanged_on_failure,
-    warn_not_converged,
-)
+from ...base import RejectOptionMixin, require_two_classes, unchanged_on_failure, warn_not_converged
 from ...costs import Costs
-from ...decisions import Decisions
+from ...decisions import Decisions, Evaluation
 from ...labels import as_labels, encode
 from ...parameters import (
     check_choice,

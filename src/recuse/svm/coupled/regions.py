@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Floats, Indices
-from ...base import Evaluation
+from ...decisions import Evaluation
 
 Nearest = Callable[[Indices], Sequence[str]]
 

@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ...arrays import Floats, Indices
-from ..binning import Bins
+from ....arrays import Floats, Indices
+from ...binning import Bins
 from .surrogates import Surrogate
 
 Parts = list[tuple[Indices, Indices]]  # training and test positions of each fold

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Floats
+from ....arrays import Floats
 from .losses import CLIP, CaseWeights
 from .newton import NewtonLimits, minimise_shift
 from .problem import Problem

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Floats
-from ..binning import Bins
+from ....arrays import Floats
+from ...binning import Bins
 from .problem import Problem
 from .settings import Settings
 from .stumps import Coded, StumpSearch, cell_labels, make_family

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Flags, Floats
+from ....arrays import Flags, Floats
 
 
 class NewtonLimits(NamedTuple):

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Flags, Floats
-from ...solution import Solution
-from ..binning import Bins
+from ....arrays import Flags, Floats
+from ....solution import Solution
+from ...binning import Bins
 from .problem import Problem
 from .rounds import require_finite
 from .settings import Settings

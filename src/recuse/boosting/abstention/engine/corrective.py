@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...arrays import Flags, Floats
+from ....arrays import Flags, Floats
 from .losses import CLIP
 from .problem import Problem
 from .state import State

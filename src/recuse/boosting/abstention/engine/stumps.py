@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Flags, Floats
-from ..binning import Bins
+from ....arrays import Flags, Floats
+from ...binning import Bins
 
 LABELS = "-+x0a"
 _WORTH_THREADS = 500_000  # codes and cells from which a sweep in threads outweighs waking them

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import xlogy
 
-from ...arrays import Floats
+from ....arrays import Floats
 from .newton import NewtonLimits, minimise_shift
 
 # Scores are clipped here before the exponential: e^300 squared is still finite.

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from ...arrays import Floats
+from ....arrays import Floats
 from .losses import FAR, LOSSES, Loss, sigmoid
 
 # Exponents on the way from the sum to the maximum; the last stands for the maximum.

@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Floats
-from ...solution import Solution
+from ....arrays import Floats
+from ....solution import Solution
 from .certificates import dual_gap
 from .corrective import correct
 from .problem import Problem
