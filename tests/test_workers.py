@@ -46,6 +46,15 @@ def test_a_worker_that_others_have_started_goes_on():
     assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_worker_whose_process_was_killed_before_its_first_task_ends():
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    code = f"from recuse.workers import _run; _run({gone.pid}, print, 'worked on')"
+    done = subprocess.run([sys.executable, "-c", code], timeout=60, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+
+
 def test_one_worker_is_this_process_and_goes_on():
     assert Parallel(n_jobs=1)(delayed_child(pow)(2, exponent) for exponent in range(3)) == [1, 2, 4]
     time.sleep(1.5)  # a watch would have ended it by now

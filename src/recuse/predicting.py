@@ -21,6 +21,9 @@ from .persistence import load, open_whole, saved_versions
 from .tables import TableColumns, read_chunks
 
 ROWS_AT_ONCE = 50_000
+# Digits of a score in a file. The last digits of a matrix product depend on how many rows it has, so that they would
+# differ between a chunk and the whole table, and between processors.
+_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -84,8 +87,8 @@ def predict_table(
         CSV, TSV or Parquet file, gzipped or not.
     out : path-like or binary file
         Where the decisions go, one row per case: case, decision, kind, forced, h, r, reason. The class score h is
-        greater than 0 towards the positive class, as in the decisions of a comparison. A file is written completely
-        or not at all.
+        greater than 0 towards the positive class, as in the decisions of a comparison; scores have six digits. A
+        file is written completely or not at all.
     capacity : int, optional
         How many rejected cases can be reviewed. A column `review` then numbers the rejected cases, starting with those
         whose review saves most (the lowest acceptance score); beyond the capacity it is empty.
@@ -137,11 +140,12 @@ def _answer(
         # Whatever label marks a rejection inside the model, the file has this one.
         frame["decision"] = frame["decision"].astype(object).where(decisions.accepted, REJECT_TEXT)
         frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))
-        file.write(frame.to_csv(index=False, header=done == 0).encode())
+        file.write(frame.to_csv(index=False, header=done == 0, float_format=f"%.{_DIGITS}g").encode())
         done += len(frame)
         for kind in counts:
             counts[kind] += decisions.counts()[kind]
-        scores.append(decisions.r[~decisions.accepted])
+        # Ranked as written: cases that look alike in the file stay in their order.
+        scores.append(np.array([float(f"{score:.{_DIGITS}g}") for score in decisions.r[~decisions.accepted]]))
         if progress is not None:
             progress(done)
     if done == 0:

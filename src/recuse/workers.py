@@ -27,7 +27,21 @@ def delayed_child(function: Callable[..., Any]) -> Callable[..., Any]:
 def _run(parent: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if os.getppid() == parent:  # a worker of that process: not the process itself, nor a worker started by another one
         _end_with(parent)
+    elif not _is_running(parent):  # killed while this worker was starting: nobody waits for the result
+        os._exit(1)
     return function(*args, **kwargs)
+
+
+def _is_running(process: int) -> bool:
+    if os.name != "posix":
+        return True  # there the signal 0 would end the process
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it belongs to another user
+        pass
+    return True
 
 
 @cache
