@@ -58,6 +58,27 @@ def test_integer_labels_read_abstain_too(tmp_path):
     assert set(pd.read_csv(tmp_path / "out.csv")["decision"]) == {"0", "1", "[abstain]"}
 
 
+def test_float_labels_keep_all_their_digits(tmp_path):
+    """Only scores are rounded: a label such as 1234567.0 stays what it is."""
+    frame = mixed_table(80).assign(default=lambda t: np.where(t["default"] == "bad", 1234568.0, 1234567.0))
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = fit_method(frame, "default", method="logistic-chow", costs=COSTS)
+    predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv")
+    written = pd.read_csv(tmp_path / "out.csv")
+    assert set(written["forced"]) == {1234567.0, 1234568.0}
+    answered = written["decision"] != "[abstain]"
+    np.testing.assert_array_equal(written.loc[answered, "decision"].astype(float), written.loc[answered, "forced"])
+
+
+def test_cases_that_look_alike_in_the_file_are_reviewed_in_their_order(model, tmp_path):
+    frame = pd.concat([mixed_table(30, seed=5)] * 3)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv", capacity=1000, rows_at_once=17)
+    written = pd.read_csv(tmp_path / "out.csv").dropna(subset="review").sort_values("review")
+    assert len(written) > 10
+    assert written[["r", "case"]].apply(tuple, axis=1).is_monotonic_increasing
+
+
 def test_sentences():
     assert str(Answered(10, 2, 1)) == "10 cases: 7 answered, 3 (30.0%) [abstain], 1 of them unlike any seen"
     assert str(Answered(10, 3, 0)) == "10 cases: 7 answered, 3 (30.0%) [abstain]"

@@ -140,7 +140,9 @@ def _answer(
         # Whatever label marks a rejection inside the model, the file has this one.
         frame["decision"] = frame["decision"].astype(object).where(decisions.accepted, REJECT_TEXT)
         frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))
-        file.write(frame.to_csv(index=False, header=done == 0, float_format=f"%.{_DIGITS}g").encode())
+        for score in ("h", "r"):  # and no other column: labels may be floats, too
+            frame[score] = [f"{value:.{_DIGITS}g}" for value in frame[score]]
+        file.write(frame.to_csv(index=False, header=done == 0).encode())
         done += len(frame)
         for kind in counts:
             counts[kind] += decisions.counts()[kind]
