@@ -57,7 +57,7 @@ def search(metric, bins, y, score, weight, margin, D, terms, *, exact=True, weig
     objective, table = compiled_objective(OBJECTIVES[metric], terms), kernels.Features(bins.codes, bins.n_bins)
     search = kernels.search_all if exact else kernels.search_by_bisection
     f = search(objective, table, features, D, room, size)
-    return None if f < 0 else (int(f), *(int(part) for part in room.stump))
+    return None if f < 0 else (int(f), *(int(part) for part in room.candidate.stump))
 
 
 def right_of(bins, f, cut, missing_left):

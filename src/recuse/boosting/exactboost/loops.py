@@ -146,20 +146,26 @@ class Ranks(NamedTuple):
     bounds: Any
 
 
+class Candidate(NamedTuple):
+    """The stump that a round has found (cut, shift, missing left), and what it would make of the scores in the bag."""
+
+    stump: Any
+    shift: Any  # what it adds, by code
+    full: Any  # histogram of all cases with it
+    span: Any  # their lowest and highest score
+
+
 class Room(NamedTuple):
     """Memory of a run, used again in every round."""
 
-    full: Any  # histogram of all cases
-    shift: Any  # what a stump adds, by code
-    span: Any  # lowest and highest score with the stump last tried
     hist: Any  # of the subsample, by position
     work: Any
     sample: Sample
     unsorted: Sample
     by_bin: ByBin
     ranks: Ranks
-    found: Any  # the best stump so far: cut, shift, missing left
-    stump: Any  # the one that the round takes
+    found: Any  # the best stump so far of the feature being searched
+    candidate: Candidate
 
 
 class Cuts(NamedTuple):
@@ -176,9 +182,6 @@ def make_room(n_pos: int, n_neg: int, widest: int, margin: int, most_bins: int, 
     n_ranks, largest_class = min(m, axis) + 2, max(n_pos, n_neg)
     whole, weight = np.int32, units.dtype
     return Room(
-        full=np.zeros((2, widest + 2 * margin + 4)),
-        shift=np.zeros(most_bins + 1, np.int64),
-        span=np.zeros(2, np.int64),
         hist=np.zeros((2, axis), weight),
         work=np.zeros((6, axis + 1), weight),
         sample=Sample(np.zeros(m, whole), np.zeros(m, whole), np.zeros(m, weight), n_pos),
@@ -203,7 +206,12 @@ def make_room(n_pos: int, n_neg: int, widest: int, margin: int, most_bins: int, 
             bounds=np.zeros(most_bins + 2),
         ),
         found=np.zeros(3, np.int64),
-        stump=np.zeros(3, np.int64),
+        candidate=Candidate(
+            stump=np.zeros(3, np.int64),
+            shift=np.zeros(most_bins + 1, np.int64),
+            full=np.zeros((2, widest + 2 * margin + 4)),
+            span=np.zeros(2, np.int64),
+        ),
     )
 
 
@@ -389,10 +397,8 @@ def _sort_by_bin(codes, level, n_cells, sample, by_bin):
 
 
 @njit(cache=True, nogil=True)
-def _rank_scores(room, size):
+def _rank_scores(hist, size, value, values, of_position, level):
     """Rank the scores of the subsample among the distinct ones; returns how many those are."""
-    hist, ranks, value = room.hist, room.ranks, room.sample.value
-    values, of_position, level = ranks.values, ranks.of_position, ranks.level
     n = 0
     for s in range(size):
         if hist[0, s] != 0 or hist[1, s] != 0:
@@ -664,7 +670,7 @@ def ks_start(objective, room, size, totals, D):
     rates, total = ranks.rates, ranks.total
     # The gap times the weights of both classes, as in `ks_loss`.
     rates[0, 0], rates[0, 1] = -totals[1], totals[0]
-    n = _rank_scores(room, size)
+    n = _rank_scores(room.hist, size, room.sample.value, ranks.values, ranks.of_position, ranks.level)
     _running_total(room.hist, ranks.values, n, rates[0], total[0])
     _thresholds_in_reach(ranks.values, n, D, ranks.spans, ranks.reach)
     best = 0.0
@@ -779,7 +785,7 @@ def reject_start(objective, room, size, totals, D):
     # What a positive and a negative add to the two terms A and C of the cost, as in `reject_loss`.
     rates[1, 0], rates[2, 0] = objective.fn - objective.reject_positive, objective.reject_positive
     rates[1, 1], rates[2, 1] = -objective.reject_negative, objective.reject_negative - objective.fp
-    n = _rank_scores(room, size)
+    n = _rank_scores(room.hist, size, room.sample.value, ranks.values, ranks.of_position, ranks.level)
     for part in range(1, 3):
         _running_total(room.hist, ranks.values, n, rates[part], total[part])
     return -_two_thresholds(total[1], total[2], n), n, ranks.level
@@ -912,23 +918,20 @@ def sweep(objective: Any, cuts: Cuts, D: int, room: Room, size: int, n: int, flo
 
 
 # The three functions above are what runs without the compiler. In compiled code the choice is made here, while it is
-# being compiled: the call becomes one of the function chosen.
+# being compiled: the source of the function chosen (with the same names of arguments) takes the place of the call.
 @overload(loss_of)
 def _loss_of(objective, pos, neg, n):
-    chosen = OBJECTIVES[objective.instance_class].loss
-    return lambda objective, pos, neg, n: chosen(objective, pos, neg, n)
+    return OBJECTIVES[objective.instance_class].loss.py_func
 
 
 @overload(start_search)
 def _start_search(objective, room, size, totals, D):
-    chosen = OBJECTIVES[objective.instance_class].start
-    return lambda objective, room, size, totals, D: chosen(objective, room, size, totals, D)
+    return OBJECTIVES[objective.instance_class].start.py_func
 
 
 @overload(sweep)
 def _sweep(objective, cuts, D, room, size, n, floor):
-    chosen = OBJECTIVES[objective.instance_class].sweep
-    return lambda objective, cuts, D, room, size, n, floor: chosen(objective, cuts, D, room, size, n, floor)
+    return OBJECTIVES[objective.instance_class].sweep.py_func
 
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -1020,11 +1023,14 @@ def bisection(objective, sample, codes, n_cuts, D, floor, found):
 def _search_feature(objective, level, codes, n_bins, D, room, size, n, best):
     """Search one feature; returns the better of `best` and what it found."""
     _sort_by_bin(codes, level, n_bins + 1, room.sample, room.by_bin)
-    if _is_empty(room.by_bin.starts, n_bins):  # no value is missing
-        return sweep(objective, Cuts(n_bins, n_bins - 1, False), D, room, size, n, best)
-    # With the missing values right there is a cut more: they alone against all others.
-    best = sweep(objective, Cuts(n_bins, n_bins, False), D, room, size, n, best)
-    return sweep(objective, Cuts(n_bins, n_bins - 1, True), D, room, size, n, best)
+    some_missing = not _is_empty(room.by_bin.starts, n_bins)
+    # A loop rather than two calls: the sweep is compiled into its caller, and once is enough.
+    for turn in range(2 if some_missing else 1):
+        missing_left = turn == 1
+        # With missing values on the right there is one more cut: they alone against all others.
+        last = n_bins if some_missing and not missing_left else n_bins - 1
+        best = sweep(objective, Cuts(n_bins, last, missing_left), D, room, size, n, best)
+    return best
 
 
 @njit(cache=True, nogil=True)
@@ -1044,9 +1050,15 @@ def search_all(objective, table, features, D, room, size):
 
     The sample in `room` holds the cases, positives first, and their judged scores on an axis of `size` positions, at
     least `WINDOW` from either end; it is put into the order of the scores. The stump's cut, shift and side of missing
-    values go to room.stump.
+    values go to room.candidate.
     """
-    codes, n_bins, starts, found, stump = table.codes, table.n_bins, room.by_bin.starts, room.found, room.stump
+    codes, n_bins, starts, found, stump = (
+        table.codes,
+        table.n_bins,
+        room.by_bin.starts,
+        room.found,
+        room.candidate.stump,
+    )
     _sort_by_value(room.sample, room.unsorted, room.ranks.of_position, size)
     totals = _histogram(room.sample, room.hist, size)
     best, n, level = start_search(objective, room, size, totals, D)
@@ -1065,7 +1077,7 @@ def search_all(objective, table, features, D, room, size):
 @njit(cache=True, nogil=True)
 def search_by_bisection(objective, table, features, D, room, size):
     """The same by the poster's bisection."""
-    codes, n_bins, found, stump = table.codes, table.n_bins, room.found, room.stump
+    codes, n_bins, found, stump = table.codes, table.n_bins, room.found, room.candidate.stump
     sample, own = room.sample, room.by_bin.codes
     ids = sample.ids
     _histogram(sample, room.hist, size)
@@ -1119,17 +1131,17 @@ def _count_shifted(score, codes, shift, rows, weights, base, out):
 
 
 @njit(cache=True, nogil=True)
-def _loss_with_stump(objective, score, codes, n_bins, bag, plan, low, high, room):
-    """Loss of all cases of the bag with room.stump added; writes the range of their scores to room.span.
+def _loss_with_stump(objective, score, codes, n_bins, bag, plan, low, high, candidate):
+    """Loss of all cases of the bag with the candidate added; writes the range of their scores to its span.
 
     The scores before lie between `low` and `high`.
     """
-    D, full, shift, span = plan.longest, room.full, room.shift, room.span
+    D, full, shift, span = plan.longest, candidate.full, candidate.shift, candidate.span
     length = full.shape[1]
     # Centred, so that there is room for the margin on either side.
     pad = (length - (high - low) - 2 * D - 2) // 2
     base = low - D - pad
-    _shift_by_code(room.stump, n_bins, shift)
+    _shift_by_code(candidate.stump, n_bins, shift)
     _count_shifted(score, codes, shift, bag.rows[: bag.n_pos], bag.weights, base, full[0])
     _count_shifted(score, codes, shift, bag.rows[bag.n_pos :], bag.weights, base, full[1])
     first, last = 0, length - 1
@@ -1156,15 +1168,16 @@ def run(objective, of_sample, bisect, table, bag, plan, draws, room, outcome):
 
     `objective` is that of all cases of the bag, `of_sample` that of a subsample, whose k is smaller. `bisect` is True
     or None: the compiler drops the search that is not wanted. The score starts with the initial scores and ends with
-    the final ones; room.span holds their range on the bag. One stream of random numbers is for the cases and one for
-    the features: more cases do not mean other features.
+    the final ones; the span of room.candidate starts with their range on the bag. One stream of random numbers is for
+    the cases and one for the features: more cases do not mean other features.
     """
     codes, n_bins, n_features, D, theta = table.codes, table.n_bins, plan.n_features, plan.longest, plan.theta
-    sample, stump, span = room.sample, room.stump, room.span
+    sample, candidate = room.sample, room.candidate
+    stump, span = candidate.stump, candidate.span
     score, stumps, trace = outcome.score, outcome.stumps, outcome.trace
     low, high = span[0], span[1]
     stump[:] = 0  # a stump that adds nothing
-    loss = _loss_with_stump(objective, score, codes[0], n_bins[0], bag, plan, low, high, room)
+    loss = _loss_with_stump(objective, score, codes[0], n_bins[0], bag, plan, low, high, candidate)
     trace[0] = loss
     taken, idle = 0, 0
     for t in range(len(stumps)):
@@ -1185,7 +1198,7 @@ def run(objective, of_sample, bisect, table, bag, plan, draws, room, outcome):
         if chosen < 0 or stump[1] == 0:
             continue
         # The search saw a part of the cases and kept the old margin: all of them decide, at the margin of their range.
-        new = _loss_with_stump(objective, score, codes[chosen], n_bins[chosen], bag, plan, low, high, room)
+        new = _loss_with_stump(objective, score, codes[chosen], n_bins[chosen], bag, plan, low, high, candidate)
         if new > loss:
             continue
         if new < loss:
@@ -1193,7 +1206,7 @@ def run(objective, of_sample, bisect, table, bag, plan, draws, room, outcome):
         loss = new
         trace[t + 1] = loss
         low, high = span[0], span[1]
-        _apply_shift(score, codes[chosen], room.shift)
+        _apply_shift(score, codes[chosen], candidate.shift)
         stumps[taken, 0], stumps[taken, 1], stumps[taken, 2], stumps[taken, 3] = chosen, stump[0], stump[1], stump[2]
         taken += 1
     return taken

@@ -122,7 +122,7 @@ def _boost_compiled(
     widest = high - low + (settings.n_rounds + 2) * UNITS + 4
     margin = int(settings.margin * widest) + 3
     room = loops.make_room(sizes.positives, sizes.negatives, widest, margin, int(bins.n_bins.max()), units, bins.codes)
-    room.span[:] = low, high
+    room.candidate.span[:] = low, high
     outcome = loops.Outcome(score, np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1))
     taken = loops.run(
         *(compiled_objective(problem.objective, terms) for terms in bag_and_sample_terms(problem, settings, bag)),
