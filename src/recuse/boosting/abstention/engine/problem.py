@@ -8,22 +8,18 @@ from typing import Protocol
 import numpy as np
 
 from ....arrays import Floats, Indices
-from ...binning import Bins
+from ...cases import CodedCases
 from .surrogates import Surrogate
 
 Parts = list[tuple[Indices, Indices]]  # training and test positions of each fold
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
+class Problem(CodedCases):
     """Data of one fit, positives first.
 
     Attributes
     ----------
-    bins : Bins
-        Coded features.
-    n_pos : int
-        Number of positives.
     s : ndarray of shape (m,)
         Sample weights that sum to 1.
     surrogate : Surrogate
@@ -32,8 +28,6 @@ class Problem:
         Scores (h, r) to start from; the stumps are added to them.
     """
 
-    bins: Bins
-    n_pos: int
     s: Floats
     surrogate: Surrogate
     offset: Floats | None = None
@@ -51,14 +45,9 @@ class Problem:
         return self.take(train), self.take(test)
 
     @property
-    def n_cases(self) -> int:
-        """Number of cases."""
-        return len(self.s)
-
-    @property
     def y(self) -> Floats:
         """Labels, -1 or +1."""
-        return np.where(np.arange(len(self.s)) < self.n_pos, 1.0, -1.0)
+        return np.where(self.positive, 1.0, -1.0)
 
 
 class Splittable(Protocol):
