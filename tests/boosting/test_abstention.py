@@ -14,9 +14,10 @@ from sklearn.metrics import accuracy_score
 
 import recuse
 from recuse import AbstentionBoostingClassifier, Costs
-from recuse.boosting.abstention import early_stopping, stumps
-from recuse.boosting.abstention import weights as case_weights
+from recuse.boosting.abstention import early_stopping
 from recuse.boosting.abstention.early_stopping import Patience, Recorder
+from recuse.boosting.abstention.engine import stumps
+from recuse.boosting.abstention.engine import weights as case_weights
 from recuse.boosting.abstention.engine.rounds import boost
 from recuse.boosting.abstention.prices import Prices
 from recuse.boosting.abstention.search import FAMILIES
