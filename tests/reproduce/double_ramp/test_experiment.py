@@ -8,8 +8,6 @@ from sklearn.datasets import load_breast_cancer
 from recuse.reproduce import results
 from recuse.reproduce.__main__ import main
 from recuse.reproduce.double_ramp import experiment, methods, plan
-from recuse.reproduce.double_ramp.claims import claims
-from recuse.reproduce.pages import claims_table
 
 
 @pytest.fixture
@@ -52,14 +50,11 @@ def test_a_stopped_run_goes_on_where_it_was(small_data, monkeypatch, tmp_path):
     assert small_data == ["pima"] * 2 + ["ilpd"] * 2 + ["pima"]  # other settings: run again
 
 
-def test_the_committed_results_are_those_of_the_code():
+def test_the_committed_page_is_that_of_the_committed_results():
     folder = Path(__file__).parents[3] / "benchmarks" / "results"
     data = json.loads((folder / "reproduce_double_ramp.json").read_text())
-    planned = {part.label: results.settings(part) for part in plan.parts(quick=False)}
-    assert data["settings"] == {name: planned[name] for name in data["settings"]}
-    outcomes = [plan.Outcome(**each) for each in data["outcomes"]]
-    page = (folder / "reproduce_double_ramp.md").read_text()
-    for line in claims_table(claims(outcomes)):
-        assert line in page
-    for part in plan.parts(quick=False):
-        assert "\n".join(experiment.lines(part, outcomes)) in page
+    kept = results.resume("double-ramp", plan.parts(quick=False), plan.Outcome, quick=False, out=folder)
+    assert kept.data() == data
+    figures = [(f"Label noise {rate} %", f"reproduce_double_ramp_noise_{rate}.png") for rate in (0, 10, 20, 30)]
+    assert all((folder / file).exists() for _, file in figures)
+    assert "\n".join(experiment.page(kept, figures)) == (folder / "reproduce_double_ramp.md").read_text()

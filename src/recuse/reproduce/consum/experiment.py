@@ -19,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from ...arrays import Floats
-from ..pages import claims_table, heading, not_run, numbers, run_again
+from ..pages import SIGN_TEST_NOTE, claims_table, heading, not_run, numbers, run_again
 from ..results import Results, resume, write_results
 from ..runner import TimeBudget, call_in_threads, run_parts
 from ..splits import Labels
 from . import figures, study
 from .methods import METHODS, STRENGTHS, WIDTHS, Part
-from .table import Outcome, claims, lines, parts, run_part
+from .table import Outcome, cheaper_svm, claims, lines, parts, run_part
 
 NAME = "consum"
 
@@ -109,7 +109,8 @@ def page(
     for part in results.finished():
         text += lines(part, results.outcomes)
     text += ["```", "", "Mean and standard deviation over the splits. " + _settings_text(results), ""]
-    text += ["## Claims of Table 3", "", *claims_table(claims(results.outcomes)), ""]
+    text += ["## Claims of Table 3", "", SIGN_TEST_NOTE, "", *claims_table(claims(results.outcomes)), ""]
+    text += ["## Where the SVM with Chow's rule is cheaper", "", *cheaper_svm(results.outcomes), ""]
     if comparisons:
         text += ["## When the coupling helps", "", (study.__doc__ or "").strip(), ""]
         text += [*study.lines(comparisons, study_grid(results.quick)[0]), ""]

@@ -16,7 +16,8 @@ from ...arrays import Floats
 from ...datasets import make_gaussian_classes
 from ...svm import CoupledOneClassSVC
 from ...svm.coupled.regions import evaluate_regions
-from ..pages import table
+from ..means import Tally
+from ..pages import p_text, table
 from ..splits import Labels
 from .scenarios import COSTS, NOVELTY, NU, SCENARIOS, cost_of, scores_of, with_novelties
 
@@ -127,10 +128,20 @@ def lines(found: Sequence[Comparison], widths: Sequence[float] = WIDTHS) -> list
     return [
         *table(_COST_HEADER, _cost_rows(found), text_columns=(0, 1, 6)),
         "",
+        _few_draws(len({comparison.seed for comparison in found})),
+        "",
         "Cost with C = 10 relative to C = 0 at the same width (gamma times the number of features):",
         "",
         *table(("classes", "rejections", *(f"{width:g}" for width in widths)), _ratio_rows(found), text_columns=(0, 1)),
     ]
+
+
+def _few_draws(n: int) -> str:
+    """What the column "better in" can show."""
+    return (
+        f'Sign test of the column "better in": {n} of {n} draws, {p_text(Tally(n, 0))}; {n - 1} of {n}, '
+        f"{p_text(Tally(n - 1, 1))}."
+    )
 
 
 def _grouped(found: Sequence[Comparison]) -> Iterator[tuple[str, str, list[Comparison]]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..means import Table, standard_error, tabulate
+from ...arrays import Floats
+from ..means import Table, Tally, standard_error, tabulate
 
 
 @dataclass(frozen=True)
@@ -45,25 +46,16 @@ def table_of(outcomes: list[Outcome], part: str, value: str) -> Table:
     return tabulate((outcome.method, outcome.data, outcome.fold, getattr(outcome, value)) for outcome in chosen)
 
 
-def where_lower(table: Table, one: str, other: str) -> list[str]:
-    """Data sets on which the mean of one method is below that of another."""
-    return [name for name in table[one] if table[one][name].mean() < table[other][name].mean()]
+def tallies_against(table: Table, ours: str) -> dict[str, Tally]:
+    """For each rival: on how many sets ours is better, worse, and within a standard error of the paired difference."""
+    return {
+        method: Tally.of(_beyond_error(table[ours][name] - values) for name, values in sets.items())
+        for method, sets in table.items()
+        if not method.startswith("ExactBoost")
+    }
 
 
-def counts_against(table: Table, ours: str) -> dict[str, tuple[int, int, int]]:
-    """For each rival: on how many sets ours is better, within one standard error of the paired difference, worse."""
-    counts = {}
-    for method, sets in table.items():
-        if method.startswith("ExactBoost"):
-            continue
-        better = same = worse = 0
-        for name, values in sets.items():
-            difference = table[ours][name] - values
-            if abs(difference.mean()) <= standard_error(difference):
-                same += 1
-            elif difference.mean() < 0:
-                better += 1
-            else:
-                worse += 1
-        counts[method] = (better, same, worse)
-    return counts
+def _beyond_error(differences: Floats) -> float:
+    """Mean of paired differences; 0 where it is within one standard error of 0."""
+    mean = float(differences.mean())
+    return 0.0 if abs(mean) <= standard_error(differences) else mean

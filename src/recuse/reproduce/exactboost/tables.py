@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from ...arrays import Floats
-from ..means import Table, paired_difference, standard_error
-from ..pages import Claim, claims_table, table, verdict
+from ..means import Table, Tally, paired_difference, standard_error, tally_lower
+from ..pages import (
+    SIGN_TEST_NOTE,
+    Claim,
+    claims_table,
+    p_text,
+    table,
+    tallies_verdict,
+    tally_text,
+    tally_verdict,
+    verdict,
+)
 from .models import NO_MARGIN, OURS, TEN_RUNS, TRAINED_ON_COST
-from .outcomes import Outcome, counts_against, table_of, where_lower
+from .outcomes import Outcome, table_of, tallies_against
 
 # Mean losses of the better of two repaired builds of the published code, five folds, measured separately.
 REFERENCE = {
@@ -37,7 +47,7 @@ def sections(outcomes: list[Outcome]) -> list[str]:
         prices = ", ".join(map(str, sorted({outcome.c for outcome in outcomes if outcome.c is not None})))
         lines += ["", f"## Does training on the decision pay? Mean cost over c = {prices}", ""]
         lines += [*_means(costs), "", _cost_differences(costs)]
-    return [*lines, "", "## Claims", "", *claims_table(claims(outcomes))]
+    return [*lines, "", "## Claims", "", SIGN_TEST_NOTE, "", *claims_table(claims(outcomes))]
 
 
 def _means(values: Table, reference: dict[str, float] | None = None) -> list[str]:
@@ -70,9 +80,9 @@ def claims(outcomes: list[Outcome]) -> list[Claim]:
     found = [claim for metric in OURS for claim in _metric_claims(metric, outcomes)]
     seconds = table_of(outcomes, "estimator", "cpu")
     for rival, ours in (("RankBoost", OURS["auc"]), ("DMKS", OURS["ks"])):
-        n, faster = len(seconds[ours]), where_lower(seconds, ours, rival)
-        evidence = f"less processor time on {len(faster)} of {n} sets (E = 250, against our own vectorised {rival})"
-        found.append(Claim(f"Table 1: always faster than {rival}", evidence, verdict(len(faster) == n)))
+        faster = tally_lower(seconds, ours, rival)
+        evidence = f"less processor time {tally_text(faster)}; E = 250, against our own vectorised {rival}"
+        found.append(Claim(f"Table 1: always faster than {rival}", evidence, tally_verdict(faster, faster.total)))
     return found + _comparison_claims(outcomes)
 
 
@@ -80,46 +90,53 @@ def _metric_claims(metric: str, outcomes: list[Outcome]) -> list[Claim]:
     """What is claimed about one metric."""
     ours, shown = OURS[metric], f"(1 - {metric.upper()})"
     alone, ensemble = table_of(outcomes, "estimator", metric), table_of(outcomes, "ensembler", metric)
-    counts = counts_against(alone, ours)
-    top, n = _top(ensemble, ours), len(ensemble[ours])
-    word, held = ("generally", len(top) > n / 2) if metric == "auc" else ("always", len(top) == n)
+    rivals, top = tallies_against(alone, ours), _top(ensemble, ours)
+    word, claimed = ("generally", None) if metric == "auc" else ("always", top.total)
     return [
         Claim(
             f"Figure 2: alternatives are generally worse than ExactBoost or indistinguishable {shown}",
-            "sets better/within one standard error/worse: "
-            + "; ".join(f"{method} {'/'.join(map(str, count))}" for method, count in counts.items()),
-            verdict(all(worse <= better for better, _, worse in counts.values())),
+            "sets better/within one standard error/worse, and the sign test of better against worse: "
+            + "; ".join(
+                f"{method} {tally.held}/{tally.tied}/{tally.failed} ({p_text(tally)})"
+                for method, tally in rivals.items()
+            ),
+            tallies_verdict(rivals.values()),
         ),
         Claim(
             f"Tables 2 and 3: {word} the top ensembler {shown}",
-            f"lowest mean on {len(top)} of {n} sets",
-            verdict(held),
+            f"lowest mean {tally_text(top)}",
+            tally_verdict(top, claimed),
         ),
         _reference_claim(alone[ours], REFERENCE[metric], shown),
     ]
 
 
-def _top(ensemble: Table, ours: str) -> list[str]:
-    """Data sets on which no other ensembler has a lower mean."""
+def _top(ensemble: Table, ours: str) -> Tally:
+    """On how many data sets no other ensembler has a lower mean."""
     rivals = [method for method in ensemble if not method.startswith("ExactBoost")]
-    return [
-        name
+    top = [
+        all(values.mean() <= ensemble[method][name].mean() for method in rivals)
         for name, values in ensemble[ours].items()
-        if all(values.mean() <= ensemble[method][name].mean() for method in rivals)
     ]
+    return Tally(sum(top), len(top) - sum(top))
 
 
 def _reference_claim(losses: dict[str, Floats], reference: dict[str, float], shown: str) -> Claim:
     """Our own claim: no worse than the published code, once that is repaired."""
     known = [name for name in losses if name in reference]
     missed = [name for name in known if losses[name].mean() > reference[name] + standard_error(losses[name])]
+    lower = Tally.of(losses[name].mean() - reference[name] for name in known)
     reached = f"{len(known) - len(missed)} of {len(known)} sets" + (f"; not on {', '.join(missed)}" if missed else "")
+    reached += f"; lower mean {tally_text(lower)}"
     text = f"(our own) at or below the repaired reference code within one standard error {shown}"
     return Claim(text, reached, verdict(not missed))
 
 
 def _comparison_claims(outcomes: list[Outcome]) -> list[Claim]:
-    """Claims that one variant of ExactBoost is better than another on most sets."""
+    """Claims that one variant of ExactBoost is better than another on most sets: settled by the sign test alone.
+
+    The standard error of the mean difference, shown beside it, speaks of these data sets only.
+    """
     comparisons = [
         ("ks", "Value in the intended loss: lower 1 - KS when trained on KS than on AUC", OURS["ks"], OURS["auc"]),
         ("auc", "Figure 1: more runs, better test loss (E = 250 against 10)", OURS["auc"], TEN_RUNS),
@@ -129,6 +146,7 @@ def _comparison_claims(outcomes: list[Outcome]) -> list[Claim]:
     for metric, text, ours, other in comparisons:
         values = table_of(outcomes, "estimator", metric)
         if other in values:
-            n, better = len(values[ours]), where_lower(values, ours, other)
-            found.append(Claim(text, f"on {len(better)} of {n} sets", verdict(len(better) > n / 2)))
+            better, (mean, error) = tally_lower(values, ours, other), paired_difference(values, ours, other)
+            evidence = f"{tally_text(better)}; mean difference {mean:+.4f} ± {error:.4f}"
+            found.append(Claim(text, evidence, tally_verdict(better)))
     return found

@@ -6,20 +6,21 @@ import pytest
 from sklearn.datasets import load_breast_cancer
 
 from recuse import Costs
-from recuse.reproduce import double_hinge, results
+from recuse.reproduce import results
 from recuse.reproduce.__main__ import main
+from recuse.reproduce.double_hinge import experiment, plan
 
 
 def test_the_judge_counts_as_the_paper_does():
     f, y = np.array([2.0, 2.0, 0.0, -2.0, -2.0]), np.array([1, 0, 1, 0, 1])
-    loss, rejected, wrong = double_hinge.judge(f, y, -1, 1, Costs(fp=1, fn=3, reject=0.45))
+    loss, rejected, wrong = experiment.judge(f, y, -1, 1, Costs(fp=1, fn=3, reject=0.45))
     assert (loss, rejected, wrong) == pytest.approx(((1 + 0.45 + 3) / 5, 0.2, 0.4))
 
 
 def test_quick_run_from_the_command_line(monkeypatch, tmp_path, capsys):
     """The whole protocol on data that are always there; the paper's own need files."""
     X, y = load_breast_cancer(return_X_y=True)
-    monkeypatch.setattr(double_hinge, "load", lambda name, return_X_y: (X[:200], y[:200]))
+    monkeypatch.setattr(experiment, "load", lambda name, return_X_y: (X[:200], y[:200]))
     main(["double-hinge", "--quick", "--out", str(tmp_path)])
     printed = capsys.readouterr().out
     assert "paper 2.9 ± 1.7" in printed
@@ -33,14 +34,14 @@ def test_quick_run_from_the_command_line(monkeypatch, tmp_path, capsys):
 
 
 def test_a_stopped_run_goes_on_where_it_was(monkeypatch, tmp_path):
-    plan = [double_hinge.Part(name, double_hinge.SYMMETRIC, ("logistic, Chow",), splits=2) for name in ("wdbc", "pima")]
+    planned = [plan.Part(name, plan.SYMMETRIC, ("logistic, Chow",), splits=2) for name in ("wdbc", "pima")]
     X, y = load_breast_cancer(return_X_y=True)
     asked = []
-    monkeypatch.setattr(double_hinge, "load", lambda name, return_X_y: (asked.append(name), (X / X.std(axis=0), y))[1])
-    monkeypatch.setattr(double_hinge, "parts", lambda quick: plan[:1])
-    first = double_hinge.run(out=tmp_path)
-    monkeypatch.setattr(double_hinge, "parts", lambda quick: plan)
-    both = double_hinge.run(out=tmp_path)
+    monkeypatch.setattr(experiment, "load", lambda name, return_X_y: (asked.append(name), (X / X.std(axis=0), y))[1])
+    monkeypatch.setattr(experiment, "parts", lambda quick: planned[:1])
+    first = experiment.run(out=tmp_path)
+    monkeypatch.setattr(experiment, "parts", lambda quick: planned)
+    both = experiment.run(out=tmp_path)
     assert asked == ["wdbc", "pima"]
     assert both[:2] == first
     assert len(both) == 4
@@ -49,31 +50,28 @@ def test_a_stopped_run_goes_on_where_it_was(monkeypatch, tmp_path):
 def test_a_part_with_other_settings_is_run_again(monkeypatch, tmp_path):
     X, y = load_breast_cancer(return_X_y=True)
     asked = []
-    monkeypatch.setattr(double_hinge, "load", lambda name, return_X_y: (asked.append(name), (X / X.std(axis=0), y))[1])
+    monkeypatch.setattr(experiment, "load", lambda name, return_X_y: (asked.append(name), (X / X.std(axis=0), y))[1])
     for splits, count in ((2, 1), (2, 1), (3, 2)):
-        part = double_hinge.Part("wdbc", double_hinge.SYMMETRIC, ("logistic, Chow",), splits=splits)
-        monkeypatch.setattr(double_hinge, "parts", lambda quick, part=part: [part])
-        assert len(double_hinge.run(out=tmp_path)) == splits
+        part = plan.Part("wdbc", plan.SYMMETRIC, ("logistic, Chow",), splits=splits)
+        monkeypatch.setattr(experiment, "parts", lambda quick, part=part: [part])
+        assert len(experiment.run(out=tmp_path)) == splits
         assert len(asked) == count
 
 
-def test_the_committed_results_are_those_of_the_code():
-    folder = Path(__file__).parents[2] / "benchmarks" / "results"
+def test_the_committed_page_is_that_of_the_committed_results():
+    folder = Path(__file__).parents[3] / "benchmarks" / "results"
     data = json.loads((folder / "reproduce_double_hinge.json").read_text())
-    plan = double_hinge.parts(quick=False)
-    assert data["settings"] == {part.label: results.settings(part) for part in plan}
-    page = (folder / "reproduce_double_hinge.md").read_text()
-    outcomes = [double_hinge.Outcome(**outcome) for outcome in data["outcomes"]]
-    for part in plan:
-        assert "\n".join(double_hinge.lines(part, outcomes)) in page
+    kept = results.resume("double-hinge", plan.parts(quick=False), plan.Outcome, quick=False, out=folder)
+    assert kept.data() == data
+    assert "\n".join(experiment.page(kept)) == (folder / "reproduce_double_hinge.md").read_text()
 
 
 def test_no_time_no_parts(tmp_path):
-    assert double_hinge.run(minutes=-1, out=tmp_path) == []
+    assert experiment.run(minutes=-1, out=tmp_path) == []
     assert "Not run for lack of time: wdbc" in (tmp_path / "reproduce_double_hinge.md").read_text()
 
 
 def test_differences_from_the_paper_are_named():
-    part = double_hinge.Part("wdbc", double_hinge.SYMMETRIC, ("naive",))
-    assert "DIFFERS" in double_hinge._beside_paper(part, "naive", 5.0)
-    assert "DIFFERS" not in double_hinge._beside_paper(part, "naive", 4.0)
+    part = plan.Part("wdbc", plan.SYMMETRIC, ("naive",))
+    assert "DIFFERS" in experiment._beside_paper(part, "naive", 5.0)
+    assert "DIFFERS" not in experiment._beside_paper(part, "naive", 4.0)
