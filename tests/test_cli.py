@@ -140,10 +140,11 @@ def test_reproduce_runs_a_paper_s_protocol(call, monkeypatch, tmp_path):
     """The whole protocol on data that are always there; the papers' own need files."""
     from sklearn.datasets import load_breast_cancer
 
-    from recuse.reproduce import PROTOCOLS, double_hinge
+    from recuse.reproduce import PROTOCOLS
+    from recuse.reproduce.double_hinge import experiment
 
     X, y = load_breast_cancer(return_X_y=True)
-    monkeypatch.setattr(double_hinge, "load", lambda name, return_X_y: (X[:200], y[:200]))
+    monkeypatch.setattr(experiment, "load", lambda name, return_X_y: (X[:200], y[:200]))
     code, out, _ = call("reproduce", "double-hinge", "--quick", "-o", tmp_path)
     assert code == 0
     assert "paper 2.9" in out
