@@ -30,6 +30,28 @@ def test_claims_are_counted():
     assert "| repaired reference code | 0.0053 | 0.163 |" in text
 
 
+def test_every_claim_has_a_row():
+    rows = rows_of(SETS)
+    about = {"part": "estimator", "cpu": 1.0, "auc": 0.1, "ks": 0.1}
+    rows += [about | {"data": d, "fold": f, "method": m} for d in SETS for f in (0, 1) for m in (TEN_RUNS, NO_MARGIN)]
+    texts = [claim.text for claim in claims([Outcome(**row) for row in rows])]
+    figure_2 = "Figure 2: alternatives are generally worse than ExactBoost or indistinguishable"
+    ours = "(our own) at or below the repaired reference code within one standard error"
+    assert texts == [
+        f"{figure_2} (1 - AUC)",
+        "Tables 2 and 3: generally the top ensembler (1 - AUC)",
+        f"{ours} (1 - AUC)",
+        f"{figure_2} (1 - KS)",
+        "Tables 2 and 3: always the top ensembler (1 - KS)",
+        f"{ours} (1 - KS)",
+        "Table 1: always faster than RankBoost",
+        "Table 1: always faster than DMKS",
+        "Value in the intended loss: lower 1 - KS when trained on KS than on AUC",
+        "Figure 1: more runs, better test loss (E = 250 against 10)",
+        "The margin attenuates overfitting (0.05 against 0)",
+    ]
+
+
 def test_two_sets_settle_nothing():
     verdicts = {claim.text: claim.verdict for claim in claims([Outcome(**row) for row in rows_of(SETS[:2])])}
     assert verdicts["Table 1: always faster than RankBoost"] == NOT_SETTLED
