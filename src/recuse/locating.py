@@ -13,15 +13,16 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
-from sklearn.utils.validation import check_is_fitted, indexable
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, indexable
 
 from .arrays import Flags, Indices
 from .decisions import Decisions
+from .folds import check_groups, make_folds
 from .labels import as_labels, encode, require_known, to_python
 
 
@@ -59,6 +60,7 @@ def cross_val_decide(
     n_jobs: int | None = None,
     params: Mapping[str, Any] | None = None,
     reasons: bool = True,
+    random_state: Any = 0,
 ) -> Decisions:
     """Answer every case by a model that was fitted without it: `cross_val_predict` for the whole table.
 
@@ -69,15 +71,20 @@ def cross_val_decide(
     X, y : array-like
         Cases and outcomes.
     groups : array-like, optional
-        Passed to the splitter.
+        Cases that belong together, such as the visits of one patient: no group is on both sides of a fold. They also go
+        to the `fit` of a classifier that takes them, at the end of a Pipeline too, so that its own folds keep them
+        together as well; a search gets them through `params`.
     cv : int, splitter or iterable, optional
-        As in scikit-learn; every case must be in exactly one test fold.
+        5 folds by default. Folds given by their number are stratified and shuffled, since tables come sorted; a
+        splitter is used as it is. Every case must be in exactly one test fold.
     n_jobs : int, optional
         Number of folds fitted in parallel.
     params : mapping, optional
         Passed to `fit`; arrays as long as `X` (``sample_weight``) are split with it.
     reasons : bool, default=True
         As in `decide`.
+    random_state : int, RandomState or None, default=0
+        Shuffles the folds.
 
     Returns
     -------
@@ -85,13 +92,16 @@ def cross_val_decide(
         In the row order of `X`.
     """
     X, y, groups = indexable(X, y, groups)
-    require_known(as_labels(y))
-    folds = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    labels = as_labels(y)
+    require_known(labels)
+    codes = check_groups(groups, len(y))
+    folds = make_folds(cv, labels, X=X, groups=codes, random_state=random_state)
     tested = np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(y))):
         raise ValueError(f"cv={cv!r} must put every case into exactly one test fold.")
+    params = {**_group_params(estimator, codes), **(params or {})}
     parts = Parallel(n_jobs=n_jobs)(
-        delayed(_fit_and_decide)(estimator, X, y, train, test, params or {}, reasons) for train, test in folds
+        delayed(_fit_and_decide)(estimator, X, y, train, test, params, reasons) for train, test in folds
     )
     restored = Decisions.concatenate(parts)[np.argsort(tested)]
     assert isinstance(restored, Decisions)
@@ -111,6 +121,19 @@ def _fit_and_decide(
     split = {name: _safe_indexing(value, train) if _is_column(value, n) else value for name, value in params.items()}
     fitted = clone(estimator).fit(_safe_indexing(X, train), _safe_indexing(y, train), **split)
     return decide(fitted, _safe_indexing(X, test), reasons=reasons)
+
+
+def _group_params(estimator: Any, groups: Indices | None) -> dict[str, Any]:
+    """Arguments of `fit` that carry the groups to a classifier that takes them."""
+    if groups is None:
+        return {}
+    if has_fit_parameter(estimator, "groups"):
+        return {"groups": groups}
+    # With metadata routing, a Pipeline hands on what its steps have requested, by `params`.
+    if isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]:
+        name, last = estimator.steps[-1]
+        return {f"{name}__{key}": value for key, value in _group_params(last, groups).items()}
+    return {}
 
 
 def _is_column(value: Any, n: int) -> bool:

@@ -49,13 +49,15 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
     max_bins : "auto", int or None, default="auto"
         As in `AbstentionBoostingClassifier`.
     cv : int, splitter or iterable, optional
-        How cases are held out; five stratified folds by default.
+        How cases are held out; five folds by default. Folds given by their number are stratified and shuffled, and
+        keep the `groups` of `fit` together.
     pos_label, reject_label, on_reject
         As in every reject-option classifier.
     n_jobs : int, optional
         Threads.
-    random_state : int or RandomState, optional
-        Draws the folds.
+    random_state : int, RandomState or None, default=0
+        Shuffles the folds. A number, so that the same cases give the same model each time; None draws others in every
+        fit.
 
     Attributes
     ----------
@@ -92,7 +94,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         reject_label: Any = "auto",
         on_reject: str = "label",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.costs = costs
         self.n_rounds = n_rounds
@@ -105,7 +107,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TwoStepBoostingClassifier:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> TwoStepBoostingClassifier:
         """Boost, then set the threshold.
 
         Parameters
@@ -116,13 +118,15 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each case.
+        groups : array-like of shape (n_samples,), optional
+            Cases that belong together, such as the visits of one patient: no group is on both sides of a fold.
 
         Returns
         -------
         self
         """
         check_count("n_rounds", self.n_rounds)
-        training, inputs = prepare(self, X, y, sample_weight, with_folds=True)
+        training, inputs = prepare(self, X, y, sample_weight, groups=groups, with_folds=True)
         bins = bin_features(training.X, training.order, resolve_bins(self.max_bins, len(training.s)), training.weight)
         problem = score_problem(training, bins, "exponential")
         settings = Settings(

@@ -76,6 +76,7 @@ RECORDS = {
     "recuse.saved.ThresholdBand": "recuse.thresholds.bands.Band",
     "recuse.saved.ThresholdGuarantee": "recuse.thresholds.guarantee.Guarantee",
     "recuse.saved.ThresholdLowestProbability": "recuse.thresholds.bands.LowestProbability",
+    "recuse.saved.TimeFolds": "recuse.folds.TimeFolds",
 }
 
 

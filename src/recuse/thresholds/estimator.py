@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
@@ -25,6 +24,7 @@ from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, require_two_classes
 from ..costs import Costs
 from ..decisions import Evaluation
+from ..folds import check_groups, make_folds
 from ..labels import as_labels, require_known
 from ..locating import stated_pos_label
 from ..parameters import check_choice, check_share, check_weights
@@ -121,7 +121,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         Rejects cases unlike the training cases, whatever the classifier says: IsolationForest, OneClassSVM,
         LocalOutlierFactor(novelty=True), a Pipeline that ends in one. It is cloned.
     cv : int, splitter or iterable, optional
-        How scores are cross-validated for "tuned", "symmetric" and `coverage`; 5 stratified folds by default.
+        How scores are cross-validated for "tuned", "symmetric" and `coverage`; 5 folds by default. Folds given by their
+        number are stratified and shuffled, and keep the `groups` of `fit` together. No case may be in two test folds;
+        cases in none, as the first ones of folds over time, only train.
     pos_label : label, optional
         The positive class of the prices. By default the one that a reject-option classifier inside `estimator` names,
         through a Pipeline, a search or a calibration; else ``classes_[1]``.
@@ -131,8 +133,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
     n_jobs : int, optional
         Folds fitted at once.
-    random_state : int or RandomState, optional
-        Chooses the cases held out for the guarantee.
+    random_state : int, RandomState or None, default=0
+        Shuffles the folds, and chooses the cases held out for the guarantee. A number, so that the same cases give the
+        same thresholds each time; None draws others in every fit.
 
     Attributes
     ----------
@@ -196,7 +199,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         reject_label: Any = "auto",
         on_reject: str = "label",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.estimator = estimator
         self.costs = costs
@@ -225,7 +228,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each case, for the estimator, the detector and the thresholds.
         groups : array-like of shape (n_samples,), optional
-            Cases that belong together, such as the visits of one patient, for a `cv` that keeps them together.
+            Cases that belong together, such as the visits of one patient: no group is on both sides of a fold.
 
         Returns
         -------
@@ -288,8 +291,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if len(y) == 0:
             raise ValueError("X and y are empty: Found array with 0 sample(s) while a minimum of 2 is required.")
         weights = check_weights(sample_weight, len(y))
-        groups = None if groups is None else np.asarray(groups)
-        cases = TrainingSet(X, y, weights, groups)
+        cases = TrainingSet(X, y, weights, check_groups(groups, len(y)))
         present = np.flatnonzero(weights)
         explicit_folds = not (self.cv is None or isinstance(self.cv, numbers.Integral) or hasattr(self.cv, "split"))
         if len(present) == len(y) or explicit_folds:
@@ -358,14 +360,17 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if not rule.learns and self.coverage is None:
             scores = score(models.classifier, cases.X, models.response)
         else:
-            folds = list(check_cv(self.cv, cases.y, classifier=True).split(cases.X, cases.y, cases.groups))
+            folds = make_folds(self.cv, cases.y, X=cases.X, groups=cases.groups, random_state=self.random_state)
             validation = CrossValidation(self.estimator, models.response, classes, folds, self.cv)
             scores = validation.scores(cases, self.n_jobs)
+            # Folds over time never test the first cases: these only train.
+            tested = np.sort(np.concatenate([test for _, test in folds]))
+            cases, codes = cases.take(tested), codes[tested]
             if n_classes > 2:
                 confidence = region.confidence(scores)
                 region = region.moved_to(covering_threshold(confidence, cases.weights, self.coverage or 1.0))
             else:
-                every_row, tests = np.arange(len(scores)), (test for _, test in folds)
+                every_row, tests = np.arange(len(scores)), (np.searchsorted(tested, test) for _, test in folds)
                 region, *bands = (
                     rule.place(
                         Sample.of(scores[rows], codes[rows] == 1, cases.weights[rows]),

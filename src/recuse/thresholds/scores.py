@@ -11,11 +11,10 @@ from sklearn.base import clone
 from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
 
 from ..arrays import Floats, Indices
+from ..folds import Fold
 from .weighting import fit_params
 
 PROBABILITIES, DECISIONS = "predict_proba", "decision_function"
-
-Fold = tuple[Indices, Indices]  # rows to train on, rows to test
 
 
 class TrainingSet(NamedTuple):
@@ -24,7 +23,7 @@ class TrainingSet(NamedTuple):
     X: Any
     y: NDArray[Any]
     weights: Floats
-    groups: NDArray[Any] | None = None
+    groups: Indices | None = None
 
     def take(self, rows: Indices) -> TrainingSet:
         """Some of the cases."""
@@ -88,10 +87,10 @@ class CrossValidation(NamedTuple):
     cv: Any
 
     def scores(self, cases: TrainingSet, n_jobs: int | None) -> Floats:
-        """Scores of each case by a model that was fitted without it."""
+        """Scores of each tested case by a model that was fitted without it, in the order of the cases."""
         tested = np.concatenate([test for _, test in self.folds])
-        if not np.array_equal(np.sort(tested), np.arange(len(cases.y))):
-            raise ValueError(f"cv={self.cv!r} must put every case into exactly one test fold.")
+        if len(np.unique(tested)) < len(tested):
+            raise ValueError(f"cv={self.cv!r} must put no case into more than one test fold.")
         scored = Parallel(n_jobs=n_jobs)(delayed(self._fold_scores)(cases, fold) for fold in self.folds)
         return np.concatenate(scored)[np.argsort(tested)]
 

@@ -6,6 +6,7 @@ end of a fit that succeeds.
 
 from __future__ import annotations
 
+import numbers
 import reprlib
 from copy import copy
 from dataclasses import dataclass, field
@@ -13,12 +14,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold, check_cv, train_test_split
+from sklearn.model_selection import check_cv, train_test_split
 from sklearn.utils import check_random_state
 
 from ...arrays import Flags, Floats, Indices
 from ...base import RejectOptionMixin, SettledCosts, require_two_classes
 from ...costs import Costs
+from ...folds import DEFAULT_FOLDS, check_groups, make_folds
 from ...labels import LabelSpace, preview
 from ...parameters import check_weights
 from ...validation import require_known_columns, validate_data
@@ -26,7 +28,6 @@ from .engine.problem import Parts
 from .prices import Prices, forced_log_odds, reduce_prices
 
 FOLDED_ROWS = 20_000  # up to here cases are held out in folds, above once
-_FOLDS = 5
 _HELD_OUT = 0.2  # share of the cases held out once, where folds would take too long
 
 
@@ -76,6 +77,8 @@ class TrainingSet:
         Sample weights as given.
     log_odds : float
         Log-odds of the reduced problem above which the positive class is the cheaper answer.
+    groups : ndarray of int of shape (m,) or None
+        Cases that belong together.
     """
 
     X: NDArray[Any]
@@ -88,6 +91,7 @@ class TrainingSet:
     partition: Parts = field(default_factory=list)
     weight: Floats = field(default_factory=lambda: np.ones(1))
     log_odds: float = 0.0
+    groups: Indices | None = None
 
     @property
     def highest_price(self) -> float:
@@ -107,8 +111,20 @@ class TrainingSet:
     @property
     def parts(self) -> list[Indices]:
         """Held-out cases in parts, each judged by what the others choose: if held out once, halves of each class."""
+        if len(self.folds) > 1:
+            return [test for _, test in self.folds]
         rows = self.tested
-        return [test for _, test in self.folds] if len(self.folds) > 1 else [rows[::2], rows[1::2]]
+        second = self.second_half(rows)
+        return [rows[~second], rows[second]]
+
+    def second_half(self, rows: Indices) -> Flags:
+        """Which of some increasing positions are in the second of two halves: every other case, or every other group.
+
+        Cases are in the order of their classes: every other one is half of each class.
+        """
+        if self.groups is None:
+            return np.arange(len(rows)) % 2 == 1
+        return np.unique(self.groups[rows], return_inverse=True)[1] % 2 == 1
 
     def price(self, scores: Floats, rows: Indices) -> float:
         """Mean price of the answers that scores (h, r) give to some cases."""
@@ -116,7 +132,14 @@ class TrainingSet:
 
 
 def prepare(
-    estimator: RejectOptionMixin, X: Any, y: Any, sample_weight: Any, reject_cost: Any = None, *, with_folds: bool
+    estimator: RejectOptionMixin,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    reject_cost: Any = None,
+    *,
+    groups: Any = None,
+    with_folds: bool,
 ) -> tuple[TrainingSet, Inputs]:
     """Check the cases, settle labels and prices, and put the positives first."""
     if y is None:
@@ -133,20 +156,29 @@ def prepare(
     require_known_columns(draft, X, weights)
     order, n_pos = _positives_first(codes, weights, labels.classes)
     reject = _check_reject_cost(reject_cost, len(codes))
-    cases = _Cases(X, order, n_pos, weights[order], None if reject is None else reject[order])
+    together = check_groups(groups, len(codes))
+    cases = _Cases(
+        X,
+        order,
+        n_pos,
+        weights[order],
+        None if reject is None else reject[order],
+        None if together is None else together[order],
+    )
     inputs = Inputs(X.shape[1], getattr(draft, "feature_names_in_", None), labels, settled)
     return _priced(cases, settled.oriented, *_make_folds(estimator, cases, with_folds)), inputs
 
 
 @dataclass(frozen=True, eq=False)
 class _Cases:
-    """Checked cases before prices and folds; weights, and reject prices by case if any, positives first."""
+    """Checked cases before prices and folds; weights, reject prices by case and groups, if any, positives first."""
 
     X: NDArray[Any]
     order: Indices
     n_pos: int
     weight: Floats
     reject_cost: Floats | None
+    groups: Indices | None
 
     @property
     def positive(self) -> Flags:
@@ -190,6 +222,7 @@ def _priced(cases: _Cases, costs: Costs, folds: Parts, partition: Parts) -> Trai
         partition=partition,
         weight=cases.weight,
         log_odds=forced_log_odds(costs.fp, costs.fn, reduction),
+        groups=cases.groups,
     )
 
 
@@ -205,7 +238,7 @@ def _make_folds(estimator: Any, cases: _Cases, wanted: bool) -> tuple[Parts, Par
 def _folds(cases: _Cases, cv: Any, random_state: Any) -> Parts:
     """Held-out parts, as positions in the order: `cv` of the estimator, else five folds, or one split if large.
 
-    `cv` splits the rows as they were given; cases of weight 0 are in no part.
+    A splitter splits the rows as they were given; cases of weight 0 are in no part.
     """
     order, positive = cases.order, cases.positive
     rare = min(cases.n_pos, len(order) - cases.n_pos)
@@ -216,9 +249,9 @@ def _folds(cases: _Cases, cv: Any, random_state: Any) -> Parts:
         )
     random = check_random_state(random_state)
     if cv is None and len(order) > FOLDED_ROWS:
-        parts = [train_test_split(np.arange(len(order)), test_size=_HELD_OUT, stratify=positive, random_state=random)]
-    elif cv is None:
-        parts = _stratified(order, positive, min(_FOLDS, rare), random)
+        parts = [_single_split(cases, random)]
+    elif cv is None or isinstance(cv, numbers.Integral):
+        parts = _shuffled(cases, _default_number(cases) if cv is None else int(cv), random)
     else:
         parts = _given_parts(cases, cv)
     folds = [(np.sort(train[train >= 0]), np.sort(test[test >= 0])) for train, test in parts]
@@ -231,6 +264,23 @@ def _folds(cases: _Cases, cv: Any, random_state: Any) -> Parts:
     return folds
 
 
+def _default_number(cases: _Cases) -> int:
+    """Five folds, or as many as there are cases of the rarer class, or groups."""
+    limits = [DEFAULT_FOLDS, cases.n_pos, len(cases.order) - cases.n_pos]
+    if cases.groups is not None:
+        limits.append(max(2, len(np.unique(cases.groups))))  # a single group is refused where folds are made
+    return min(limits)
+
+
+def _single_split(cases: _Cases, random: Any) -> tuple[Any, Any]:
+    """A fifth of the cases, or of the groups, to hold out."""
+    if cases.groups is not None:
+        return _shuffled(cases, _default_number(cases), random)[0]
+    rows = np.arange(len(cases.order))
+    train, test = train_test_split(rows, test_size=_HELD_OUT, stratify=cases.positive, random_state=random)
+    return train, test
+
+
 def _given_parts(cases: _Cases, cv: Any) -> list[tuple[Any, Any]]:
     """The user's split of the rows as given, as positions in the order; -1 for cases of weight 0."""
     order, n_rows = cases.order, len(cases.X)
@@ -238,7 +288,11 @@ def _given_parts(cases: _Cases, cv: Any) -> list[tuple[Any, Any]]:
     position[order] = np.arange(len(order))
     truth = np.zeros(n_rows, dtype=bool)
     truth[order] = cases.positive
-    return [(position[a], position[b]) for a, b in check_cv(cv, truth, classifier=True).split(truth, truth)]
+    groups = None
+    if cases.groups is not None:
+        groups = np.full(n_rows, -1)  # rows of weight 0 are in no part, whatever their group
+        groups[order] = cases.groups
+    return [(position[a], position[b]) for a, b in check_cv(cv, truth, classifier=True).split(truth, truth, groups)]
 
 
 def _partition(cases: _Cases, folds: Parts, cv: Any, random_state: Any) -> Parts:
@@ -246,22 +300,21 @@ def _partition(cases: _Cases, folds: Parts, cv: Any, random_state: Any) -> Parts
 
     Where the folds are ours but a single split, five others; where they are the user's, none.
     """
-    order, n_pos = cases.order, cases.n_pos
-    if (np.bincount(np.concatenate([test for _, test in folds]), minlength=len(order)) == 1).all():
+    if (np.bincount(np.concatenate([test for _, test in folds]), minlength=len(cases.order)) == 1).all():
         return folds
     if cv is not None:
         return []
-    n = min(_FOLDS, n_pos, len(order) - n_pos)
-    parts = _stratified(order, cases.positive, n, check_random_state(random_state))
+    parts = _shuffled(cases, _default_number(cases), check_random_state(random_state))
     return [(np.sort(train), np.sort(test)) for train, test in parts]
 
 
-def _stratified(order: Indices, positive: Flags, n: int, random: Any) -> list[tuple[Any, Any]]:
-    """Stratified folds as positions in the order."""
+def _shuffled(cases: _Cases, n: int, random: Any) -> list[tuple[Any, Any]]:
+    """Shuffled folds as positions in the order."""
     # Rows in the order they came, so that a shuffle of the classes does not change the folds.
-    rank = np.argsort(order)
-    folds = StratifiedKFold(n, shuffle=True, random_state=random)
-    return [(rank[train], rank[test]) for train, test in folds.split(rank, positive[rank])]
+    rank = np.argsort(cases.order)
+    groups = None if cases.groups is None else cases.groups[rank]
+    folds = make_folds(n, cases.positive[rank], groups=groups, random_state=random)
+    return [(rank[train], rank[test]) for train, test in folds]
 
 
 def _check_reject_cost(reject_cost: Any, n: int) -> Floats | None:

@@ -122,9 +122,10 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     threshold : {"tuned", "calibrated"}, default="tuned"
         Threshold of r: where held-out cases cost least, or 0, where the theory puts it.
     cv : int, splitter or iterable, optional
-        How cases are held out; by default five stratified folds, above 20,000 cases one fifth once. A stacked score
-        needs every case held out exactly once: above 20,000 cases it uses five folds of its own, while a `cv` that
-        does otherwise is refused with `stack`, and with family "auto" leaves out the pair started from the score.
+        How cases are held out; by default five folds, above 20,000 cases one fifth once. Folds given by their number
+        are stratified and shuffled, and keep the `groups` of `fit` together. A stacked score needs every case held
+        out exactly once: above 20,000 cases it uses five folds of its own, while a `cv` that does otherwise is
+        refused with `stack`, and with family "auto" leaves out the pair started from the score.
     tol : float, default=1e-6
         Stop when no stump changes the objective at a rate greater than this.
     pos_label : label, optional
@@ -135,8 +136,9 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
     n_jobs : int, optional
         Threads.
-    random_state : int or RandomState, optional
-        Draws the folds.
+    random_state : int, RandomState or None, default=0
+        Shuffles the folds. A number, so that the same cases give the same model each time; None draws others in every
+        fit.
 
     Attributes
     ----------
@@ -213,7 +215,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         reject_label: Any = "auto",
         on_reject: str = "label",
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.costs = costs
         self.loss = loss
@@ -239,7 +241,9 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, reject_cost: Any = None) -> AbstentionBoostingClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, reject_cost: Any = None, *, groups: Any = None
+    ) -> AbstentionBoostingClassifier:
         """Fit the pair of scores.
 
         Parameters
@@ -252,6 +256,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
             Weight of each case.
         reject_cost : array-like of shape (n_samples,), optional
             Price of rejecting each case, in place of the reject price in `costs`.
+        groups : array-like of shape (n_samples,), optional
+            Cases that belong together, such as the visits of one patient: no group is on both sides of a fold.
 
         Returns
         -------
@@ -259,7 +265,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         """
         self._check_parameters()
         needs = self._needs_held_out()
-        training, inputs = prepare(self, X, y, sample_weight, reject_cost, with_folds=needs)
+        training, inputs = prepare(self, X, y, sample_weight, reject_cost, groups=groups, with_folds=needs)
         self._check_combination_with(training, by_case=reject_cost is not None)
         settings = self._settings(len(training.s))
         candidates = search(training, settings, self.family, self.stack)

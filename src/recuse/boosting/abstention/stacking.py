@@ -64,7 +64,7 @@ def held_out_score(boosted: BoostedScore, problem: Problem, parts: Parts, option
 def inner_parts(training: TrainingSet, train: Indices) -> Parts:
     """The partition among the training cases of a fold; halves where it would leave one class only to learn from.
 
-    Nothing where a class has a single case.
+    Nothing where a class has a single case, or where groups cannot be halved.
     """
     at, positive = np.arange(len(train)), train < training.n_pos
     n_pos = int(positive.sum())
@@ -72,8 +72,10 @@ def inner_parts(training: TrainingSet, train: Indices) -> Parts:
         return []
     held = [np.isin(train, test) for _, test in training.partition]
     if any(part.any() and len(set(positive[~part].tolist())) < 2 for part in held):
-        odd = np.where(positive, at, at - n_pos) % 2 == 1  # every other case of each class
-        held = [odd, ~odd]
+        second = training.second_half(train)
+        held = [second, ~second]
+        if any(len(set(positive[~part].tolist())) < 2 for part in held):
+            return []  # groups that cannot be halved
     return [(at[~part], at[part]) for part in held if part.any()]
 
 

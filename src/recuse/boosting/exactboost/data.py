@@ -40,6 +40,16 @@ def check_class_size(label: Any, n: int, subsample: float, *, held_out: bool) ->
         )
 
 
+def check_class_groups(groups: Indices, n_pos: int, labels: tuple[Any, Any]) -> None:
+    """Refuse groups of which a single one has all cases of a class: positives first, labels in that order."""
+    for label, members in zip(labels, (groups[:n_pos], groups[n_pos:]), strict=True):
+        if len(np.unique(members)) < 2:
+            raise ValueError(
+                f"groups has all cases of class {to_python(label)!r} in one group: at least 2 are needed, to choose "
+                "thresholds on held-out groups."
+            )
+
+
 def in_units(weights: Floats) -> tuple[Floats, float]:
     """Weights in units of the smallest, so that those of whole proportions add up without rounding; and the unit."""
     low, high = float(weights.min()), float(weights.max())

@@ -15,6 +15,7 @@ from ...arrays import Floats
 from ...base import RejectOptionMixin, require_two_classes, unchanged_on_failure, warn_not_converged
 from ...costs import Costs
 from ...decisions import Decisions, Evaluation
+from ...folds import check_groups
 from ...labels import as_labels, encode
 from ...parameters import (
     check_choice,
@@ -31,6 +32,7 @@ from ..reasons import explain_score
 from ..shapes import AdditiveForm, ShapeFunction
 from .data import (
     START_SPAN,
+    check_class_groups,
     check_class_size,
     check_margins,
     check_scores,
@@ -226,7 +228,9 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self.random_state = random_state
 
     @unchanged_on_failure
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None) -> ExactBoostClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None, *, groups: Any = None
+    ) -> ExactBoostClassifier:
         """Boost the runs and choose the thresholds.
 
         Parameters
@@ -240,13 +244,16 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         init_score : array-like of shape (n_samples,), optional
             Scores of another model to start from, higher towards ``classes_[1]``; best of cases it was not
             fitted to. The same model's scores are then needed for every prediction.
+        groups : array-like of shape (n_samples,), optional
+            Cases that belong together, such as the visits of one patient: where prices are given, each run keeps a
+            fifth of the groups out, and no group is on both sides.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        problem = self._prepare(X, y, sample_weight, init_score)
+        problem = self._prepare(X, y, sample_weight, init_score, groups)
         settings, beginning = self._settings(), self._beginning(problem)
         seed, runs, held_out = self._earlier_runs(beginning, problem.n_cases)
         todo = range(len(runs), int(self.n_estimators))
@@ -303,7 +310,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         """Whether thresholds are chosen by their cost, on cases that a run has not seen."""
         return self._objective.rejects or self.costs is not None
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any) -> RankingProblem:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any) -> RankingProblem:
         """Check the cases, settle labels and prices, code the features, positives first."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -332,7 +339,12 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             scores = check_scores(init_score, len(codes))[order] * self._sign
             self._span = start_range(scores)
             start = np.rint(start_units(scores, self._span)).astype(np.int32)
-        return RankingProblem(bins, n_pos, weight, start, self._objective, Terms(self.costs_, k))
+        together = check_groups(groups, len(codes))
+        if together is not None:
+            together = together[order]
+            if self._has_prices:
+                check_class_groups(together, n_pos, (self.pos_label_, negative))
+        return RankingProblem(bins, n_pos, weight, start, self._objective, Terms(self.costs_, k), together)
 
     def _earlier_runs(self, now: dict[str, str], n_cases: int) -> tuple[int, list[Run], Floats]:
         """Seed, runs and sums of held-out scores to go on from, as copies; empty for a first fit."""
@@ -360,6 +372,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             return {}
         cases = hashlib.blake2b(problem.bins.codes.tobytes())
         numbers: list[NDArray[Any]] = [*problem.bins.cuts, problem.weight, problem.start, np.array([problem.n_pos])]
+        if problem.groups is not None:
+            numbers.append(problem.groups)
         for part in numbers:
             cases.update(part.tobytes())
         given = {name: in_words(getattr(self, name)) for name in _RUNS_DEPEND_ON}

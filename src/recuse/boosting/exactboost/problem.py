@@ -29,12 +29,15 @@ class RankingProblem(CodedCases):
         What is minimised.
     terms : Terms
         Prices and k.
+    groups : ndarray of int of shape (n,) or None
+        Cases that are kept out of a run together.
     """
 
     weight: Floats
     start: NDArray[np.int32]
     objective: Objective
     terms: Terms
+    groups: Indices | None = None
 
     def terms_of(self, share: float) -> Terms:
         """Prices and k for a part of the cases, which counts its share of k."""

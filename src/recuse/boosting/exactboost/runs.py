@@ -78,10 +78,24 @@ def _bag(problem: RankingProblem, settings: RunSettings, seed: int, e: int) -> t
     if not settings.hold_out:
         return np.arange(n), np.zeros(0, dtype=np.intp)
     random = np.random.default_rng(np.random.SeedSequence([seed, e // FOLDS, 1]))
-    out = np.concatenate(
-        [np.sort(random.permutation(rows)[e % FOLDS :: FOLDS]) for rows in (np.arange(n_pos), np.arange(n_pos, n))]
-    )
+    if problem.groups is None:
+        both = np.arange(n_pos), np.arange(n_pos, n)
+        out = np.concatenate([np.sort(random.permutation(rows)[e % FOLDS :: FOLDS]) for rows in both])
+    else:
+        kept_out = _shuffled_groups(problem.groups, n_pos, random)[e % FOLDS :: FOLDS]
+        out = np.flatnonzero(np.isin(problem.groups, kept_out))
     return np.setdiff1d(np.arange(n), out, assume_unique=True), out
+
+
+def _shuffled_groups(groups: Indices, n_pos: int, random: np.random.Generator) -> Indices:
+    """Groups with positives only, then with both classes, then with negatives only, each shuffled.
+
+    The groups of either class are neighbours, so that every fifth of all is about a fifth of those of each class, and
+    never all of them where there are two.
+    """
+    positives, negatives = np.unique(groups[:n_pos]), np.unique(groups[n_pos:])
+    kinds = np.setdiff1d(positives, negatives), np.intersect1d(positives, negatives), np.setdiff1d(negatives, positives)
+    return np.concatenate([random.permutation(kind) for kind in kinds])
 
 
 def _boost(
