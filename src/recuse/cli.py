@@ -42,6 +42,21 @@ Drop = Annotated[
     list[str] | None,
     typer.Option("--drop", metavar="COLUMN", help="Column to leave out; separate several by commas, or repeat --drop."),
 ]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        "--groups",
+        metavar="COLUMN",
+        help="Column that says which cases belong together, such as the patient of each visit: they are never on both "
+        "sides of a fold.",
+    ),
+]
+Time = Annotated[
+    str | None,
+    typer.Option(
+        "--time", metavar="COLUMN", help="Column with the date or time: train on the past, answer what came after."
+    ),
+]
 Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
 Fn = Annotated[float, typer.Option(help="Price of a miss.")]
 Reject = Annotated[float, typer.Option(help="Cost of the manual review of one case.")]
@@ -70,6 +85,8 @@ def compare(
     target: Target = None,
     positive: Positive = None,
     drop: Drop = None,
+    groups: Groups = None,
+    time: Time = None,
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
@@ -101,6 +118,8 @@ def compare(
             target,
             positive=positive,
             drop=_names(drop),
+            groups=groups,
+            time=time,
             costs=costs,
             methods=names,
             cv=cv,
@@ -139,6 +158,8 @@ def fit(
     ] = "boosting-chow",
     positive: Positive = None,
     drop: Drop = None,
+    groups: Groups = None,
+    time: Time = None,
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
@@ -152,7 +173,17 @@ def fit(
     from recuse.predicting import inspect_model
 
     costs = recuse.Costs(fp=fp, fn=fn, reject=reject)
-    model = fit_method(data, target, method=method, positive=positive, drop=_names(drop), costs=costs, seed=seed)
+    model = fit_method(
+        data,
+        target,
+        method=method,
+        positive=positive,
+        drop=_names(drop),
+        groups=groups,
+        time=time,
+        costs=costs,
+        seed=seed,
+    )
     recuse.save(model, out)
     if as_json:
         _print_json({"out": str(out), "fitted": method} | inspect_model(out))

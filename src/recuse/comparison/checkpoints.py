@@ -18,7 +18,7 @@ from .methods import INNER_FOLDS, Method, Task
 
 _FOLDER = ".cache"
 _ARRAYS = ("test", "forced", "kind", "h", "r", "score")
-_FACTS = ("fit_seconds", "predict_seconds", "params", "fitted_on", "warnings")
+_FACTS = ("fit_seconds", "predict_seconds", "params", "fitted_on", "trained_on", "warnings")
 _PACKAGES = ("recuse", "scikit-learn", "numpy", "scipy", "pandas", "skrub")
 
 
@@ -34,7 +34,7 @@ def versions() -> dict[str, str]:
 
 
 def data_fingerprint(cases: Cases) -> str:
-    """Digest of the features and outcomes: names, types and every value."""
+    """Digest of the features, outcomes, groups and times: names, types and every value."""
     import pandas as pd
 
     digest = hashlib.sha256()
@@ -42,6 +42,9 @@ def data_fingerprint(cases: Cases) -> str:
     digest.update(json.dumps([types, cases.target, str(cases.positive)]).encode())
     digest.update(pd.util.hash_pandas_object(cases.features, index=False).to_numpy().tobytes())
     digest.update("\0".join(map(str, cases.outcomes.tolist())).encode())
+    for codes in (cases.groups, cases.times):
+        if codes is not None:
+            digest.update(codes.astype(np.int64).tobytes())
     return digest.hexdigest()
 
 

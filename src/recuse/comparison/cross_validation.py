@@ -7,33 +7,32 @@ name.
 from __future__ import annotations
 
 import os
-import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from joblib import Parallel, effective_n_jobs
-from numpy.typing import NDArray
-from sklearn.model_selection import StratifiedKFold
 
 from ..arrays import Indices
 from ..costs import Costs, as_costs
+from ..folds import Fold, make_folds, require_groups, time_folds
 from ..labels import to_python
 from ..parameters import check_count
-from ..tables import Cases, as_frame, check_cases, identifier_hints, read_table
+from ..tables import Cases, as_frame, check_cases, read_table, table_hints
 from ..workers import delayed_child
 from .checkpoints import Checkpoints, data_fingerprint, method_key, remove_leftovers, run_fingerprint
 from .folds import FoldResult, fit_model, run_fold
-from .methods import Method, Task, choose_methods, left_out
-from .result import Answers, Comparison, RunArguments
+from .methods import INNER_FOLDS, Method, Task, choose_methods, left_out
+from .result import ARRAY, Answers, Comparison, RunArguments
 from .writing import write_run
 
 DEFAULT_COSTS = Costs(fp=1.0, fn=5.0, reject=0.3)
 _LEAST_CASES = 6  # of each class: three inner folds of the smallest training part
 Progress = Callable[[int, int, str], None]
-Split = tuple[Indices, Indices]  # rows to train on, rows to test
 
 
 def compare(
@@ -42,6 +41,8 @@ def compare(
     *,
     positive: Any = None,
     drop: Iterable[str] = (),
+    groups: Any = None,
+    time: str | None = None,
     costs: Costs | float = DEFAULT_COSTS,
     methods: Iterable[str] | None = None,
     cv: int = 5,
@@ -67,6 +68,14 @@ def compare(
         The positive class; the second of the sorted classes by default.
     drop : iterable of str, optional
         Columns to leave out, such as an identifier. New tables need not have them.
+    groups : str or array-like, optional
+        Column that says which cases belong together, such as the patient of each visit, or a label for each case. Cases
+        of one group are never on both sides of a fold, outer or inner, so that every case is answered by a model that
+        has not seen its group. The column is not a feature, and new tables need not have it.
+    time : str, optional
+        Column with dates or numbers that says when each case was, for a world that changes: models train on the past
+        and answer the block that follows, ``cv`` blocks in turn; inner folds do likewise. The first block, of about
+        n / (cv + 1) cases, is never answered, and all figures are about the others. The column is not a feature.
     costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
         Prices.
     methods : iterable of str, optional
@@ -89,29 +98,35 @@ def compare(
     -------
     Comparison
     """
-    started = time.perf_counter()
+    started = perf_counter()
     costs = as_costs(costs)
     costs.require_rejecting_pays()
     _check_arguments(cv, repeats, seed, n_jobs)
-    arguments = RunArguments(int(cv), int(repeats), int(seed), _as_names(drop))
-    cases = load_cases(data, target, positive, drop=arguments.drop, least=max(cv, _LEAST_CASES))
+    _check_folds(groups, time, repeats)
+    arguments = RunArguments(int(cv), int(repeats), int(seed), _as_names(drop), _group_name(groups), time)
+    cases = load_cases(
+        data, target, positive, drop=arguments.drop, groups=groups, time=time, least=max(cv, _LEAST_CASES)
+    )
     n_cases = len(cases.outcomes)
     chosen = choose_methods(methods, n_cases)
+    splits = _splits(cases, arguments)
     fingerprint, folder = data_fingerprint(cases), _prepare_folder(out)
     checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.as_dict() | costs.as_dict()))
-    task = Task(costs, cases.positive, seed, n_cases)
-    results = _run(chosen, cases, task, _splits(cases.outcomes, arguments), checkpoints, n_jobs, progress)
+    results = _run(chosen, cases, Task.of(cases, costs, seed), splits, checkpoints, n_jobs, progress)
+    answered = np.unique(np.concatenate([test for _, test in splits]))
+    results = {name: [_renumbered(fold, answered) for fold in folds] for name, folds in results.items()}
     errors = {name: error for name, folds in results.items() if (error := _first_error(folds)) is not None}
     comparison = Comparison(
-        cases,
+        cases if len(answered) == n_cases else cases.take(answered),
         costs,
         chosen,
-        answers={name: Answers.of(folds, n_cases, cv) for name, folds in results.items() if name not in errors},
+        answers={name: Answers.of(folds, len(answered), cv) for name, folds in results.items() if name not in errors},
         errors=errors,
         arguments=arguments,
         fingerprint=fingerprint,
-        seconds=time.perf_counter() - started,
+        seconds=perf_counter() - started,
         left_out=left_out(n_cases) if methods is None else {},
+        table=None if len(answered) == n_cases else cases,
     )
     if folder is not None:
         write_run(comparison, folder)
@@ -125,6 +140,8 @@ def fit_method(
     method: str,
     positive: Any = None,
     drop: Iterable[str] = (),
+    groups: Any = None,
+    time: str | None = None,
     costs: Costs | float = DEFAULT_COSTS,
     seed: int = 0,
 ) -> Any:
@@ -134,7 +151,7 @@ def fit_method(
     ----------
     method : str
         Name in ``recuse.comparison.METHODS``.
-    data, target, positive, drop, costs, seed
+    data, target, positive, drop, groups, time, costs, seed
         As in `compare`.
 
     Returns
@@ -145,18 +162,27 @@ def fit_method(
     costs = as_costs(costs)
     costs.require_rejecting_pays()
     check_count("seed", seed, least=0)
-    cases = load_cases(data, target, positive, drop=_as_names(drop))
+    _check_folds(groups, time)
+    cases = load_cases(data, target, positive, drop=_as_names(drop), groups=groups, time=time).in_time()
+    if cases.groups is not None:
+        require_groups(cases.groups, INNER_FOLDS)
     (chosen,) = choose_methods([method], len(cases.outcomes))
-    task = Task(costs, cases.positive, seed, len(cases.outcomes))
-    return fit_model(chosen, task, cases.features, cases.outcomes)[0]
+    return fit_model(chosen, Task.of(cases, costs, seed), cases.features, cases.outcomes, cases.groups)[0]
 
 
 def load_cases(
-    data: Any, target: str | None, positive: Any = None, *, drop: Iterable[str] = (), least: int = _LEAST_CASES
+    data: Any,
+    target: str | None,
+    positive: Any = None,
+    *,
+    drop: Iterable[str] = (),
+    groups: Any = None,
+    time: str | None = None,
+    least: int = _LEAST_CASES,
 ) -> Cases:
     """Read and check the table: a frame, a file, or scikit-learn's breast-cancer table when none is given.
 
-    Warns of columns that look like identifiers.
+    Warns of what would make a comparison look better than it is: identifiers, people in several rows, copies of rows.
     """
     name = "table"
     if data is None:
@@ -171,8 +197,8 @@ def load_cases(
         frame, name = read_table(data), Path(data).name
     else:
         frame = as_frame(data)
-    cases = check_cases(frame, target, positive, drop=drop, name=name, least=least)
-    for hint in identifier_hints(cases.features):
+    cases = check_cases(frame, target, positive, drop=drop, groups=groups, time=time, name=name, least=least)
+    for hint in table_hints(cases):
         warnings.warn(f"{name}: {hint}.", UserWarning, stacklevel=3)
     return cases
 
@@ -183,6 +209,26 @@ def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:
     check_count("seed", seed, least=0)
     if n_jobs == 0:
         raise ValueError("n_jobs=0 leaves no process to do the work; give 1 or more, or -1 for all cores.")
+
+
+def _check_folds(groups: Any, time: Any, repeats: int = 1) -> None:
+    if time is not None and not isinstance(time, str):
+        raise TypeError(f"time must be the name of a column; got {type(time).__name__}.")
+    if groups is not None and time is not None:
+        raise ValueError(
+            "groups and time do not go together: a group with cases before and after a point in time would be on both "
+            "sides of it. Give one of the two: time if models will answer people they know, groups if new ones."
+        )
+    if time is not None and repeats > 1:
+        raise ValueError(
+            f"repeats={repeats} does not go with time={time!r}: past and future can be told apart in one way only. "
+            "Leave repeats out."
+        )
+
+
+def _renumbered(fold: FoldResult, answered: Indices) -> FoldResult:
+    """The same with positions among the answered cases."""
+    return replace(fold, test=np.searchsorted(answered, fold.test))
 
 
 def _as_names(drop: Iterable[str] | None) -> list[str]:
@@ -200,23 +246,43 @@ def _prepare_folder(out: str | os.PathLike[str] | None) -> Path | None:
     return folder
 
 
-def _splits(outcomes: NDArray[Any], arguments: RunArguments) -> list[Split]:
+def _splits(cases: Cases, arguments: RunArguments) -> list[Fold]:
     """Training and test rows of every fold of every repetition."""
-    rows = np.zeros(len(outcomes))
-    return [
+    if cases.times is not None:
+        return time_folds(cases.times, cases.outcomes, arguments.cv, _LEAST_CASES)
+    splits = [
         split
         for repeat in range(arguments.repeats)
-        for split in StratifiedKFold(arguments.cv, shuffle=True, random_state=arguments.seed + repeat).split(
-            rows, outcomes
-        )
+        for split in make_folds(arguments.cv, cases.outcomes, groups=cases.groups, random_state=arguments.seed + repeat)
     ]
+    if cases.groups is not None:
+        _require_group_folds(splits, cases, arguments)
+    return splits
+
+
+def _require_group_folds(splits: list[Fold], cases: Cases, arguments: RunArguments) -> None:
+    """Refuse groups that leave a training part too few groups for inner folds, or without one of the classes."""
+    assert cases.groups is not None
+    for train, _ in splits:
+        found = [len(np.unique(cases.groups[train][cases.outcomes[train] == label])) for label in cases.classes]
+        if min(found) < 2 or len(np.unique(cases.groups[train])) < INNER_FOLDS:
+            raise ValueError(
+                f"groups={arguments.groups!r} are too few or too unequal for cv={arguments.cv} folds: a training part "
+                f"holds {len(np.unique(cases.groups[train]))} groups, {min(found)} of them with "
+                f"{cases.target} = {cases.classes[int(np.argmin(found))]!r}; at least {INNER_FOLDS}, and 2 with each "
+                "outcome, are needed. Use other folds, or more groups."
+            )
+
+
+def _group_name(groups: Any) -> str | None:
+    return groups if isinstance(groups, str | None) else ARRAY
 
 
 def _run(
     methods: list[Method],
     cases: Cases,
     task: Task,
-    splits: list[Split],
+    splits: list[Fold],
     checkpoints: Checkpoints,
     n_jobs: int | None,
     progress: Progress | None,
@@ -240,7 +306,7 @@ def _results(
     pending: list[tuple[Method, int]],
     task: Task,
     cases: Cases,
-    splits: list[Split],
+    splits: list[Fold],
     n_jobs: int | None,
 ) -> Iterator[tuple[Method, int, FoldResult]]:
     """Run the pending fits, in this process or in workers; yield each result as it is there."""

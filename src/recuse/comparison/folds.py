@@ -39,8 +39,8 @@ class FoldResult:
         Search and fit; answers.
     params : dict
         Hyper-parameters chosen.
-    fitted_on : int
-        Training cases used.
+    fitted_on, trained_on : int
+        Training cases used, and all that there were.
     warnings : list of str
         Warnings raised while fitting and answering.
     error : str or None
@@ -58,6 +58,7 @@ class FoldResult:
     predict_seconds: float = 0.0
     params: dict[str, Any] = field(default_factory=dict)
     fitted_on: int = 0
+    trained_on: int = 0
     warnings: list[str] = field(default_factory=list)
     error: str | None = None
 
@@ -81,7 +82,8 @@ def run_fold(method: Method, task: Task, cases: Cases, train: Indices, test: Ind
 
 def _fit_and_answer(method: Method, task: Task, cases: Cases, train: Indices, test: Indices) -> FoldResult:
     started = time.perf_counter()
-    model, params = fit_model(method, task, cases.features.iloc[train], cases.outcomes[train])
+    groups = None if cases.groups is None else cases.groups[train]
+    model, params = fit_model(method, task, cases.features.iloc[train], cases.outcomes[train], groups)
     fitted = time.perf_counter()
     classifier, prepared = locate(model, cases.features.iloc[test])
     decisions = classifier.decide(prepared)
@@ -100,18 +102,21 @@ def _fit_and_answer(method: Method, task: Task, cases: Cases, train: Indices, te
         predict_seconds=answered - fitted,
         params=params,
         fitted_on=min(len(train), method.fit_rows or len(train)),
+        trained_on=len(train),
     )
 
 
-def fit_model(method: Method, task: Task, X: Any, y: NDArray[Any]) -> tuple[Pipeline, dict[str, Any]]:
+def fit_model(
+    method: Method, task: Task, X: Any, y: NDArray[Any], groups: Indices | None = None
+) -> tuple[Pipeline, dict[str, Any]]:
     """Fit columns, preparation and classifier; return the model and the hyper-parameters it chose."""
     rows = method.training_rows(y, task.seed)
-    X, y = X.iloc[rows], y[rows]
+    X, y, groups = X.iloc[rows], y[rows], None if groups is None else groups[rows]
     columns = TableColumns().fit(X)
     vectorizer = table_vectorizer(task.seed)
     # The vectorizer does not see the outcomes: fitting it before the search leaks nothing into the search.
     numbers = vectorizer.fit_transform(columns.transform(X))
-    classifier, params = method.build(task).fit(numbers, y, task)
+    classifier, params = method.build(task).fit(numbers, y, task, groups)
     return Pipeline([("columns", columns), ("vectorizer", vectorizer), ("classifier", classifier)]), params
 
 

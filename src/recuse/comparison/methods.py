@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import GridSearchCV, StratifiedKFold, train_test_split
+from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.utils.validation import has_fit_parameter
 
 from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
+from ..folds import TimeFolds, make_folds
 from ..labels import to_python
 from ..metrics import get_scorer
 from ..report.operating_points import (
@@ -28,6 +30,7 @@ from ..report.operating_points import (
     break_even_answers,
     chow_answers,
 )
+from ..tables import Cases
 from ..thresholds import ThresholdRejectClassifier
 from ..thresholds.rules import Sample, tuned_band
 
@@ -51,12 +54,28 @@ class Task:
         Random state.
     n_rows : int
         Number of cases in the table.
+    grouped : bool
+        Whether cases belong together: a classifier must not hold single cases out by itself.
+    in_time : bool
+        Whether cases come in the order of time, and inner folds test on what came after.
     """
 
     costs: Costs
     pos_label: Any
     seed: int
     n_rows: int
+    grouped: bool = False
+    in_time: bool = False
+
+    @classmethod
+    def of(cls, cases: Cases, costs: Costs, seed: int) -> Task:
+        """The task of a table."""
+        n_rows, grouped, in_time = len(cases.outcomes), cases.groups is not None, cases.times is not None
+        return cls(costs, cases.positive, seed, n_rows, grouped, in_time)
+
+    def inner_cv(self, n_folds: int | None) -> Any:
+        """What to give an estimator as `cv` that would take so many folds."""
+        return TimeFolds(n_folds or INNER_FOLDS) if self.in_time else n_folds
 
 
 @dataclass(frozen=True)
@@ -82,25 +101,34 @@ class Plan:
     inner: str | None = None
     scoring: Any = None
 
-    def fit(self, X: Any, y: NDArray[Any], task: Task) -> tuple[Any, dict[str, Any]]:
-        """Choose hyper-parameters and fit; return the fitted estimator and what was chosen."""
+    def fit(self, X: Any, y: NDArray[Any], task: Task, groups: Indices | None = None) -> tuple[Any, dict[str, Any]]:
+        """Choose hyper-parameters and fit; return the fitted estimator and what was chosen.
+
+        Cases of one group are on one side of every inner fold: of the search, and of the estimator itself.
+        """
         if not self.grid:
-            return clone(self.estimator).fit(X, y), {}
+            return _fit_with_groups(clone(self.estimator), X, y, groups), {}
         searched = self.estimator if self.inner is None else self.estimator.get_params(deep=False)[self.inner]
         search = GridSearchCV(
             searched,
             self.grid,
             scoring=self.scoring or get_scorer("neg_expected_cost", costs=task.costs, pos_label=task.pos_label),
-            cv=StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=task.seed),
+            cv=make_folds(task.inner_cv(INNER_FOLDS), y, groups=groups, random_state=task.seed),
             error_score="raise",
             refit=False,
         ).fit(X, y)
         best = clone(searched).set_params(**search.best_params_)
         if self.inner is not None:
             best = clone(self.estimator).set_params(**{self.inner: best})
-        return best.fit(X, y), {
+        return _fit_with_groups(best, X, y, groups), {
             name.rpartition("__")[2]: to_python(value) for name, value in search.best_params_.items()
         }
+
+
+def _fit_with_groups(estimator: Any, X: Any, y: NDArray[Any], groups: Indices | None) -> Any:
+    """Fit, with the groups where the estimator holds cases out and takes them."""
+    takes_groups = groups is not None and has_fit_parameter(estimator, "groups")
+    return estimator.fit(X, y, groups=groups) if takes_groups else estimator.fit(X, y)
 
 
 @dataclass(frozen=True)
@@ -200,7 +228,9 @@ def _logistic(task: Task) -> tuple[Any, Grid]:
 def _boosting(task: Task) -> tuple[Any, Grid]:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    base = HistGradientBoostingClassifier(random_state=task.seed, early_stopping="auto")
+    # From 10,000 cases on it would hold single cases out, drawn from all groups and times.
+    early_stopping = False if task.grouped or task.in_time else "auto"
+    base = HistGradientBoostingClassifier(random_state=task.seed, early_stopping=early_stopping)
     # Fewer rounds on small tables, where later splits fit noise.
     base.set_params(max_iter=50 if task.n_rows < _SMALL else 100)
     return base, {"max_leaf_nodes": [7, 31]}
@@ -222,13 +252,17 @@ def _scaled(classifier: Any) -> Any:
     return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler(), classifier)
 
 
-def _with_rule(base: Callable[[Task], tuple[Any, Grid]], way: str, **options: Any) -> Callable[[Task], Plan]:
+def _with_rule(
+    base: Callable[[Task], tuple[Any, Grid]], way: str, cv: int | None = None, **options: Any
+) -> Callable[[Task], Plan]:
     """A reject rule around a classifier."""
 
     def build(task: Task) -> Plan:
         classifier, grid = base(task)
         costs, positive = task.costs, task.pos_label
-        wrapped = ThresholdRejectClassifier(classifier, costs=costs, pos_label=positive, **options)
+        wrapped = ThresholdRejectClassifier(
+            classifier, costs=costs, pos_label=positive, cv=task.inner_cv(cv), random_state=task.seed, **options
+        )
         return Plan(wrapped, grid, inner="estimator", scoring=RuleCost(way, costs, positive))
 
     return build
@@ -266,8 +300,9 @@ def from_library(
 
 def _abstention(task: Task) -> Plan:
     # Half the rounds and three folds instead of five take a third of the time; small tables need no more.
-    quick: dict[str, Any] = {"n_rounds": 100, "cv": 3} if task.n_rows < _SMALL else {}
-    return from_library("AbstentionBoostingClassifier", **quick)(task)
+    small = task.n_rows < _SMALL
+    quick: dict[str, Any] = {"n_rounds": 100} if small else {}
+    return from_library("AbstentionBoostingClassifier", cv=task.inner_cv(3 if small else None), **quick)(task)
 
 
 def _rules(name: str, title: str, base: Callable[[Task], tuple[Any, Grid]], **options: Any) -> tuple[Method, ...]:

@@ -33,6 +33,8 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
     for row in result.rows:
         if row.error or row.note:
             print(f"{row.name}: {f'failed: {row.error}' if row.error else row.note}")
+    if result.how_folds_were_made is not None:
+        print(result.how_folds_were_made)
     print(f"\n{verdict_sentence(result.verdict)}")
     if out is not None:
         print(f"Report: {out / 'report.html'}")

@@ -22,6 +22,8 @@ from .leaderboard import Row, rank
 from .methods import SEND_ALL, SEND_ALL_TITLE, Method, Task
 from .verdict import Verdict, judge
 
+ARRAY = "(array)"  # the name of groups that are not a column of the table
+
 
 @dataclass(frozen=True, eq=False)
 class Answers:
@@ -101,12 +103,18 @@ class RunArguments:
         Random state of folds, methods and intervals.
     drop : list of str
         Columns left out.
+    groups : str or None
+        Column with the groups, `ARRAY` if they were not a column.
+    time : str or None
+        Column with the time, if folds test on what came after.
     """
 
     cv: int
     repeats: int
     seed: int
     drop: list[str]
+    groups: str | None = None
+    time: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The arguments by name, as in run.json."""
@@ -120,7 +128,7 @@ class Comparison:
     Attributes
     ----------
     cases : Cases
-        The table.
+        The cases that were answered: the table.
     costs : Costs
         The prices.
     methods : list of Method
@@ -137,6 +145,9 @@ class Comparison:
         Time the run took.
     left_out : dict of Method to str
         Methods not meant for a table of this size, with the reason.
+    table : Cases or None
+        The whole table, if some of its cases were never answered: over time, the first only train. All figures are
+        about `cases`; models are fitted on the whole table.
 
     Examples
     --------
@@ -161,6 +172,22 @@ class Comparison:
     fingerprint: str
     seconds: float = 0.0
     left_out: dict[Method, str] = field(default_factory=dict)
+    table: Cases | None = None
+
+    @property
+    def how_folds_were_made(self) -> str | None:
+        """One sentence about folds that were not simply shuffled."""
+        arguments = self.arguments
+        if self.cases.groups is not None:
+            n_groups = len(np.unique(self.cases.groups))
+            return f"Cases of one group ({arguments.groups}: {n_groups:,}) were never on both sides of a fold."
+        if arguments.time is None or self.table is None:
+            return None
+        n, answered = len(self.table.outcomes), len(self.cases.outcomes)
+        return (
+            f"Every case was answered by models of earlier cases (by {arguments.time}): all figures are about the last "
+            f"{answered:,} of {n:,} cases; the first {n - answered:,} only train."
+        )
 
     @property
     def positive(self) -> Flags:
@@ -170,7 +197,7 @@ class Comparison:
     @property
     def task(self) -> Task:
         """What the methods were built for."""
-        return Task(self.costs, self.cases.positive, self.arguments.seed, len(self.cases.outcomes))
+        return Task.of(self.table or self.cases, self.costs, self.arguments.seed)
 
     @cached_property
     def prices(self) -> dict[str, Floats]:
@@ -216,14 +243,13 @@ class Comparison:
             fit_seconds=float(np.mean([fold.fit_seconds for fold in answers.folds])),
             predict_seconds=float(np.mean([fold.predict_seconds for fold in answers.folds])),
             params=_count_params(answers.folds),
-            note=self._sample_note(answers.folds[0]),
+            note=self._sample_note(answers.folds[-1]),
         )
 
     def _sample_note(self, fold: FoldResult) -> str | None:
-        trained = len(self.cases.outcomes) - len(fold.test)
-        if fold.fitted_on >= trained:
+        if fold.fitted_on >= fold.trained_on:
             return None
-        return f"fitted on a sample of {fold.fitted_on:,} of the {trained:,} training cases"
+        return f"fitted on a sample of {fold.fitted_on:,} of the {fold.trained_on:,} training cases"
 
     @property
     def leaderboard(self) -> Any:
@@ -263,14 +289,15 @@ class Comparison:
         method = self.method(name or self.winner.name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the folds gave the same ones, and they are in the report
-            model, _ = fit_model(method, self.task, self.cases.features, self.cases.outcomes)
+            cases = (self.table or self.cases).in_time()
+            model, _ = fit_model(method, self.task, cases.features, cases.outcomes, cases.groups)
         return model
 
     def decisions(self, name: str | None = None) -> Any:
         """Return out-of-fold decisions of a method, the winner by default, as a pandas DataFrame.
 
-        One row per case, in the order of the table: outcome, decision, kind, forced class, h, r, reason and fold. With
-        several repetitions, those of the first.
+        One row per case that was answered, in the order of the table: its number there, outcome, decision, kind, forced
+        class, h, r, reason and fold. With several repetitions, those of the first.
         """
         import pandas as pd
 
@@ -280,7 +307,7 @@ class Comparison:
         decision = np.where(answers.accepted[0], forced.astype(object), REJECT_TEXT)
         return pd.DataFrame(
             {
-                "case": np.arange(1, len(forced) + 1),
+                "case": self.cases.case_numbers,
                 "outcome": self.cases.outcomes,
                 "decision": decision,
                 "kind": np.array(KINDS)[answers.kind[0]],

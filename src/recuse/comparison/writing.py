@@ -50,7 +50,7 @@ def write_run(comparison: Comparison, folder: str | os.PathLike[str]) -> None:
 
 def _run_facts(comparison: Comparison) -> dict[str, Any]:
     """What is needed to repeat the run, and to recognise its data."""
-    cases = comparison.cases
+    cases = comparison.table or comparison.cases
     return {
         "arguments": {
             **comparison.arguments.as_dict(),
@@ -63,6 +63,7 @@ def _run_facts(comparison: Comparison) -> dict[str, Any]:
             "name": cases.name,
             "fingerprint": comparison.fingerprint,
             "rows": len(cases.outcomes),
+            "answered": len(comparison.cases.outcomes),
             "columns": list(cases.features.columns),
             "target": cases.target,
             "classes": [to_python(label) for label in cases.classes],

@@ -183,6 +183,10 @@ class Comparison(Protocol):
         """How it was run."""
 
     @property
+    def how_folds_were_made(self) -> str | None:
+        """One sentence about folds that were not simply shuffled."""
+
+    @property
     def fingerprint(self) -> str:
         """Digest of the data."""
 

@@ -13,7 +13,7 @@ from ..arrays import Flags, Floats
 from ..labels import to_python
 from ..locating import locate
 from ..metrics import ks_score
-from ..tables import identifier_hints
+from ..tables import table_hints
 from .inputs import Answers, Comparison
 from .operating_points import WAYS, Entries
 
@@ -151,10 +151,10 @@ def _rejected_cases(material: Material) -> dict[str, Any]:
     rejected = np.flatnonzero(~answers.accepted[0])
     shown = rejected[np.argsort(answers.r[0][rejected], kind="stable")][:SHOWN_CASES]
     negative, positive = (str(label) for label in comparison.cases.classes)
-    features = comparison.cases.features
+    features, numbers = comparison.cases.features, comparison.cases.case_numbers
     rows = [
         [
-            int(case) + 1,
+            int(numbers[case]),
             ("", "ambiguous", "unlike any seen")[answers.kind[0][case]],
             positive if answers.forced[0][case] == 1 else negative,
             str(to_python(comparison.cases.outcomes[case])),
@@ -286,7 +286,7 @@ def _data(material: Material) -> dict[str, Any]:
         }
         for name in features.columns
     ]
-    return {"columns": columns, "hints": identifier_hints(features), "fingerprint": comparison.fingerprint}
+    return {"columns": columns, "hints": table_hints(comparison.cases), "fingerprint": comparison.fingerprint}
 
 
 def _settings(material: Material) -> dict[str, Any]:
@@ -301,6 +301,7 @@ def _settings(material: Material) -> dict[str, Any]:
         "repeats": arguments.repeats,
         "seed": arguments.seed,
         "drop": list(arguments.drop),
+        "folds": comparison.how_folds_were_made,
         "versions": comparison.versions,
         "warnings": warnings,
     }

@@ -1,7 +1,8 @@
 """Tables of cases: read from files whole or in chunks, checked, and brought into the form a model was fitted with."""
 
-from .cases import Cases, check_cases, identifier_hints
+from .cases import Cases, check_cases
 from .columns import TableColumns
+from .hints import identifier_hints, table_hints
 from .reading import as_frame, read_chunks, read_table, table_format
 
 __all__ = [
@@ -13,4 +14,5 @@ __all__ = [
     "read_chunks",
     "read_table",
     "table_format",
+    "table_hints",
 ]

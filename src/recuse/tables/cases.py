@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import difflib
-import re
-import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Indices
+from ..folds import check_groups
 from ..labels import preview, to_python
-from .columns import ISO_DAY, with_dates
-
-_FEW_ROWS = 50  # up to this number of rows, values that are all different may be chance
+from .columns import with_dates
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +32,12 @@ class Cases:
         Name of the outcome column.
     name : str
         Where the cases come from.
+    groups : ndarray of int or None
+        Number of the group of each case: cases of one group, such as the visits of one patient, belong together.
+    times : ndarray of int or None
+        When each case was, from the first time to the last.
+    rows : ndarray of int or None
+        Row of the table, from 0, of each case; None if all rows are there, in their order.
     """
 
     features: Any
@@ -41,6 +45,9 @@ class Cases:
     positive: Any
     target: str
     name: str
+    groups: Indices | None = None
+    times: Indices | None = None
+    rows: Indices | None = None
 
     @property
     def classes(self) -> list[Any]:
@@ -49,9 +56,37 @@ class Cases:
             (to_python(label) for label in np.unique(self.outcomes)), key=lambda label: label == self.positive
         )
 
+    @property
+    def case_numbers(self) -> Indices:
+        """Row of the table, from 1, of each case."""
+        return (np.arange(len(self.outcomes)) if self.rows is None else self.rows) + 1
+
+    def take(self, rows: Indices) -> Cases:
+        """Some of the cases."""
+        return replace(
+            self,
+            features=self.features.iloc[rows].reset_index(drop=True),
+            outcomes=self.outcomes[rows],
+            groups=None if self.groups is None else self.groups[rows],
+            times=None if self.times is None else self.times[rows],
+            rows=self.case_numbers[rows] - 1,
+        )
+
+    def in_time(self) -> Cases:
+        """The cases from the first to the last; as they are without times."""
+        return self if self.times is None else self.take(np.argsort(self.times, kind="stable"))
+
 
 def check_cases(
-    frame: Any, target: str, positive: Any = None, *, drop: Iterable[str] = (), name: str = "table", least: int = 6
+    frame: Any,
+    target: str,
+    positive: Any = None,
+    *,
+    drop: Iterable[str] = (),
+    groups: Any = None,
+    time: str | None = None,
+    name: str = "table",
+    least: int = 6,
 ) -> Cases:
     """Split a table into features and outcomes, or raise an error that says what is wrong with it.
 
@@ -65,6 +100,10 @@ def check_cases(
         The positive class, or its name as text; the second of the sorted classes by default.
     drop : iterable of str
         Columns to leave out.
+    groups : str or array-like, optional
+        Column that says which cases belong together, or a label for each case. The column is not a feature.
+    time : str, optional
+        Column that says when each case was: dates or numbers. It is not a feature.
     name : str
         Name of the table in messages.
     least : int
@@ -85,10 +124,45 @@ def check_cases(
             f"{name} has only {counts[rare]} cases with {target} = {to_python(classes[rare])!r}; at least {least} are "
             "needed."
         )
-    features = frame.drop(columns=[target, *dropped]).reset_index(drop=True)
+    codes = _group_codes(frame, groups, target, name)
+    times = None if time is None else _time_codes(frame, time, target, name)
+    no_features = {target, *dropped, *(column for column in (groups, time) if isinstance(column, str))}
+    features = frame.drop(columns=list(no_features)).reset_index(drop=True)
     _check_features(features, name)
     features = with_dates(features)
-    return Cases(features, outcomes, _find_positive(positive, classes, target), str(target), name)
+    return Cases(features, outcomes, _find_positive(positive, classes, target), str(target), name, codes, times)
+
+
+def _group_codes(frame: Any, groups: Any, target: str, name: str) -> Indices | None:
+    """Number the groups, from a column or from labels of the cases."""
+    if not isinstance(groups, str):
+        return check_groups(groups, len(frame))
+    _require_known_column(frame, groups, "groups", target, name)
+    return check_groups(frame[groups], len(frame))
+
+
+def _time_codes(frame: Any, time: str, target: str, name: str) -> Indices:
+    """Number the times of the cases, the first being 0."""
+    import pandas as pd
+
+    _require_known_column(frame, time, "time", target, name)
+    column = with_dates(frame[[time]])[time]
+    if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)):
+        raise ValueError(
+            f"{name}: the column {time!r} with the time holds {to_python(column.iloc[0])!r}; dates such as 2024-03-31, "
+            "or numbers, are needed to put the cases in order."
+        )
+    return np.unique(column.to_numpy(), return_inverse=True)[1].astype(np.intp)
+
+
+def _require_known_column(frame: Any, wanted: str, use: str, target: str, name: str) -> None:
+    """Refuse a column with groups or times that is missing, to be predicted, or has empty cells."""
+    _require_column(frame, wanted, f"with the {use}", name)
+    if wanted == target:
+        raise ValueError(f"{use}={wanted!r} is the column to predict: name another.")
+    missing = int(frame[wanted].isna().sum())
+    if missing:
+        raise ValueError(f"{name}: {missing} cases have no {wanted}, the column with the {use}: fill it, or drop them.")
 
 
 def _require_column(frame: Any, wanted: str, use: str, name: str) -> None:
@@ -96,37 +170,6 @@ def _require_column(frame: Any, wanted: str, use: str, name: str) -> None:
         close = difflib.get_close_matches(str(wanted), list(frame.columns), n=1, cutoff=0.5)
         hint = f"did you mean {close[0]!r}?" if close else f"it has {preview(frame.columns)}."
         raise ValueError(f"{name} has no column {wanted!r} {use}: {hint}")
-
-
-def identifier_hints(features: Any) -> list[str]:
-    """For each column that looks like an identifier, say how to leave it out.
-
-    Its values are text or whole numbers, all different; whole numbers must also be consecutive, or the column be named
-    like an identifier. Small tables get no hints.
-    """
-    return [
-        f"column {name!r} holds a different value in every row and looks like an identifier: leave it out with "
-        + (f"--drop {shlex.quote(name)} (in Python, drop=[{name!r}])" if _can_be_listed(name) else f"drop=[{name!r}]")
-        for name in features.columns
-        if len(features) > _FEW_ROWS and _is_identifier(name, features[name])
-    ]
-
-
-def _can_be_listed(name: str) -> bool:
-    """Whether the command line, which takes names separated by commas, can name a column."""
-    return "," not in name and name == name.strip()
-
-
-def _is_identifier(name: str, column: Any) -> bool:
-    import pandas as pd
-
-    kind = pd.api.types.infer_dtype(column, skipna=False)
-    if kind not in ("string", "integer") or not column.is_unique or column.isna().any():
-        return False
-    if kind == "string" and ISO_DAY.match(column.iloc[0]):
-        return False  # times, though not all written in the same form
-    named = re.fullmatch(r"(.*_)?(id|index)", name.lower()) is not None
-    return kind == "string" or named or int(column.max()) - int(column.min()) == len(column) - 1
 
 
 def _as_labels(column: Any, target: str, name: str) -> NDArray[Any]:

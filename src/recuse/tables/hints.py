@@ -1,0 +1,123 @@
+"""Hints: what in a table would make a comparison look better than it is, each with its remedy, in one sentence."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import Any
+
+import numpy as np
+
+from .cases import Cases
+from .columns import ISO_DAY
+
+_FEW_ROWS = 50  # up to this number of rows, values that are all different may be chance
+_FEW_PEOPLE = 10  # fewer different values are categories, whatever the column is called
+_MANY_CASES = 50  # per value: more are a site or a category rather than a person
+_PERSON = r"patient|person|subject|participant|customer|client|user|member|individual|household|employee|student"
+_ID = re.compile(rf"(.*_)?(u?id|uuid|index|mrn|ssn|email|({_PERSON})(_?(id|no|nr|num|number|code|key|name))?)")
+
+
+def table_hints(cases: Cases) -> list[str]:
+    """Say what in the table would make a comparison look better than it is: identifiers, people, copies of rows."""
+    hints = identifier_hints(cases.features)
+    if cases.groups is None and cases.times is None:
+        hints += person_hints(cases.features)
+    return hints + copy_hints(cases)
+
+
+def identifier_hints(features: Any) -> list[str]:
+    """For each column that looks like an identifier, say how to leave it out.
+
+    Its values are text or whole numbers, all different; whole numbers must also be consecutive, or the column be named
+    like an identifier. Small tables get no hints.
+    """
+    return [
+        f"column {name!r} holds a different value in every row and looks like an identifier: leave it out with "
+        + (f"--drop {shlex.quote(name)} (in Python, drop=[{name!r}])" if _can_be_listed(name) else f"drop=[{name!r}]")
+        for name in features.columns
+        if len(features) > _FEW_ROWS and _is_identifier(name, features[name])
+    ]
+
+
+def _can_be_listed(name: str) -> bool:
+    """Whether the command line, which takes names separated by commas, can name a column."""
+    return "," not in name and name == name.strip()
+
+
+def _is_identifier(name: str, column: Any) -> bool:
+    import pandas as pd
+
+    kind = pd.api.types.infer_dtype(column, skipna=False)
+    if kind not in ("string", "integer") or not column.is_unique or column.isna().any():
+        return False
+    if kind == "string" and ISO_DAY.match(column.iloc[0]):
+        return False  # times, though not all written in the same form
+    named = re.fullmatch(r"(.*_)?(id|index)", name.lower()) is not None
+    return kind == "string" or named or int(column.max()) - int(column.min()) == len(column) - 1
+
+
+def person_hints(features: Any) -> list[str]:
+    """For each column that looks like the identifier of people who occur in several rows, say how to use it."""
+    return [
+        f"column {name!r} looks like a person's identifier, and its values repeat ({features[name].nunique():,} "
+        f"different ones in {len(features):,} rows): a model that has seen other rows of the same person is not tested "
+        "on new people. Keep the rows of one person together with "
+        f"--groups {shlex.quote(name)} (in Python, groups={name!r})"
+        for name in features.columns
+        if len(features) > _FEW_ROWS and _looks_like_people(name, features[name])
+    ]
+
+
+def _looks_like_people(name: str, column: Any) -> bool:
+    """Whether a column is named like an identifier and holds text or whole numbers that repeat, each a few times."""
+    import pandas as pd
+
+    if _ID.fullmatch(_in_snake_case(name)) is None or column.isna().any():
+        return False
+    if pd.api.types.infer_dtype(column, skipna=False) not in ("string", "integer"):
+        return False
+    found = column.nunique()
+    return _FEW_PEOPLE <= found < len(column) <= _MANY_CASES * found
+
+
+def _in_snake_case(name: str) -> str:
+    """PatientID, patientId, "Patient ID" and patient-id are all patient_id."""
+    return re.sub(r"[\s\-.]+", "_", re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip())).lower()
+
+
+def copy_hints(cases: Cases) -> list[str]:
+    """Say how many rows are copies of earlier ones, where that is no coincidence."""
+    try:
+        copies = _n_copies(cases)
+    except TypeError:
+        return []  # values that cannot be compared, such as lists
+    if copies == 0 or _chance_pairs(cases.features) >= 1:
+        return []
+    rows = "1 row repeats" if copies == 1 else f"{copies:,} rows repeat"
+    return [
+        f"{rows} an earlier row in every column: a copy in the training part gives the answer away. Drop the copies, "
+        "or keep rows that belong together in one fold with --groups (in Python, groups=)"
+    ]
+
+
+def _n_copies(cases: Cases) -> int:
+    """Rows with the features and the outcome of an earlier one; with groups, of an earlier one of another group."""
+    frame = cases.features.assign(**{cases.target: cases.outcomes})
+    if cases.groups is not None:
+        apart = ~frame.assign(**{f"{cases.target} group": cases.groups}).duplicated()
+        frame = frame[apart]
+    return int(frame.duplicated().sum())
+
+
+def _chance_pairs(features: Any) -> float:
+    """Pairs of equal rows to be expected if the columns had nothing to do with each other.
+
+    Columns of few values make equal rows by chance; one pair or more to be expected says nothing about copies.
+    """
+    n = len(features)
+    chance = n * (n - 1) / 2
+    for name in features.columns:
+        counts = features[name].value_counts(dropna=False).to_numpy(dtype=np.float64)
+        chance *= float((counts * (counts - 1)).sum()) / max(n * (n - 1), 1)  # of two different rows to agree here
+    return chance
