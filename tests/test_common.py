@@ -144,18 +144,34 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(model, spoil, overlapping):
     np.testing.assert_array_equal(model.set_params(**parameters).predict(X), answers)
 
 
-@pytest.mark.parametrize(
-    "model",
-    [
-        CoupledOneClassSVC(max_iter=1),
-        DoubleHingeSVC(max_iter=1),
-        DoubleHingeSVC(max_iter=1, solver="active_set"),
-        DoubleRampSVC(max_iter=1, n_init=1),
-        AbstentionBoostingClassifier(family="coupled", beta=0.001, corrective=True, n_rounds=2),
-        EmbeddedRejectSVC(max_iter=1),
-    ],
-    ids=lambda model: type(model).__name__,
-)
+# A fit that does not converge
+
+UNFINISHED = [
+    CoupledOneClassSVC(max_iter=1),
+    DoubleHingeSVC(max_iter=1),
+    DoubleHingeSVC(max_iter=1, solver="active_set"),
+    DoubleRampSVC(max_iter=1, n_init=1),
+    AbstentionBoostingClassifier(family="coupled", beta=0.001, corrective=True, n_rounds=2, random_state=0),
+    EmbeddedRejectSVC(max_iter=1),
+    ExactBoostClassifier(metric="ks", margin=0.99, n_estimators=2, n_rounds=1, random_state=0),
+]
+
+
+@pytest.mark.parametrize("model", UNFINISHED, ids=lambda model: type(model).__name__)
+def test_where_warnings_are_errors_an_unfinished_fit_holds_the_new_model(model, overlapping):
+    X, y = overlapping
+    wider = np.column_stack([X, X[:, 0] ** 2])[::-1]
+    refitted = fitted(model, X, y)
+    with pytest.raises(ConvergenceWarning):  # warnings are errors in these tests
+        refitted.fit(wider, y[::-1])
+    new = fitted(model, wider, y[::-1])
+    assert vars(refitted).keys() == vars(new).keys()
+    assert refitted.n_features_in_ == wider.shape[1]
+    for method in ("predict", "decision_function", "score_samples"):
+        np.testing.assert_array_equal(getattr(refitted, method)(wider), getattr(new, method)(wider))
+
+
+@pytest.mark.parametrize("model", UNFINISHED, ids=lambda model: type(model).__name__)
 def test_the_convergence_warning_shows_the_line_that_called_fit(model, overlapping):
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(*overlapping)

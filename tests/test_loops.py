@@ -135,7 +135,7 @@ for name in json.loads(sys.argv[2]):
     module = importlib.import_module(name)
     found[name] = module.probe(0.0)
     if name == "exactboost":
-        sample = module.Sample(np.zeros(3, np.int32), np.zeros(3, np.int32), np.ones(3), 1)
+        sample = module.DrawnCases(np.zeros(3, np.int32), np.zeros(3, np.int32), np.ones(3), 1)
         scores, pos, neg = np.array([2.0, 1.0, 0.0]), np.zeros(3), np.zeros(3)
         found["callee"] = module._grouped_loss(module.PrecisionAtK(1.0), scores, sample, pos, neg)
         costs = module.RejectCost(fp=1.0, fn=2.0, reject_negative=0.25, reject_positive=0.75)

@@ -5,13 +5,9 @@ A classifier defines `_evaluate`, which scores cases. The rule from scores to an
 
 from __future__ import annotations
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from copy import copy
-from functools import wraps
-from inspect import currentframe
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,10 +22,9 @@ from .decisions import KINDS, Decisions, Evaluation
 from .labels import LabelSpace, as_labels, distinct_labels, encode, label_space, preview, require_known, to_python
 from .parameters import check_choice, check_weights
 from .solution import Solution
+from .warning import warn_user
 
 ON_REJECT = ("label", "raise", "never")
-
-Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 class RejectedSamplesError(ValueError):
@@ -51,36 +46,12 @@ class RejectedSamplesError(ValueError):
         return type(self), (self.rows,)
 
 
-def unchanged_on_failure(fit: Fit) -> Fit:
-    """Decorate a `fit` that stores attributes before it is done: if it fails, the estimator gets back those it had.
-
-    `fit` itself must not change in place what an attribute holds (a list of runs, say), but store a new one.
-    """
-
-    @wraps(fit)
-    def fit_or_restore(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(vars(self))
-        try:
-            return fit(self, *args, **kwargs)
-        except BaseException:  # an interrupted fit has failed, too
-            for name in vars(self).keys() - before.keys():
-                delattr(self, name)
-            for name, value in before.items():
-                setattr(self, name, value)
-            raise
-
-    return cast("Fit", fit_or_restore)
-
-
 def warn_not_converged(stopped: str, remedy: str) -> None:
     """Warn that a fit ended before it reached its tolerance: what it reached, and what to do about it.
 
-    The warning shows the line outside this library that called it, however deep the caller is.
+    A `fit` warns last, when everything is stored: where warnings are errors, the estimator holds the new model.
     """
-    frame, level = currentframe(), 1
-    while frame is not None and frame.f_globals.get("__name__", "").startswith(f"{__package__}."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(f"{stopped}. {remedy}", ConvergenceWarning, stacklevel=level)
+    warn_user(f"{stopped}. {remedy}", ConvergenceWarning)
 
 
 def stopped_early(name: str, solution: Solution, tol: float, steps: str = "steps") -> str:

@@ -6,7 +6,6 @@ batch contains rejected cases.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arrays import Indices
+from .warning import warn_user
 
 AUTO = "auto"
 REJECT_TEXT = "[abstain]"
@@ -136,11 +136,7 @@ def distinct_labels(y: NDArray[Any]) -> NDArray[Any]:
 def _as_answers(classes: NDArray[Any]) -> NDArray[Any]:
     """The classes in the type of the answers, before the reject label is added."""
     if classes.dtype.kind == "b":
-        warnings.warn(
-            "The labels are booleans, which have no third value: predictions are 1, 0 and the reject label.",
-            UserWarning,
-            stacklevel=2,
-        )
+        warn_user("The labels are booleans, which have no third value: predictions are 1, 0 and the reject label.")
         return classes.astype(np.int8)
     if classes.dtype.kind == "u":
         if int(classes.max()) > np.iinfo(np.int64).max:

@@ -43,7 +43,7 @@ def every_stump(X, family):
         lost = np.isnan(x)
         levels = np.unique(x[~lost])
         rank = np.searchsorted(levels, x)
-        for segments, unseen, allowed in STUMP_FAMILIES[family]:
+        for segments, unseen, allowed in STUMP_FAMILIES[family].types:
             for j, k in itertools.combinations_with_replacement(range(len(levels) + 1), 2):
                 for extra in allowed if lost.any() else unseen:
                     text = np.where(rank < j, segments[0], np.where(rank < k, segments[1], segments[2]))

@@ -231,7 +231,7 @@ def test_compiled_losses_equal_the_plain_ones(metric):
         _, y, score, weight, margin, _, terms = random_problem(seed, seed % 2 == 0)
         histogram = ScoreHistogram.of(score.astype(float), y, weight, margin)
         objective = compiled_objective(OBJECTIVES[metric], terms)
-        loss = kernels.OBJECTIVES[type(objective)].loss
+        loss = kernels.COMPILED_OBJECTIVES[type(objective)].loss
         compiled = loss(objective, histogram.pos, histogram.neg, len(histogram.values))
         assert compiled == pytest.approx(OBJECTIVES[metric].loss(histogram, terms), abs=1e-12)
 

@@ -87,9 +87,9 @@ def test_the_two_rules_are_one_at_the_price_the_paper_names():
     assert losses.bartlett_wegkamp_threshold(costs) == pytest.approx(losses.score_thresholds(costs)[1], abs=1e-4)
 
 
-@pytest.mark.parametrize("rule", losses.RULES)
+@pytest.mark.parametrize("rule", losses.SCORE_RULES)
 def test_every_rule_gives_two_thresholds_in_order(rule):
-    low, high = losses.RULES[rule](Costs(reject=0.2))
+    low, high = losses.SCORE_RULES[rule](Costs(reject=0.2))
     assert low < 0 < high
 
 

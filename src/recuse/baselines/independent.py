@@ -11,7 +11,7 @@ from sklearn.svm import OneClassSVM
 
 from ..arrays import Floats, Indices
 from ..costs import Costs
-from ..svm.base import ClassRegionsMixin, TrainingSet, cases_at, read_training_set, store_input
+from ..svm.base import ClassRegionsMixin, KernelCases, cases_at, read_training_set, store_input
 
 _SINGLE = 1e-6  # relative error of scores whose kernel values were held in single precision, as LIBSVM does
 
@@ -139,7 +139,7 @@ class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
         self._store(machines, members, training)
         return self
 
-    def _fit_machine(self, training: TrainingSet, cases: Indices, nu: float) -> OneClassSVM:
+    def _fit_machine(self, training: KernelCases, cases: Indices, nu: float) -> OneClassSVM:
         """scikit-learn's machine for the cases of one class."""
         machine = OneClassSVM(
             kernel=self.kernel,
@@ -152,7 +152,7 @@ class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
         )
         return machine.fit(cases_at(training.cases, cases, self.kernel), sample_weight=training.weights[cases])
 
-    def _store(self, machines: list[OneClassSVM], members: list[Indices], training: TrainingSet) -> None:
+    def _store(self, machines: list[OneClassSVM], members: list[Indices], training: KernelCases) -> None:
         """Publish both machines, their thresholds, and the support vectors of both, for the reasons."""
         # The coefficients of the paper's machines sum to 1, scikit-learn's to nu times the number of cases.
         self._totals = np.array([float(machine.dual_coef_.sum()) for machine in machines])

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,12 +14,20 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Flags, Floats
-from ..base import unchanged_on_failure
 from ..boosting.binning import Bins, bin_features, resolve_bins
 from ..boosting.shapes import AdditiveForm, additive_form
 from ..labels import preview
 from ..parameters import check_count, check_number
-from ..validation import validate_data
+from ..validation import store_columns, validate_data
+
+
+class _CheckedCases(NamedTuple):
+    """Training cases as floats, which of them belong to the second class, the classes, and names for messages."""
+
+    X: NDArray[Any]
+    positive: Flags
+    classes: NDArray[Any]
+    columns: NDArray[Any]
 
 
 class _Ranker(ClassifierMixin, BaseEstimator, ABC):
@@ -27,27 +36,29 @@ class _Ranker(ClassifierMixin, BaseEstimator, ABC):
     classes_: NDArray[Any]
     threshold_: float
 
-    def _check(self, X: Any, y: Any, **options: Any) -> tuple[NDArray[Any], Flags]:
-        """Return the cases as floats, and which of them belong to the second class."""
+    def _check(self, X: Any, y: Any, **options: Any) -> _CheckedCases:
+        """Check the training cases; nothing is stored."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, **options)
+        draft = copy(self)  # scikit-learn stores the columns on what it checks
+        X, y = validate_data(draft, X, y, dtype=np.float64, ensure_min_samples=2, **options)
         check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) > 2:
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) > 2:
             raise ValueError(
                 "Only binary classification is supported. The type of the target is multiclass: y has the classes "
-                f"{preview(self.classes_)}."
+                f"{preview(classes)}."
             )
-        if len(self.classes_) < 2:
+        if len(classes) < 2:
             raise ValueError("y holds one class only: a classifier needs cases of two classes.")
-        return X, codes == 1
+        return _CheckedCases(X, codes == 1, classes, getattr(draft, "feature_names_in_", np.arange(X.shape[1])))
 
-    def _set_threshold(self, score: Floats, positive: Flags) -> None:
-        """Put the threshold at the largest gap between the classes."""
+    def _store_ranking(self, X: Any, cases: _CheckedCases, score: Floats) -> None:
+        """Publish the columns and classes of the cases, and the threshold at the largest gap between the classes."""
         order = np.argsort(score, kind="stable")
-        ks, self.threshold_ = _largest_gap(score[order], _gap_steps(positive[order]))
-        self.objective_ = 1.0 - ks
+        ks, threshold = _largest_gap(score[order], _gap_steps(cases.positive[order]))
+        store_columns(self, X)
+        self.classes_, self.threshold_, self.objective_ = cases.classes, threshold, 1.0 - ks
 
     @abstractmethod
     def _score(self, X: Any) -> Floats:
@@ -116,7 +127,6 @@ class RankBoostClassifier(_Ranker):
         self.n_rounds = n_rounds
         self.max_bins = max_bins
 
-    @unchanged_on_failure
     def fit(self, X: Any, y: Any) -> RankBoostClassifier:
         """Boost.
 
@@ -132,14 +142,16 @@ class RankBoostClassifier(_Ranker):
         self
         """
         check_count("n_rounds", self.n_rounds)
-        X, positive = self._check(X, y, ensure_all_finite="allow-nan")
-        bins = bin_features(X, np.arange(len(X)), resolve_bins(self.max_bins, len(X)))
-        score, table, trace = _boost_pairs(bins, positive, self.n_rounds)
-        self.n_iter_ = len(trace) - 1
+        cases = self._check(X, y, ensure_all_finite="allow-nan")
+        n = len(cases.X)
+        bins = bin_features(cases.X, np.arange(n), resolve_bins(self.max_bins, n))
+        score, table, trace = _boost_pairs(bins, cases.positive, self.n_rounds)
+        form = additive_form(0.0, 0.0, (table, np.zeros_like(table)), bins.cuts, bins.offsets)
+        self._store_ranking(X, cases, score)
+        self._form: AdditiveForm = form
+        self.shape_functions_ = form.shapes
         self.history_ = {"objective": np.array(trace)}
-        self._form: AdditiveForm = additive_form(0.0, 0.0, (table, np.zeros_like(table)), bins.cuts, bins.offsets)
-        self.shape_functions_ = self._form.shapes
-        self._set_threshold(score, positive)
+        self.n_iter_ = len(trace) - 1
         return self
 
     def _score(self, X: Any) -> Floats:
@@ -251,7 +263,6 @@ class KSLinearClassifier(_Ranker):
         self.n_steps = n_steps
         self.tol = tol
 
-    @unchanged_on_failure
     def fit(self, X: Any, y: Any) -> KSLinearClassifier:
         """Search.
 
@@ -269,30 +280,20 @@ class KSLinearClassifier(_Ranker):
         check_count("max_iter", self.max_iter)
         check_count("n_steps", self.n_steps, least=2)
         check_number("tol", self.tol, 0.0, strict=True)
-        X, positive = self._check(X, y)
-        mean, scale = self._mean_and_scale(X)
-        Z, gap_steps = (X - mean) / scale, _gap_steps(positive)
-        coef = LogisticRegression(max_iter=1000).fit(Z, positive).coef_[0].astype(np.float64)
+        cases = self._check(X, y)
+        mean, scale = _mean_and_scale(cases)
+        Z, gap_steps = (cases.X - mean) / scale, _gap_steps(cases.positive)
+        coef = LogisticRegression(max_iter=1000).fit(Z, cases.positive).coef_[0].astype(np.float64)
         length = float(np.linalg.norm(coef)) or 1.0
         coef, score = coef / length, Z @ coef / length
-        self.start_objective_ = float(1.0 - _ks(score[None], gap_steps)[0])
-        coef, score, self.n_iter_ = self._search(Z, gap_steps, coef, score)
+        start_objective = float(1.0 - _ks(score[None], gap_steps)[0])
+        coef, score, n_iter = self._search(Z, gap_steps, coef, score)
+        self._store_ranking(X, cases, score)
+        self.start_objective_, self.n_iter_ = start_objective, n_iter
         self.coef_ = (coef / scale)[None, :]
         self._center = float(coef @ (mean / scale))
-        self._set_threshold(score, positive)
         self.intercept_ = np.array([-self._center - self.threshold_])
         return self
-
-    def _mean_and_scale(self, X: Floats) -> tuple[Floats, Floats]:
-        """Mean and standard deviation of each feature, 1 for a constant one."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            mean, scale = X.mean(axis=0), X.std(axis=0)
-        if not np.isfinite(scale).all():
-            names = getattr(self, "feature_names_in_", np.arange(X.shape[1]))[~np.isfinite(scale)]
-            raise ValueError(
-                f"The values in the columns {preview(names)} are too large to be standardised: divide them."
-            )
-        return mean, np.where(scale > 0, scale, 1.0)
 
     def _search(self, Z: Floats, gap_steps: Floats, coef: Floats, score: Floats) -> tuple[Floats, Floats, int]:
         """Coefficients, their scores and the number of passes of a search along one coordinate after the other."""
@@ -317,6 +318,16 @@ class KSLinearClassifier(_Ranker):
 
 
 _AT_ONCE = 4_000_000  # scores sorted at once
+
+
+def _mean_and_scale(cases: _CheckedCases) -> tuple[Floats, Floats]:
+    """Mean and standard deviation of each feature, 1 for a constant one."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, scale = cases.X.mean(axis=0), cases.X.std(axis=0)
+    if not np.isfinite(scale).all():
+        names = preview(cases.columns[~np.isfinite(scale)])
+        raise ValueError(f"The values in the columns {names} are too large to be standardised: divide them.")
+    return mean, np.where(scale > 0, scale, 1.0)
 
 
 def _gap_steps(positive: Flags) -> Floats:

@@ -19,7 +19,8 @@ from ..boosting.abstention.data import TrainingSet, prepare
 from ..boosting.abstention.early_stopping import Recorder, round_grid
 from ..boosting.abstention.engine.problem import Problem
 from ..boosting.abstention.engine.rounds import boost
-from ..boosting.abstention.engine.settings import SCORE, Settings
+from ..boosting.abstention.engine.settings import Settings
+from ..boosting.abstention.engine.stumps import SCORE
 from ..boosting.binning import bin_features, resolve_bins
 from ..boosting.reasons import explain_score
 from ..boosting.shapes import AdditiveForm, additive_form

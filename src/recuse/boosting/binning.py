@@ -98,7 +98,7 @@ def midpoints(low: Floats, high: Floats) -> Floats:
     return np.where((middle >= low) & (middle < high), middle, low)
 
 
-def encode(column: NDArray[Any], cuts: Floats) -> Indices:
+def bin_codes(column: NDArray[Any], cuts: Floats) -> Indices:
     """Codes of values; missing values get the code after the last bin."""
     codes = np.searchsorted(cuts, column, side="left")
     missing = np.isnan(column)
@@ -136,7 +136,7 @@ def code_features(X: NDArray[Any], order: Indices, cuts: list[Floats]) -> Bins:
     small = n_bins.max(initial=0) <= MAX_UINT8_BINS
     codes = np.empty((len(cuts), len(order)), dtype=np.uint8 if small else np.int32)
     for f, cut in enumerate(cuts):
-        codes[f] = encode(np.ascontiguousarray(X[:, f])[order], cut)
+        codes[f] = bin_codes(np.ascontiguousarray(X[:, f])[order], cut)
     offsets = np.concatenate([[0], np.cumsum(n_bins + 1)]).astype(np.int64)
     has_missing = np.array([bool((codes[f] == n_bins[f]).any()) for f in range(len(cuts))], dtype=bool)
     return Bins(codes, cuts, n_bins, offsets, has_missing)

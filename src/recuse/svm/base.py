@@ -1,7 +1,7 @@
 """What the kernel machines share: their input and its checks, the kernel, support vectors, answers and reasons.
 
 `KernelMachineMixin` is for machines with one score and two thresholds, `ClassRegionsMixin` for those with one region
-per class. A `fit` reads a `TrainingSet`, solves, and stores last: one that fails leaves the machine as it was.
+per class. A `fit` reads a `KernelCases`, solves, and stores last: one that fails leaves the machine as it was.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _CHECKED_SPECTRUM = 500  # precomputed kernels up to this size are checked for n
 
 
 @dataclass(frozen=True, eq=False)
-class TrainingSet:
+class KernelCases:
     """Checked training cases of a kernel machine; nothing is stored in the machine yet.
 
     Attributes
@@ -67,7 +67,7 @@ class TrainingSet:
 
 def read_training_set(
     machine: Any, X: Any, y: Any, sample_weight: Any, *, class_weight: Any = None, second_class_first: bool = False
-) -> TrainingSet:
+) -> KernelCases:
     """Check the parameters and the training cases; with `second_class_first` the used cases are sorted by class."""
     machine._check_parameters()
     X, y = check_training_data(machine, X, y, **INPUT_FORM)
@@ -86,10 +86,10 @@ def read_training_set(
     everything = len(used) == X.shape[0] and not second_class_first
     cases = X if everything else cases_at(X, used, machine.kernel)
     kernel = _settle_kernel(machine, cases, weights[used])
-    return TrainingSet(X, labels, used, cases, codes[used], weights[used], kernel)
+    return KernelCases(X, labels, used, cases, codes[used], weights[used], kernel)
 
 
-def store_input(machine: Any, X: Any, training: TrainingSet, prices: SettledCosts) -> None:
+def store_input(machine: Any, X: Any, training: KernelCases, prices: SettledCosts) -> None:
     """Publish what a fit was given: the columns of X, the classes, the prices and the kernel."""
     store_columns(machine, X)
     machine._store_labels(training.labels)
@@ -212,12 +212,12 @@ class KernelMachineMixin(RejectOptionMixin):
         """The score at which a forced answer changes."""
         return 0.0
 
-    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[TrainingSet, SettledCosts]:
+    def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[KernelCases, SettledCosts]:
         """The checked training set and prices of a fit."""
         training = read_training_set(self, X, y, sample_weight, class_weight=self.class_weight)
         return training, self._settle_costs(training.labels.classes)
 
-    def _store_expansion(self, beta: Floats, intercept: float, training: TrainingSet, *, balanced: bool) -> None:
+    def _store_expansion(self, beta: Floats, intercept: float, training: KernelCases, *, balanced: bool) -> None:
         """Publish the intercept and the cases with coefficients; `balanced` coefficients sum to 0."""
         support = np.flatnonzero(beta)
         self.support_ = training.used[support]
@@ -305,7 +305,7 @@ class ClassRegionsMixin(RejectOptionMixin):
         nu = float(self.nu_negative), float(self.nu_positive)
         return nu if pos_label == classes[1] else nu[::-1]
 
-    def _store_regions(self, rho: Floats, support: Indices, training: TrainingSet) -> None:
+    def _store_regions(self, rho: Floats, support: Indices, training: KernelCases) -> None:
         """Publish the thresholds of both regions, and the support vectors at positions `support` of the used cases."""
         own = 1 if self.pos_label_ == self.classes_[1] else 0
         self.intercept_ = -rho

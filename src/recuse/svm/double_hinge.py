@@ -11,8 +11,8 @@ from ..base import stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_choice, check_max_iter, check_positive
 from ..solution import Solution
-from .base import KernelMachineMixin, TrainingSet, check_kernel_parameters, store_input
-from .losses import RULES, break_even_score, double_hinge
+from .base import KernelCases, KernelMachineMixin, check_kernel_parameters, store_input
+from .losses import SCORE_RULES, break_even_score, double_hinge
 from .qp.problem import from_hinges
 
 
@@ -182,7 +182,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         self
         """
         training, prices = self._read(X, y, sample_weight)
-        thresholds = RULES[self.rule](prices.oriented)
+        thresholds = SCORE_RULES[self.rule](prices.oriented)
         hinges = double_hinge(prices.oriented)
         problem = from_hinges(hinges, training.signs, self.C * training.weights)
         solution = self._solver(training)(problem, polish=True)
@@ -199,11 +199,11 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
         check_positive(self, "C", "tol", "cache_size")
         check_choice("solver", self.solver, SOLVERS)
-        check_choice("rule", self.rule, RULES)
+        check_choice("rule", self.rule, SCORE_RULES)
         check_max_iter(self.max_iter)
         check_kernel_parameters(self)
 
-    def _solver(self, training: TrainingSet) -> Callable[..., Solution]:
+    def _solver(self, training: KernelCases) -> Callable[..., Solution]:
         """The solver for these cases, as a function of the program."""
         # Here, not above: the solvers load the compiler, which prediction does not need.
         from .qp.solvers import solver_for

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,8 @@ from ..base import stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_choice, check_count, check_positive, check_share
 from ..solution import Solution
-from .base import KernelMachineMixin, TrainingSet, check_kernel_parameters, store_input
+from ..warning import warn_user
+from .base import KernelCases, KernelMachineMixin, check_kernel_parameters, store_input
 from .losses import ActiveHinges, RampLoss, double_ramp
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         check_choice("penalty", self.penalty, PENALTIES)
         check_kernel_parameters(self)
 
-    def _program(self, loss: RampLoss, training: TrainingSet) -> Program:
+    def _program(self, loss: RampLoss, training: KernelCases) -> Program:
         """The convex program of a step, for the penalty."""
         # Here, not above: prediction needs neither the compiler nor the solver of linear programs.
         from .dc.penalties import PENALTIES
@@ -236,7 +236,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         for _ in range(self.n_init - 1):
             yield loss.random_active_hinges(rng)
 
-    def _store(self, solution: Solution, training: TrainingSet) -> None:
+    def _store(self, solution: Solution, training: KernelCases) -> None:
         """Publish the band, the certificate and the number of support vectors of each class."""
         self.n_support_ = np.bincount(training.codes[np.flatnonzero(solution.model.beta)], minlength=2)
         self.rho_ = float(solution.model.rho)
@@ -250,9 +250,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
             stopped = stopped_early(type(self).__name__, solution, self.tol, "programs")
             warn_not_converged(stopped, "Raise max_iter or tol, or standardise the features.")
         if solution.model.one_answer():
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} found nothing better than the same answer for every case at lam={self.lam:g}. "
-                "Lower lam, raise n_init, standardise the features, or try another kernel or gamma.",
-                UserWarning,
-                stacklevel=3,
+                "Lower lam, raise n_init, standardise the features, or try another kernel or gamma."
             )

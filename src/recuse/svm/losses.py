@@ -96,7 +96,7 @@ def _bartlett_wegkamp_thresholds(costs: Costs) -> tuple[float, float]:
 
 
 # Where a score of the double hinge is rejected: between the two thresholds of the rule.
-RULES: dict[str, Callable[[Costs], tuple[float, float]]] = {
+SCORE_RULES: dict[str, Callable[[Costs], tuple[float, float]]] = {
     "plugin": score_thresholds,
     "bartlett_wegkamp": _bartlett_wegkamp_thresholds,
 }

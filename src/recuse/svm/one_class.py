@@ -13,7 +13,7 @@ from ..base import stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_max_iter, check_number, check_switch
 from ..solution import Solution
-from .base import ClassRegionsMixin, TrainingSet, read_training_set, store_input
+from .base import ClassRegionsMixin, KernelCases, read_training_set, store_input
 from .coupled.problem import CoupledQP, coupled_qp
 
 
@@ -201,7 +201,7 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         check_max_iter(self.max_iter)
         super()._check_parameters()
 
-    def _solve(self, problem: CoupledQP, training: TrainingSet) -> Solution:
+    def _solve(self, problem: CoupledQP, training: KernelCases) -> Solution:
         # Here, not above: the solvers load the compiler, which prediction does not need.
         from .coupled.solver import coupled_source, solve_coupled
 
@@ -210,7 +210,7 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         nonnegative = bool(self.nonnegative_rho)
         return solve_coupled(problem, rows, tol=self.tol, max_iter=self.max_iter, nonnegative=nonnegative)
 
-    def _store(self, solution: Solution, problem: CoupledQP, training: TrainingSet) -> None:
+    def _store(self, solution: Solution, problem: CoupledQP, training: KernelCases) -> None:
         """Publish the support vectors, in the order of the training cases, and the certificate."""
         coef, facts = solution.model.point.coefficients(problem.y), solution.model.certificate
         support = np.flatnonzero(coef.any(axis=0))

@@ -19,7 +19,7 @@ from ..base import warn_not_converged
 from ..costs import Costs, as_costs
 from ..labels import to_python
 from ..parameters import is_number
-from .base import TrainingSet, read_training_set
+from .base import KernelCases, read_training_set
 from .double_hinge import DoubleHingeSVC
 from .double_ramp import DoubleRampSVC
 from .kernels import Kernel
@@ -237,7 +237,7 @@ def double_ramp_path(
     return DoubleRampPath(**facts, lams=values, rho=rho, n_support=np.count_nonzero(facts["dual_coef"], axis=2))
 
 
-def _hinge_solutions(machine: DoubleHingeSVC, training: TrainingSet, Cs: Floats, prices: list[Costs]) -> NDArray[Any]:
+def _hinge_solutions(machine: DoubleHingeSVC, training: KernelCases, Cs: Floats, prices: list[Costs]) -> NDArray[Any]:
     """The solution for each price list and C, with a warning where they did not converge."""
     solve = machine._solver(training)
     solutions = np.empty((len(prices), len(Cs)), dtype=object)
@@ -254,7 +254,7 @@ def _hinge_solutions(machine: DoubleHingeSVC, training: TrainingSet, Cs: Floats,
     return solutions
 
 
-def _ramp_solutions(machine: DoubleRampSVC, training: TrainingSet, lams: Floats, prices: list[Costs]) -> NDArray[Any]:
+def _ramp_solutions(machine: DoubleRampSVC, training: KernelCases, lams: Floats, prices: list[Costs]) -> NDArray[Any]:
     """The solution for each price list and lam; one program serves them all. Warns where they did not converge."""
     from .dc.descent import best_of
 
@@ -275,13 +275,13 @@ def _ramp_solutions(machine: DoubleRampSVC, training: TrainingSet, lams: Floats,
     return solutions
 
 
-def _oriented(machine: Any, lists: tuple[Costs, ...], training: TrainingSet) -> list[Costs]:
+def _oriented(machine: Any, lists: tuple[Costs, ...], training: KernelCases) -> list[Costs]:
     """The price lists, checked as those of an estimator, seen from the second class."""
     classes = training.labels.classes
     return [machine.set_params(costs=costs)._settle_costs(classes).oriented for costs in lists]
 
 
-def _shared_facts(solutions: NDArray[Any], lists: tuple[Costs, ...], training: TrainingSet) -> dict[str, Any]:
+def _shared_facts(solutions: NDArray[Any], lists: tuple[Costs, ...], training: KernelCases) -> dict[str, Any]:
     """The fields that both kinds of path have."""
     coef = np.zeros((*solutions.shape, training.X.shape[0]))
     coef[:, :, training.used] = _each(solutions, lambda s: s.model.beta)

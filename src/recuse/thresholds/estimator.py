@@ -35,7 +35,7 @@ from .rules import RULES, Sample, covering_threshold, region_at
 from .scores import (
     PROBABILITIES,
     CrossValidation,
-    TrainingSet,
+    GivenCases,
     find_response,
     neutral_score,
     score,
@@ -281,7 +281,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
                 f"novelty={self.novelty!r}: fit it on other cases and pass FrozenEstimator(detector)."
             )
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> TrainingSet:
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> GivenCases:
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         check_consistent_length(X, y, sample_weight, groups)
@@ -291,7 +291,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if len(y) == 0:
             raise ValueError("X and y are empty: Found array with 0 sample(s) while a minimum of 2 is required.")
         weights = check_weights(sample_weight, len(y))
-        cases = TrainingSet(X, y, weights, check_groups(groups, len(y)))
+        cases = GivenCases(X, y, weights, check_groups(groups, len(y)))
         present = np.flatnonzero(weights)
         explicit_folds = not (self.cv is None or isinstance(self.cv, numbers.Integral) or hasattr(self.cv, "split"))
         if len(present) == len(y) or explicit_folds:
@@ -299,7 +299,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         # A case of weight 0 is absent: it must not be in a fold either.
         return cases.take(present)
 
-    def _check_rule_fits(self, classes: NDArray[Any], cases: TrainingSet) -> str:
+    def _check_rule_fits(self, classes: NDArray[Any], cases: GivenCases) -> str:
         """Refuse what the rule cannot do with this estimator, these classes or weights; return the score's method."""
         name, rule, response = type(self.estimator).__name__, RULES[self.rule], find_response(self.estimator)
         if rule.needs_probabilities and response != PROBABILITIES:
@@ -332,7 +332,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             random_state=self.random_state,
         )
 
-    def _fit_models(self, cases: TrainingSet, response: str, classes: NDArray[Any]) -> _Models:
+    def _fit_models(self, cases: GivenCases, response: str, classes: NDArray[Any]) -> _Models:
         classifier = clone(self.estimator).fit(cases.X, cases.y, **fit_params(self.estimator, cases.weights))
         known = getattr(classifier, "classes_", classes)
         if not np.array_equal(known, classes):
@@ -352,7 +352,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         return _Models(classifier, response, detector)
 
     def _place(
-        self, cases: TrainingSet, codes: Indices, models: _Models, costs: Costs, classes: NDArray[Any]
+        self, cases: GivenCases, codes: Indices, models: _Models, costs: Costs, classes: NDArray[Any]
     ) -> _Placed:
         """Place the thresholds, on cross-validated scores where the rule learns from the cases."""
         rule, n_classes = RULES[self.rule], len(classes)

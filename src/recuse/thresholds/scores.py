@@ -17,7 +17,7 @@ from .weighting import fit_params
 PROBABILITIES, DECISIONS = "predict_proba", "decision_function"
 
 
-class TrainingSet(NamedTuple):
+class GivenCases(NamedTuple):
     """The cases given to `fit`, checked."""
 
     X: Any
@@ -25,10 +25,10 @@ class TrainingSet(NamedTuple):
     weights: Floats
     groups: Indices | None = None
 
-    def take(self, rows: Indices) -> TrainingSet:
+    def take(self, rows: Indices) -> GivenCases:
         """Some of the cases."""
         groups = None if self.groups is None else self.groups[rows]
-        return TrainingSet(take_rows(self.X, rows), self.y[rows], self.weights[rows], groups)
+        return GivenCases(take_rows(self.X, rows), self.y[rows], self.weights[rows], groups)
 
 
 def take_rows(X: Any, rows: Indices) -> Any:
@@ -86,7 +86,7 @@ class CrossValidation(NamedTuple):
     folds: list[Fold]
     cv: Any
 
-    def scores(self, cases: TrainingSet, n_jobs: int | None) -> Floats:
+    def scores(self, cases: GivenCases, n_jobs: int | None) -> Floats:
         """Scores of each tested case by a model that was fitted without it, in the order of the cases."""
         tested = np.concatenate([test for _, test in self.folds])
         if len(np.unique(tested)) < len(tested):
@@ -94,7 +94,7 @@ class CrossValidation(NamedTuple):
         scored = Parallel(n_jobs=n_jobs)(delayed(self._fold_scores)(cases, fold) for fold in self.folds)
         return np.concatenate(scored)[np.argsort(tested)]
 
-    def _fold_scores(self, cases: TrainingSet, fold: Fold) -> Floats:
+    def _fold_scores(self, cases: GivenCases, fold: Fold) -> Floats:
         train, test = fold
         model = clone(self.estimator)
         model.fit(take_rows(cases.X, train), cases.y[train], **fit_params(model, cases.weights[train]))

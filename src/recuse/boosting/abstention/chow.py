@@ -16,7 +16,7 @@ from .options import search_options
 from .pairs import ChowPair
 from .selection import ScoreLoss, best_option
 
-CHOW = "chow"
+CHOW_FAMILY = "chow"
 _NO_REJECT_TERM = 1e-300  # k of a score without a rejector: its r is no variable
 
 
@@ -57,4 +57,4 @@ class BoostedScore:
 
         boosted = self.fit_for(lambda scores, rows: training.price(ruled(scores), rows))
         pair = ChowPair.at_price(boosted.form, loss, training.highest_price, training.log_odds)
-        return Candidate(CHOW, pair, boosted, None if boosted.judged is None else ruled(boosted.judged))
+        return Candidate(CHOW_FAMILY, pair, boosted, None if boosted.judged is None else ruled(boosted.judged))

@@ -20,7 +20,6 @@ from ..binning import resolve_bins
 from ..bounds import GeneralizationBound
 from ..shapes import AdditiveForm
 from .candidates import Candidate
-from .chow import CHOW
 from .data import Inputs, TrainingSet, prepare
 from .engine.losses import LOSSES
 from .engine.rounds import STEPS
@@ -300,37 +299,44 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
 
     def _check_combinations(self) -> None:
         """Refuse parameters that do not go together."""
-        if self.corrective and self.family == CHOW:
+        family = FAMILIES[self.family]
+        if self.corrective and not family.learns_pair:
             raise ValueError("corrective=True needs a pair of scores: family='coupled' or 'decoupled'.")
         if self.early_stopping and self.max_depth == 1 and isinstance(self.beta, str):
             raise ValueError(
                 "early_stopping=True chooses the number of rounds, not the penalty as well: give beta a number, "
                 "such as beta=0.0."
             )
-        if self.gamma > 0 and self.family != "coupled":
+        if self.gamma > 0 and not family.takes_gamma:
             raise ValueError(f"gamma > 0 belongs to the paper's stumps, family='coupled'; got family={self.family!r}.")
         if self.corrective and (SURROGATES[self.surrogate] or self.max_depth > 1 or self.step == PAPER):
             raise ValueError("corrective=True needs surrogate='sum', max_depth=1 and step='joint' or 'line'.")
-        if self.stack == "start" and (SURROGATES[self.surrogate] or self.step == PAPER):
-            raise ValueError("stack='start' needs surrogate='sum' and step='joint' or 'line'.")
+        if self._stack_needs_chow and (SURROGATES[self.surrogate] or self.step == PAPER):
+            raise ValueError(f"stack={self.stack!r} needs surrogate='sum' and step='joint' or 'line'.")
 
     def _check_combination_with(self, training: TrainingSet, *, by_case: bool) -> None:
         """Refuse parameters that do not go with the training set."""
-        if by_case and (self.family in ("auto", CHOW) or self.stack == "start"):
+        family = FAMILIES[self.family]
+        if by_case and (family.uses_chow or self._stack_needs_chow):
             raise ValueError(
                 f"reject_cost by case does not go with family={self.family!r}, stack={self.stack!r}: Chow's rule would "
                 "need the price of every new case. Use family='coupled' or 'decoupled' and stack=None or 'oof'."
             )
-        if self.stack is not None and self.family != CHOW and not training.partition:
+        if self.stack is not None and family.learns_pair and not training.partition:
             raise ValueError(
                 f"stack={self.stack!r} needs a held-out score of every case, but the test parts of cv do not "
                 "hold out every case exactly once. Use folds, such as cv=5."
             )
 
+    @property
+    def _stack_needs_chow(self) -> bool:
+        return self.stack is not None and STACKS[self.stack].needs_chow
+
     def _needs_held_out(self) -> bool:
         """Whether anything is chosen on held-out cases, or a score is stacked."""
-        open_choices = self.beta == "auto" or self.early_stopping or self.max_depth > 1 or self.family == "auto"
-        tuned = self.threshold == "tuned" and self.family != CHOW
+        family = FAMILIES[self.family]
+        open_choices = self.beta == "auto" or self.early_stopping or self.max_depth > 1 or family.several
+        tuned = self.threshold == "tuned" and family.learns_pair
         return bool(open_choices or tuned or self.stack is not None)
 
     def _settings(self, n_rows: int) -> Settings:

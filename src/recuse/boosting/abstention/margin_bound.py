@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from ...arrays import Flags, Floats
 from ..bounds import GeneralizationBound
 from .engine.problem import Problem
+from .engine.stumps import STUMP_FAMILIES
 from .engine.surrogates import Surrogate
 
 _ROWS = 65_536  # rows of which copies are made at once
@@ -70,8 +71,9 @@ def massart(family: str, n_values: NDArray[np.int64], has_missing: Flags, m: int
     """Bounds of the Rademacher complexities of the classifying and the rejecting part of the stumps."""
     n, lost = n_values.astype(float), np.where(has_missing, 3.0, 1.0)
     n_h, n_r = 3 * np.sum(lost * (n + 1) * (n + 2)), np.sum(lost * (1 + n * (n + 1) / 2))
-    # Of stumps that only reject the mean of 0 and -1 can be taken off; decoupled ones have opposites, which accept.
-    half = 1.0 if family == "decoupled" else 0.5
+    # Of stumps that only reject the mean of 0 and -1 can be taken off; not where their opposites, which accept, are
+    # stumps as well.
+    half = 1.0 if STUMP_FAMILIES[family].accepts else 0.5
     constants = 1 / np.sqrt(m)  # the two intercepts
     return float(np.sqrt(2 * np.log(n_h) / m) + constants), float(half * np.sqrt(2 * np.log(n_r) / m) + constants)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from ..binning import MAX_UINT8_BINS, Bins, bin_features
 from .candidates import Candidate, fit_best_option
-from .chow import CHOW, BoostedScore
+from .chow import CHOW_FAMILY, BoostedScore
 from .data import TrainingSet
 from .engine.problem import Problem
 from .engine.settings import PAPER, Settings
@@ -91,15 +91,39 @@ def _auto(searched: Searched, stack: str | None) -> Iterator[Candidate]:
         yield searched.fit_pair("decoupled", "start")
 
 
-# Values of the parameter `family` -> the candidates to choose from; the first is kept unless another is clearly better.
-FAMILIES: dict[str, Callable[[Searched, str | None], Iterator[Candidate]]] = {
-    "auto": _auto,
-    "coupled": _coupled,
-    "decoupled": _decoupled,
-    CHOW: _chow,
+@dataclass(frozen=True)
+class FamilyChoice:
+    """A value of the parameter `family`.
+
+    Attributes
+    ----------
+    candidates : callable
+        What to choose from; the first is kept unless another is clearly better.
+    learns_pair : bool
+        Whether some candidate learns when to reject; stacked scores, corrective steps and tuned thresholds are for it.
+    uses_chow : bool
+        Whether some candidate rejects by Chow's rule, which takes one price for all cases.
+    several : bool
+        Whether there may be more than one candidate, to be judged on held-out cases.
+    takes_gamma : bool
+        Whether the stumps are the paper's, which the parameter `gamma` is for.
+    """
+
+    candidates: Callable[[Searched, str | None], Iterator[Candidate]]
+    learns_pair: bool = True
+    uses_chow: bool = False
+    several: bool = False
+    takes_gamma: bool = False
+
+
+FAMILIES = {
+    "auto": FamilyChoice(_auto, uses_chow=True, several=True),
+    "coupled": FamilyChoice(_coupled, takes_gamma=True),
+    "decoupled": FamilyChoice(_decoupled),
+    CHOW_FAMILY: FamilyChoice(_chow, learns_pair=False, uses_chow=True),
 }
 
 
 def search(training: TrainingSet, settings: Settings, family: str, stack: str | None) -> list[Candidate]:
     """Fit every candidate of a family."""
-    return list(FAMILIES[family](Searched(training, settings), stack))
+    return list(FAMILIES[family].candidates(Searched(training, settings), stack))

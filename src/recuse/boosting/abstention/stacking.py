@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -81,7 +82,13 @@ def inner_parts(training: TrainingSet, train: Indices) -> Parts:
 
 @dataclass(frozen=True, eq=False)
 class Stacking(ABC):
-    """A problem whose cases have a stacked score, another one in every fold; splits like a problem."""
+    """A problem whose cases have a stacked score, which differs from fold to fold; splits like a problem.
+
+    `needs_chow` says whether the score is turned into a pair by Chow's rule, for which there must be one reject price
+    and a surrogate that is a sum.
+    """
+
+    needs_chow: ClassVar[bool] = False
 
     problem: Problem
     score: StackedScore
@@ -130,7 +137,9 @@ class AsFeature(Stacking):
 
 @dataclass(frozen=True, eq=False)
 class AsStart(Stacking):
-    """The stumps are added to the pair that the score calls for."""
+    """The stumps are added to the pair that decides as Chow's rule on the score does."""
+
+    needs_chow: ClassVar[bool] = True
 
     def with_score(self, z: Floats, seen: Indices) -> Problem:
         """All cases with the pair to start from."""

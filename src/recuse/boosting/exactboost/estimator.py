@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,11 +13,11 @@ from sklearn.utils import check_consistent_length, check_random_state
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ...arrays import Floats
-from ...base import RejectOptionMixin, require_two_classes, unchanged_on_failure, warn_not_converged
+from ...base import RejectOptionMixin, SettledCosts, require_two_classes, warn_not_converged
 from ...costs import Costs
 from ...decisions import Decisions, Evaluation
 from ...folds import check_groups
-from ...labels import as_labels, encode
+from ...labels import LabelSpace, as_labels, encode
 from ...parameters import (
     check_choice,
     check_count,
@@ -26,7 +27,7 @@ from ...parameters import (
     check_weights,
     n_threads,
 )
-from ...validation import require_known_columns, validate_data
+from ...validation import require_known_columns, store_columns, validate_data
 from ..bounds import GeneralizationBound
 from ..reasons import explain_score
 from ..shapes import AdditiveForm, ShapeFunction
@@ -82,6 +83,40 @@ class RankingStump(NamedTuple):
     cut: float
     shift: float
     missing_left: bool
+
+
+class _Given(NamedTuple):
+    """The training cases and what is settled about them before a run; nothing of it is stored yet.
+
+    `sign` is that of the published score: prices and precision look at `pos_label`, h at ``classes_[1]``. `span` is the
+    range of the initial scores, None without them.
+    """
+
+    labels: LabelSpace
+    prices: SettledCosts
+    sign: float
+    span: tuple[float, float] | None
+    problem: RankingProblem
+
+
+class _Boosted(NamedTuple):
+    """The runs of a fit, and what more runs would have to go on from: the seed, and sums of held-out scores."""
+
+    seed: int
+    runs: list[Run]
+    held_out: Floats
+
+
+class _Ensemble(NamedTuple):
+    """The mean of the runs, and what is known of it."""
+
+    mean: MeanScore
+    constant: bool
+    range: float
+    objective: float
+    thresholds: Thresholds
+    form: AdditiveForm
+    bound: BoundTerms | None
 
 
 class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
@@ -227,7 +262,6 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    @unchanged_on_failure
     def fit(
         self, X: Any, y: Any, sample_weight: Any = None, init_score: Any = None, *, groups: Any = None
     ) -> ExactBoostClassifier:
@@ -253,17 +287,13 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        problem = self._prepare(X, y, sample_weight, init_score, groups)
-        settings, beginning = self._settings(), self._beginning(problem)
-        seed, runs, held_out = self._earlier_runs(beginning, problem.n_cases)
-        todo = range(len(runs), int(self.n_estimators))
-        for run, out, score in boost_runs(problem, settings, seed, todo, n_threads(self.n_jobs)):
-            runs.append(run)
-            held_out[:, out] += score, np.ones(len(out))
-        self._seed, self._runs, self._began_with = seed, runs, beginning
-        # Needed again only where more runs may follow.
-        self._held_out = held_out if self.warm_start else np.zeros((2, 0))
-        self._store(problem, settings, held_out)
+        given = self._prepare(X, y, sample_weight, init_score, groups)
+        settings, beginning = self._settings(), self._beginning(given.problem)
+        boosted = self._boost(given.problem, settings, beginning)
+        ensemble = self._average(given, settings, boosted)
+        store_columns(self, X)
+        self._store(given, beginning, boosted, ensemble)
+        self._warn_if_constant(ensemble)
         return self
 
     def _check_parameters(self) -> None:
@@ -310,41 +340,50 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         """Whether thresholds are chosen by their cost, on cases that a run has not seen."""
         return self._objective.rejects or self.costs is not None
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any) -> RankingProblem:
-        """Check the cases, settle labels and prices, code the features, positives first."""
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any) -> _Given:
+        """Check the cases, settle labels and prices, code the features, positives first; nothing is stored."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        draft = copy(self)  # scikit-learn stores the columns on what it checks
         X, y = validate_data(
-            self, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
+            draft, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
         )
         labels, codes = self._settle_labels(y)
         require_two_classes(labels.classes)
-        self._store_labels(labels)
-        self._store_costs(self._settle_costs(labels.classes, must_pay=self._objective.rejects, default=DEFAULT_COSTS))
+        prices = self._settle_costs(labels.classes, must_pay=self._objective.rejects, default=DEFAULT_COSTS)
         weights = check_weights(sample_weight, len(codes))
         if callable(self.metric) and sample_weight is not None and np.ptp(weights[weights > 0]) > 0:
             raise ValueError("sample_weight does not go with a metric of your own, which sees scores only.")
-        require_known_columns(self, X, weights)
-        # The sign of the published score: prices and precision look at pos_label, h at classes_[1].
-        self._sign = -1.0 if self.pos_label_ == self.classes_[0] else 1.0
-        order, n_pos = positives_first(codes == (1 if self._sign > 0 else 0), weights)
-        negative = next(label for label in self.classes_ if label != self.pos_label_)
-        for label, n in ((self.pos_label_, n_pos), (negative, len(order) - n_pos)):
+        require_known_columns(draft, X, weights)
+        positive = 0 if prices.pos_label == labels.classes[0] else 1
+        sign = 1.0 if positive == 1 else -1.0
+        order, n_pos = positives_first(codes == positive, weights)
+        for label, n in ((labels.classes[positive], n_pos), (labels.classes[1 - positive], len(order) - n_pos)):
             check_class_size(label, n, self.subsample, held_out=self._has_prices)
         weight, unit = in_units(weights[order])
         k = k_in_units(self.k, weight, n_pos, unit)
         bins = code_cases(X, order, self.max_bins, weights)
-        self._span, start = None, np.zeros(len(order), dtype=np.int32)
+        span, start = None, np.zeros(len(order), dtype=np.int32)
         if init_score is not None:
-            scores = check_scores(init_score, len(codes))[order] * self._sign
-            self._span = start_range(scores)
-            start = np.rint(start_units(scores, self._span)).astype(np.int32)
+            scores = check_scores(init_score, len(codes))[order] * sign
+            span = start_range(scores)
+            start = np.rint(start_units(scores, span)).astype(np.int32)
         together = check_groups(groups, len(codes))
         if together is not None:
             together = together[order]
             if self._has_prices:
-                check_class_groups(together, n_pos, (self.pos_label_, negative))
-        return RankingProblem(bins, n_pos, weight, start, self._objective, Terms(self.costs_, k), together)
+                check_class_groups(together, n_pos, (labels.classes[positive], labels.classes[1 - positive]))
+        problem = RankingProblem(bins, n_pos, weight, start, self._objective, Terms(prices.costs, k), together)
+        return _Given(labels, prices, sign, span, problem)
+
+    def _boost(self, problem: RankingProblem, settings: RunSettings, beginning: dict[str, str]) -> _Boosted:
+        """The runs of the last fit, if this one goes on from it, and those still missing."""
+        seed, runs, held_out = self._earlier_runs(beginning, problem.n_cases)
+        todo = range(len(runs), int(self.n_estimators))
+        for run, out, score in boost_runs(problem, settings, seed, todo, n_threads(self.n_jobs)):
+            runs.append(run)
+            held_out[:, out] += score, np.ones(len(out))
+        return _Boosted(seed, runs, held_out)
 
     def _earlier_runs(self, now: dict[str, str], n_cases: int) -> tuple[int, list[Run], Floats]:
         """Seed, runs and sums of held-out scores to go on from, as copies; empty for a first fit."""
@@ -379,33 +418,51 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         given = {name: in_words(getattr(self, name)) for name in _RUNS_DEPEND_ON}
         return given | {"cases": cases.hexdigest()}
 
-    def _store(self, problem: RankingProblem, settings: RunSettings, held_out: Floats) -> None:
-        """Publish the mean of the runs, its thresholds and what is known of it."""
-        mean = mean_of(self._runs, problem)
+    def _average(self, given: _Given, settings: RunSettings, boosted: _Boosted) -> _Ensemble:
+        """The mean of the runs, its thresholds and what is known of it."""
+        problem = given.problem
+        mean = mean_of(boosted.runs, problem)
         score = mean.of_training_cases(problem)
-        self._per_start, self._mean_start = mean.per_start, mean.mean_start
-        self._range = float(np.ptp(score)) or 1.0
+        score_range = float(np.ptp(score)) or 1.0
+        histogram = ScoreHistogram.of(score, problem.positive, problem.weight, settings.margin * score_range)
+        objective = problem.objective.loss(histogram, problem.terms)
+        thresholds = self._choose_thresholds(problem, score, boosted.held_out)
+        thresholds = thresholds.within(mean.reach(0.0 if given.span is None else START_SPAN))
+        form = _additive_form(mean, given.sign, thresholds.middle)
+        bound = self._bound_terms(given, settings, boosted, score_range, objective)
+        return _Ensemble(mean, bool(np.ptp(score) == 0.0), score_range, objective, thresholds, form, bound)
+
+    def _store(self, given: _Given, beginning: dict[str, str], boosted: _Boosted, ensemble: _Ensemble) -> None:
+        """Publish a fit; nothing is stored before everything is known."""
+        problem, runs, thresholds = given.problem, boosted.runs, ensemble.thresholds
+        self._store_labels(given.labels)
+        self._store_costs(given.prices)
+        self._sign, self._span = given.sign, given.span
+        self._seed, self._runs, self._began_with = boosted.seed, runs, beginning
+        # Needed again only where more runs may follow.
+        self._held_out = boosted.held_out if self.warm_start else np.zeros((2, 0))
+        self._per_start, self._mean_start = ensemble.mean.per_start, ensemble.mean.mean_start
+        self._range, self.objective_ = ensemble.range, ensemble.objective
         self._k_share = problem.terms.k / float(problem.weight.sum())
-        histogram = ScoreHistogram.of(score, problem.positive, problem.weight, settings.margin * self._range)
-        self.objective_ = problem.objective.loss(histogram, problem.terms)
-        thresholds = self._choose_thresholds(problem, score, held_out)
-        thresholds = thresholds.within(mean.reach(0.0 if self._span is None else START_SPAN))
         self.thresholds_, self.threshold_ = (thresholds.low, thresholds.high), thresholds.middle
-        if np.ptp(score) == 0.0:
+        self._form = ensemble.form
+        self.shape_functions_ = self._form.shapes
+        self._cuts = problem.bins.cuts
+        self.history_ = {
+            "objective": np.array([run.trace for run in runs]),
+            "accepted": np.array([len(run.stumps) for run in runs]),
+        }
+        self.n_iter_ = len(runs)
+        self._bound = ensemble.bound
+
+    def _warn_if_constant(self, ensemble: _Ensemble) -> None:
+        """Warn of a score that is the same for every case."""
+        if ensemble.constant:
             warn_not_converged(
                 f"No stump improves metric={self.metric!r} at margin={self.margin!r} on these cases: every case gets "
                 "the same score",
                 "Lower margin, or look for features that tell the classes apart.",
             )
-        self._form = self._additive_form(mean)
-        self.shape_functions_ = self._form.shapes
-        self._cuts = problem.bins.cuts
-        self.history_ = {
-            "objective": np.array([run.trace for run in self._runs]),
-            "accepted": np.array([len(run.stumps) for run in self._runs]),
-        }
-        self.n_iter_ = len(self._runs)
-        self._bound = self._bound_terms(problem, settings)
 
     def _choose_thresholds(self, problem: RankingProblem, score: Floats, held_out: Floats) -> Thresholds:
         """By the cost on held-out cases where prices are given, else at the largest gap in training."""
@@ -417,31 +474,25 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         )
         return at_least_cost(histogram, problem.terms.costs, problem.objective.rejects)
 
-    def _additive_form(self, mean: MeanScore) -> AdditiveForm:
-        """The class score h: the score less the threshold, with its sign changed where `pos_label_` comes first."""
-        sign = self._sign
-        shapes = [
-            ShapeFunction(shape.feature, shape.cuts, sign * shape.h, shape.r, (sign * shape.missing[0], 0.0))
-            for shape in mean.shapes
-        ]
-        return AdditiveForm(sign * (mean.intercept - self.threshold_), 0.0, shapes)
-
-    def _bound_terms(self, problem: RankingProblem, settings: RunSettings) -> BoundTerms | None:
+    def _bound_terms(
+        self, given: _Given, settings: RunSettings, boosted: _Boosted, score_range: float, objective: float
+    ) -> BoundTerms | None:
         """What `generalization_bound` has to remember of the training cases; None where it does not hold."""
+        problem = given.problem
         theorem, equal = problem.objective.theorem, bool(np.ptp(problem.weight) == 0.0)
-        if theorem is None or settings.margin == 0.0 or not equal or self._span is not None:
+        if theorem is None or settings.margin == 0.0 or not equal or given.span is not None:
             return None
         n_pos, n = problem.n_pos, problem.n_cases
         sizes, rows = (n - n_pos, n_pos), (np.arange(n_pos, n), np.arange(n_pos))
-        random = np.random.default_rng(self._seed)
+        random = np.random.default_rng(boosted.seed)
         negatives, positives = (
             rademacher(problem.bins, part, size, random)
             for part, size in zip(rows, theorem.complexity_sizes(sizes), strict=True)
         )
         # Weight of the stumps, each half its shift: divided by it the score is a convex combination of them.
-        total = np.mean([np.abs(run.stumps[:, 2]).sum() * run.scale / 2 for run in self._runs])
-        theta = settings.margin * self._range / float(total) if total > 0 else 1.0
-        return BoundTerms(self.metric, self.objective_, theta, (negatives, positives), sizes)
+        total = np.mean([np.abs(run.stumps[:, 2]).sum() * run.scale / 2 for run in boosted.runs])
+        theta = settings.margin * score_range / float(total) if total > 0 else 1.0
+        return BoundTerms(self.metric, objective, theta, (negatives, positives), sizes)
 
     def margin_losses(self, X: Any, y: Any, margins: Any, *, init_score: Any = None) -> Floats:
         """Loss of cases when positives are judged at a margin below their score; a tie is a loss.
@@ -574,3 +625,12 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
+
+
+def _additive_form(mean: MeanScore, sign: float, threshold: float) -> AdditiveForm:
+    """The class score h: the score less the threshold, with its sign changed where the positive class comes first."""
+    shapes = [
+        ShapeFunction(shape.feature, shape.cuts, sign * shape.h, shape.r, (sign * shape.missing[0], 0.0))
+        for shape in mean.shapes
+    ]
+    return AdditiveForm(sign * (mean.intercept - threshold), 0.0, shapes)

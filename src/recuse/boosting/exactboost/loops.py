@@ -5,8 +5,8 @@ positives first; a positive is judged at its score less the margin. A stump adds
 right of a cut.
 
 What is minimised is said by the class of `objective`: `Auc`, `Ks`, `PrecisionAtK` or `RejectCost`. Each has three
-functions, found through `OBJECTIVES` at the end of the file: the loss of a histogram, what to prepare before the
-features are searched, and the sweep over the cuts and shifts of one feature. The compiler makes the choice from the
+functions, found through `COMPILED_OBJECTIVES` at the end of the file: the loss of a histogram, what to prepare before
+the features are searched, and the sweep over the cuts and shifts of one feature. The compiler makes the choice from the
 class, so that a run contains the code of its own objective only, and no branch in a loop.
 
 The compiler's cache notices a change in the file of the function that is called from outside, and in no other file.
@@ -74,7 +74,7 @@ class Bag(NamedTuple):
     units: Any
 
 
-class Plan(NamedTuple):
+class RunPlan(NamedTuple):
     """How a run goes."""
 
     n_features: int  # drawn in each round
@@ -100,7 +100,7 @@ class Outcome(NamedTuple):
     trace: Any
 
 
-class Sample(NamedTuple):
+class DrawnCases(NamedTuple):
     """The subsample of a round, `n_pos` positives first.
 
     `value` holds the judged scores as positions on an axis that is padded by `WINDOW` at either end.
@@ -160,8 +160,8 @@ class Room(NamedTuple):
 
     hist: Any  # of the subsample, by position
     work: Any
-    sample: Sample
-    unsorted: Sample
+    sample: DrawnCases
+    unsorted: DrawnCases
     by_bin: ByBin
     ranks: Ranks
     found: Any  # the best stump so far of the feature being searched
@@ -184,8 +184,8 @@ def make_room(n_pos: int, n_neg: int, widest: int, margin: int, most_bins: int, 
     return Room(
         hist=np.zeros((2, axis), weight),
         work=np.zeros((6, axis + 1), weight),
-        sample=Sample(np.zeros(m, whole), np.zeros(m, whole), np.zeros(m, weight), n_pos),
-        unsorted=Sample(np.zeros(m, whole), np.zeros(m, whole), np.zeros(m, weight), n_pos),
+        sample=DrawnCases(np.zeros(m, whole), np.zeros(m, whole), np.zeros(m, weight), n_pos),
+        unsorted=DrawnCases(np.zeros(m, whole), np.zeros(m, whole), np.zeros(m, weight), n_pos),
         by_bin=ByBin(
             codes=np.zeros(m, codes.dtype),
             starts=np.zeros((2, most_bins + 3), np.int64),
@@ -894,7 +894,7 @@ class Compiled(NamedTuple):
     sweep: Any  # over the cuts and shifts of one feature
 
 
-OBJECTIVES = {
+COMPILED_OBJECTIVES = {
     Auc: Compiled(auc_loss, auc_start, auc_sweep),
     Ks: Compiled(ks_loss, ks_start, ks_sweep),
     PrecisionAtK: Compiled(precision_loss, precision_start, precision_sweep),
@@ -904,34 +904,34 @@ OBJECTIVES = {
 
 def loss_of(objective: Any, pos: Any, neg: Any, n: int) -> Any:
     """Loss of a histogram."""
-    return OBJECTIVES[type(objective)].loss(objective, pos, neg, n)
+    return COMPILED_OBJECTIVES[type(objective)].loss(objective, pos, neg, n)
 
 
 def start_search(objective: Any, room: Room, size: int, totals: Any, D: int) -> Any:
     """Prepare the search of a subsample; `totals` are the weights of its classes."""
-    return OBJECTIVES[type(objective)].start(objective, room, size, totals, D)
+    return COMPILED_OBJECTIVES[type(objective)].start(objective, room, size, totals, D)
 
 
 def sweep(objective: Any, cuts: Cuts, D: int, room: Room, size: int, n: int, floor: float) -> Any:
     """Try the cuts and shifts of one feature; returns the best value, `floor` where none is better."""
-    return OBJECTIVES[type(objective)].sweep(objective, cuts, D, room, size, n, floor)
+    return COMPILED_OBJECTIVES[type(objective)].sweep(objective, cuts, D, room, size, n, floor)
 
 
 # The three functions above are what runs without the compiler. In compiled code the choice is made here, while it is
 # being compiled: the source of the function chosen (with the same names of arguments) takes the place of the call.
 @overload(loss_of)
 def _loss_of(objective, pos, neg, n):
-    return OBJECTIVES[objective.instance_class].loss.py_func
+    return COMPILED_OBJECTIVES[objective.instance_class].loss.py_func
 
 
 @overload(start_search)
 def _start_search(objective, room, size, totals, D):
-    return OBJECTIVES[objective.instance_class].start.py_func
+    return COMPILED_OBJECTIVES[objective.instance_class].start.py_func
 
 
 @overload(sweep)
 def _sweep(objective, cuts, D, room, size, n, floor):
-    return OBJECTIVES[objective.instance_class].sweep.py_func
+    return COMPILED_OBJECTIVES[objective.instance_class].sweep.py_func
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -143,7 +143,7 @@ def _boost_compiled(
         None if settings.exact else True,
         loops.Features(bins.codes, bins.n_bins),
         loops.Bag(bag, split, problem.weight, units),
-        loops.Plan(sizes.features, UNITS, float(settings.margin), settings.patience),
+        loops.RunPlan(sizes.features, UNITS, float(settings.margin), settings.patience),
         loops.Draws(bag[:split].copy(), bag[split:].copy(), np.arange(len(bins.n_bins)), random_states(seed)),
         room,
         outcome,

@@ -8,8 +8,10 @@ import numpy as np
 from sklearn.svm import SVC
 
 from ...arrays import Floats, Indices
-from ...costs import Costs
+from ...costs import Costs, answer_columns
 from ...datasets import add_novelties
+from ...decisions import KINDS
+from ...labels import encode
 from ..splits import Labels
 
 COSTS = Costs(fp=4, fn=4, reject=1)
@@ -34,8 +36,7 @@ def answers_of(model: Any, X: Floats) -> Indices:
     if isinstance(model, SVC):
         return model.predict(X).astype(np.intp)
     decisions = model.decide(X, reasons=False)
-    rejected = np.where(decisions.kind == "novelty", 3, 2)
-    return np.where(decisions.accepted, decisions.forced, rejected).astype(np.intp)
+    return answer_columns(decisions.forced, encode(decisions.kind, np.array(KINDS))).astype(np.intp)
 
 
 def scores_of(model: Any, X: Floats) -> Floats:

@@ -7,6 +7,7 @@ whose model is an `Expansion`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -18,11 +19,38 @@ from .interior_point import solve_linear
 from .problem import KinkedQP
 from .smo import solve_smo
 
-SOLVERS: dict[str, Callable[..., Solution]] = {"smo": solve_smo, "active_set": solve_active_set}
-
 # From this many cases on, "smo" solves a linear kernel with at most _NARROW features in the space of the features.
 _MANY = 2000
 _NARROW = 1000
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A solver, to be called with a program and its kernel rows.
+
+    Attributes
+    ----------
+    solve : callable
+        The solver.
+    in_features : callable, optional
+        What takes its place for a linear kernel on many cases of few features; it needs no kernel rows.
+    """
+
+    solve: Callable[..., Solution]
+    in_features: Callable[..., Solution] | None = None
+
+    def __call__(self, problem: KinkedQP, rows: Any, **options: Any) -> Solution:
+        """Solve a program with these kernel rows."""
+        return self.solve(problem, rows, **options)
+
+    def prepare(
+        self, X: Any, kernel: Kernel, *, tol: float, max_iter: int, cache_bytes: int
+    ) -> Callable[..., Solution]:
+        """The solver for these cases, as a function of a program."""
+        if self.in_features is not None and _few_features(X, kernel):
+            return partial(self.in_features, X=X, tol=tol, max_iter=max_iter)
+        rows = kernel_source(X, kernel, cache_bytes=cache_bytes, tol=tol)
+        return partial(self.solve, rows=rows, tol=tol, max_iter=max_iter, cache_bytes=cache_bytes)
 
 
 def solver_for(
@@ -32,11 +60,7 @@ def solver_for(
 
     The kernel rows are set up once, and serve every program that the function is called with.
     """
-    if name == "smo" and _few_features(X, kernel):
-        return partial(_in_features, X=X, tol=tol, max_iter=max_iter)
-    cache_bytes = int(cache_size * 2**20)
-    rows = kernel_source(X, kernel, cache_bytes=cache_bytes, tol=tol)
-    return partial(SOLVERS[name], rows=rows, tol=tol, max_iter=max_iter, cache_bytes=cache_bytes)
+    return SOLVERS[name].prepare(X, kernel, tol=tol, max_iter=max_iter, cache_bytes=int(cache_size * 2**20))
 
 
 def _few_features(X: Any, kernel: Kernel) -> bool:
@@ -48,3 +72,6 @@ def _few_features(X: Any, kernel: Kernel) -> bool:
 def _in_features(problem: KinkedQP, *, X: Any, tol: float, max_iter: int, **_: Any) -> Solution:
     """The interior point method takes few steps from anywhere: it needs neither a start nor a polish."""
     return solve_linear(problem, X, tol=tol, max_iter=max_iter)
+
+
+SOLVERS = {"smo": Solver(solve_smo, _in_features), "active_set": Solver(solve_active_set)}

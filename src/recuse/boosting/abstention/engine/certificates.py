@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from .settings import SCORE
 from .state import State
 
 _ROUNDING = 1e-12
@@ -27,8 +26,8 @@ def dual_gap(state: State, objective: float, descent: float) -> float:
         Steepest rate of descent over the whole family, 0 or more.
     """
     settings = state.settings
-    # Ordinary stumps have no r whose intercept could be held fixed.
-    if not (state.weights.certified and settings.free_h and (settings.free_r or settings.family == SCORE)):
+    # The bound takes every intercept to be free: that of h, and that of r where there is an r.
+    if not (state.weights.certified and settings.free_h):
         return float("nan")
     if settings.beta == 0.0:
         gap = _gap_unpenalised(state, descent)

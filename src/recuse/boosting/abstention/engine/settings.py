@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .losses import LOSSES
+from .stumps import SCORE, STUMP_FAMILIES
 
-SCORE = "score"  # the family of ordinary stumps, for h alone
 PAPER = "paper"  # the step printed in the paper
 _SHARPENING = 60  # rounds after which the maximum is reached, where the number of rounds is chosen
 
@@ -18,7 +18,7 @@ class Settings:
     Attributes
     ----------
     family : str
-        A name in `FAMILIES`.
+        A name in `STUMP_FAMILIES`: what the stumps look like.
     exponents : tuple of float
         Exponents of the surrogate to go through on the way to the maximum; none for the sum.
     intercepts : bool
@@ -59,7 +59,7 @@ class Settings:
     @property
     def free_r(self) -> bool:
         """Whether r has an intercept; ordinary stumps have no r."""
-        return self.free_h and self.family != SCORE
+        return self.free_h and STUMP_FAMILIES[self.family].has_r
 
     @property
     def sharpening_rounds(self) -> int:

@@ -21,6 +21,7 @@ from ....arrays import Flags, Floats
 from ...binning import Bins
 
 LABELS = "-+x0a"
+SCORE = "score"  # the family of ordinary stumps, for h alone
 _WORTH_THREADS = 500_000  # codes and cells from which a sweep in threads outweighs waking them
 _H = np.array([-1.0, 1.0, 0.0, 0.0, 0.0])
 _RHO = np.array([0.0, 0.0, -1.0, 0.0, 1.0])
@@ -45,18 +46,39 @@ class Family:
     values: Floats
 
 
-# Family -> its types of stumps: the labels of the three segments, the label of missing values where training has
-# none, and the labels that missing values may have where training has some.
-STUMP_FAMILIES: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "coupled": tuple((t, "x", "-+x") for t in ("-x+", "+x-", "x-+", "x+-", "-+x", "+-x")),
-    "decoupled": (("-++", "0", "-+0"), ("+--", "0", "-+0"), ("0x0", "x", "x0"), ("0a0", "0", "a0")),
-    "score": (("-++", "0", "-+0"), ("+--", "0", "-+0")),
+class StumpFamily(NamedTuple):
+    """A family as it is written down.
+
+    Attributes
+    ----------
+    types : tuple of (str, str, str)
+        Types of stumps: the labels of the three segments, the label of missing values where training has none, and the
+        labels that missing values may have where training has some.
+    """
+
+    types: tuple[tuple[str, str, str], ...]
+
+    @property
+    def has_r(self) -> bool:
+        """Whether stumps reject, so that there is an acceptance score to learn."""
+        return any("x" in segments for segments, _, _ in self.types)
+
+    @property
+    def accepts(self) -> bool:
+        """Whether stumps accept, too: the opposite of a stump that rejects is then a stump."""
+        return any("a" in segments for segments, _, _ in self.types)
+
+
+STUMP_FAMILIES = {
+    "coupled": StumpFamily(tuple((t, "x", "-+x") for t in ("-x+", "+x-", "x-+", "x+-", "-+x", "+-x"))),
+    "decoupled": StumpFamily((("-++", "0", "-+0"), ("+--", "0", "-+0"), ("0x0", "x", "x0"), ("0a0", "0", "a0"))),
+    SCORE: StumpFamily((("-++", "0", "-+0"), ("+--", "0", "-+0"))),
 }
 
 
 def make_family(name: str, gamma: float = 0.0) -> Family:
     """Build a family by name; `gamma` is added to r of the labels "-", "+" and "x", as in the paper."""
-    listed = STUMP_FAMILIES[name]
+    listed = STUMP_FAMILIES[name].types
     types = np.array([[LABELS.index(a) for a in segments + lost] for segments, lost, _ in listed], dtype=np.int64)
     missing = np.array([[a in seen for a in LABELS] for _, _, seen in listed])
     return Family(types, missing, np.column_stack([_H, _rho(gamma)]))
