@@ -41,6 +41,16 @@ def test_a_kept_file_answers_as_it_did(path):
         np.testing.assert_allclose(found[score], expected[score], rtol=0, atol=1e-9)
 
 
+def test_a_file_from_before_format_numbers_says_in_one_sentence_to_fit_again():
+    # Written by commit b241613, the last one whose files had no format number.
+    path = FILES / "before_format_numbers" / "double_hinge.skops"
+    with pytest.raises(ValueError, match=r"an older recuse .*: fit the model again and save it\.$") as caught:
+        load(path)
+    message = str(caught.value).removeprefix(str(path))
+    assert message.count(".") == 1
+    assert "\n" not in message
+
+
 def test_there_is_a_file_of_every_estimator_and_each_is_small():
     assert {path.stem for path in PATHS if path.parent.name == f"format_{FORMAT}"} == set(KEPT)
     assert max(path.stat().st_size for path in PATHS) < 20_000

@@ -425,7 +425,7 @@ def test_kernel_values_that_are_not_finite_are_refused(settings, n):
         *(({"max_iter": value}, "max_iter must be -1") for value in ("a", None, 2.5, -5, 0, True)),
         *(({"degree": value}, "degree must be") for value in ("a", -1, np.nan, None)),
         *(({"coef0": value}, "coef0 must be") for value in ("x", np.nan, np.inf)),
-        ({"class_weight": {0: 1.0, 7: 2.0}}, r"keys that are no classes: \[7\]"),
+        ({"class_weight": {0: 1.0, 7: 2.0}}, r"keys that are not classes: \[7\]"),
         ({"class_weight": {0: "a"}}, "class_weight must hold finite numbers"),
     ],
 )

@@ -170,7 +170,7 @@ def test_too_few_rows_says_how_many_would_do():
     X, y = draw(200, np.random.default_rng(1))
     with pytest.raises(ValueError, match=r"needs 299 accepted test cases even if none is wrong, and 200 rows leave 45"):
         ThresholdRejectClassifier(LogisticRegression(), guarantee=0.01).fit(X, y)
-    with pytest.raises(ValueError, match=r"At least (\d+) rows would do") as caught:
+    with pytest.raises(ValueError, match=r"At least (\d+) rows would be enough") as caught:
         ThresholdRejectClassifier(LogisticRegression(), guarantee=0.1, confidence=0.99).fit(X[:50], y[:50])
     enough = int(str(caught.value).split("At least ")[1].split()[0])
     x = np.concatenate([np.linspace(0, 0.3, enough // 2), np.linspace(0.7, 1, enough - enough // 2)])

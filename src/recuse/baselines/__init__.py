@@ -1,4 +1,4 @@
-"""What the papers compare with."""
+"""What the papers compare with; boosted stumps with Chow's rule are `AbstentionBoostingClassifier(family="chow")`."""
 
 from .embedded import EmbeddedRejectSVC
 from .independent import IndependentOneClassSVC

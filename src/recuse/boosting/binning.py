@@ -124,7 +124,7 @@ def bin_features(X: NDArray[Any], order: Indices, max_bins: int | None, weight: 
     if weight is not None and (weight == weight[0]).all():
         weight = None
     used: Any = order  # only these rows make cuts
-    if weight is None:  # then their order does not matter: read them as they lie in memory
+    if weight is None:  # then their order does not matter: read them in memory order
         used = slice(None) if len(order) == len(X) else np.sort(order)
     cuts = [find_cuts(X[used, f], max_bins, weight) for f in range(X.shape[1])]
     return code_features(X, order, cuts)

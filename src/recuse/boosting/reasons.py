@@ -11,7 +11,7 @@ from ..decisions import Evaluation
 from ..labels import to_python
 
 _NAMED = 3  # features named at most
-_WORTH_NAMING = 0.005  # share below which 0 % would be said
+_WORTH_NAMING = 0.005  # a smaller share would be shown as 0 %
 
 
 def explain_contributions(model: Any, evaluation: Evaluation, h: Floats, r: Floats) -> list[str]:
@@ -24,7 +24,7 @@ def explain_contributions(model: Any, evaluation: Evaluation, h: Floats, r: Floa
 
 
 def explain_acceptance(model: Any, evaluation: Evaluation) -> list[str]:
-    """One sentence per case from its acceptance score, for models that are no sum over features."""
+    """One sentence per case from its acceptance score, for models that are not a sum over features."""
     return [_by_acceptance(model, h, r) for h, r in zip(evaluation.h, evaluation.r, strict=True)]
 
 
@@ -77,7 +77,7 @@ def feature_names(model: Any, n: int, extra: str = "its own score") -> list[str]
 def _rejected(r: Floats, names: list[str]) -> str:
     against = np.maximum(-r, 0.0)
     if not against.any():
-        return "nothing speaks for an answer"
+        return "no feature supports an answer"
     return f"{shares(against, names)} of the case for rejection"
 
 
@@ -85,7 +85,7 @@ def _accepted(model: Any, score: float, h: Floats, names: list[str]) -> str:
     answer = to_python(model.classes_[int(score > 0)])
     towards = np.maximum(h if score > 0 else -h, 0.0)
     if not towards.any():
-        return f"{answer!r} unless the features say otherwise, and they do not say enough"
+        return f"{answer!r} is the default, and no feature argues against it strongly enough"
     return f"{shares(towards, names)} of the case for {answer!r}"
 
 

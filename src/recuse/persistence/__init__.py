@@ -6,7 +6,7 @@ it was made with. Classes of this library are stored under names that do not cha
 On load every type and function the file names must be trusted: those that skops trusts, this library's stored names,
 the classes of scikit-learn and its functions that score or select variables, and what the caller names. Then the
 indices that compiled code would follow without a check are checked. This is far safer than pickle, but no proof that a
-hostile file cannot crash a process, nor that a stranger's model decides well.
+hostile file cannot crash a process, nor that a model from an unknown source decides well.
 """
 
 from .files import open_whole, write_whole

@@ -50,7 +50,7 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _make_rename_durable(folder: Path) -> None:
-    # The new file is complete and in place: it is no failure if a system cannot sync a folder.
+    # The new file is complete and in place: a system that cannot sync a folder has not failed.
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

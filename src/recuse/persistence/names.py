@@ -131,6 +131,6 @@ def nodes(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def name_of(node: dict[str, Any]) -> str | None:
-    """Full name of the type or function a node stands for; None for a dict that is no such node."""
+    """Full name of the type or function a node stands for; None for any other dict."""
     module, own_name = node.get("__module__"), node.get("__class__")
     return f"{module}.{own_name}" if isinstance(module, str) and isinstance(own_name, str) else None

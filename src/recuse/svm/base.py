@@ -127,7 +127,7 @@ def _case_weights(sample_weight: Any, class_weight: Any, codes: Indices, classes
     names = [to_python(label) for label in classes]
     unknown = [key for key in class_weight if to_python(key) not in names]
     if unknown:
-        raise ValueError(f"class_weight has keys that are no classes: {unknown!r}; the classes are {names!r}.")
+        raise ValueError(f"class_weight has keys that are not classes: {unknown!r}; the classes are {names!r}.")
     given = [class_weight.get(name, 1.0) for name in names]
     if not all(is_number(factor) and np.isfinite(factor) and factor > 0 for factor in given):
         raise ValueError(f"class_weight must hold finite numbers greater than 0; got {class_weight!r}.")

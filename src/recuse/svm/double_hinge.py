@@ -25,8 +25,8 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
     where the loss, convex and made of two hinges, is tight for the probabilities at which the prices say that the
     answer changes, ``p_- < p_+``. Rule (9): yes where ``f > f_+ = logit(p_+)``, no where ``f < f_- = logit(p_-)``,
-    reject in between. The score is a log-odds estimate at these two thresholds only: ``sigmoid(f)`` is no probability
-    anywhere else, and there is no `predict_proba`.
+    reject in between. The score is a log-odds estimate at these two thresholds only: ``sigmoid(f)`` is not a
+    probability anywhere else, and there is no `predict_proba`.
 
     Parameters
     ----------

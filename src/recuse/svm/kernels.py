@@ -135,7 +135,7 @@ def finite(values: Matrix, kernel: Kernel) -> Matrix:
     named = "the kernel function" if callable(kernel.name) else f"kernel={kernel.name!r}"
     raise ValueError(
         f"{named} with gamma={kernel.gamma:g}, degree={kernel.degree:g}, coef0={kernel.coef0:g} gives values that are "
-        "not finite. A degree that is no integer needs inner products above -coef0 / gamma; large values overflow "
+        "not finite. A fractional degree needs inner products above -coef0 / gamma; large values overflow "
         "unless the features are standardised."
     )
 

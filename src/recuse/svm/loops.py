@@ -260,7 +260,7 @@ def factor_append(L, m, column):
 @njit(cache=True, nogil=True)
 def factor_delete(L, m, position):
     """Remove one row and column of an m x m matrix from its Cholesky factor, in place, by rotations."""
-    # Rows move up by one, whole: the product L L' is then that of the smaller matrix, but L is no triangle any more.
+    # Rows move up by one, whole: the product L L' is then that of the smaller matrix, but L is not triangular any more.
     for i in range(position, m - 1):
         for k in range(i + 2):
             L[i, k] = L[i + 1, k]

@@ -113,7 +113,7 @@ def split_rows(
         enough = math.ceil(fewest / (calibration_share * (1 - _PLACING_SHARE))) + 1
         raise ValueError(
             f"guarantee={level:g} at confidence={confidence:g} needs {fewest} accepted test cases "
-            f"even if none is wrong, and {n} rows leave {n_testing}. At least {enough} rows would do; "
+            f"even if none is wrong, and {n} rows leave {n_testing}. At least {enough} rows would be enough; "
             "or raise guarantee, lower confidence, or raise calibration_size."
         )
     random = check_random_state(random_state)
@@ -199,4 +199,4 @@ def not_shown(level: float, confidence: float, failed: Guarantee | None, n_rows:
     if math.isinf(needed):
         return f"{start}: {shown}. Raise guarantee, or use a better classifier: more cases would not help."
     rows = float(f"{n_rows * needed / failed.n_accepted:.1e}")
-    return f"{start}: {shown}. If that rate is right, about {rows:.0f} rows would do; or raise guarantee."
+    return f"{start}: {shown}. If that rate is right, about {rows:.0f} rows would be enough; or raise guarantee."

@@ -17,7 +17,7 @@ from .pairs import ChowPair
 from .selection import ScoreLoss, best_option
 
 CHOW_FAMILY = "chow"
-_NO_REJECT_TERM = 1e-300  # k of a score without a rejector: its r is no variable
+_NO_REJECT_TERM = 1e-300  # k of a score without a rejector: r is not learned
 
 
 def score_problem(training: TrainingSet, bins: Bins, loss: str) -> Problem:

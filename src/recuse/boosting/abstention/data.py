@@ -318,7 +318,7 @@ def _shuffled(cases: _Cases, n: int, random: Any) -> list[tuple[Any, Any]]:
 
 
 def _check_reject_cost(reject_cost: Any, n: int) -> Floats | None:
-    """Return the reject prices by case as floats; refuse what is no price."""
+    """Return the reject prices by case as floats; refuse what is not a price."""
     if reject_cost is None:
         return None
     try:

@@ -50,7 +50,7 @@ def held_out_rounds(cases: Splittable, settings: Settings, folds: Parts) -> tupl
 
 
 def round_grid(n_rounds: int) -> NDArray[np.int64]:
-    """Numbers of rounds worth trying up to a limit: ever wider apart."""
+    """Numbers of rounds to try, up to a limit, with growing distances."""
     if n_rounds == 0:
         return np.zeros(1, dtype=np.int64)
     return np.unique(np.geomspace(1, n_rounds, _TRIED).astype(np.int64))
@@ -94,7 +94,7 @@ class HeldOutScores(ABC):
 class Recorder(HeldOutScores):
     """Keeps the held-out scores, and the total weight of the stumps, after the rounds asked for.
 
-    `patience` looks at the loss that is boosted: the price is a step function that stands still by itself.
+    `patience` watches the loss that is boosted: the price is a step function and can stay the same for many rounds.
     """
 
     def __init__(self, held_out: Problem, rounds: NDArray[np.int64], patience: Patience | None = None) -> None:

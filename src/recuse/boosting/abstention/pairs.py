@@ -176,7 +176,7 @@ class StackedPair:
 
 @dataclass(frozen=True, eq=False)
 class StartedPair:
-    """A learned pair that is added to the pair which a score alone calls for.
+    """A learned pair that is added to the pair that Chow's rule makes of a score.
 
     Attributes
     ----------
@@ -217,11 +217,11 @@ class StartedPair:
         return explain_contributions(model, evaluation, np.column_stack([h, start[0]]), np.column_stack([r, start[1]]))
 
     def repriced(self, change: PriceChange) -> StartedPair:
-        """The start is another one at every price, and the stumps were added to one of them."""
+        """Not possible: the start depends on the prices, and the stumps were fitted to the start of one price list."""
         raise ValueError("A pair that starts from a score answers at the prices of fit only: fit again.")
 
     def _start(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Floats, Floats]:
-        """The pair that the score alone calls for."""
+        """The pair that Chow's rule makes of the score."""
         return plug_in_pair(self.learned.surrogate, self.c, self.score.evaluate(X, n_threads)[0])
 
 

@@ -81,7 +81,7 @@ C = TypeVar("C", bound=Judged)
 
 
 def choose(candidates: list[C], training: TrainingSet) -> C:
-    """Return the candidate of least held-out cost; another than the first must beat it by `_SURE` standard errors."""
+    """Return the candidate of least held-out cost; to replace the first it must be `_SURE` standard errors cheaper."""
     first, *others = candidates
     base = first.held_out_cost(training)
     best, least = first, 0.0

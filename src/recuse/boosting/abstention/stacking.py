@@ -1,7 +1,7 @@
 """Stacking: the out-of-fold score of boosted stumps as one more feature of a pair, or as what the pair starts from.
 
-As a feature, a stump "-x+" on it is Chow's rule itself. As a start, the stumps are added to the pair that the score
-alone calls for, and without any stump that pair decides as Chow's rule does.
+As a feature, a stump "-x+" on it is Chow's rule itself. As a start, the stumps are added to the pair that decides as
+Chow's rule on the score does.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Stacking(ABC):
 
     @abstractmethod
     def with_score(self, z: Floats, seen: Indices) -> Problem:
-        """All cases with a score, of which only the values of some cases may be looked at."""
+        """All cases with a score; only the values of the cases in `seen` may be used."""
 
     @abstractmethod
     def pair(self, boosted: Boosted) -> Pair:
@@ -125,7 +125,7 @@ class AsFeature(Stacking):
     """The score is one more feature."""
 
     def with_score(self, z: Floats, seen: Indices) -> Problem:
-        """All cases with the score as a feature; its bins, if any, are those of the cases seen."""
+        """All cases with the score as a feature; its bins, if any, are placed by the cases in `seen`."""
         cuts = find_cuts(z[seen], self.score.boosted.settings.max_bins, self.training.weight[seen])
         column = code_features(z[:, None], np.arange(len(z)), [cuts])
         return replace(self.problem, bins=self.problem.bins.join(column))

@@ -306,7 +306,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         check_number("margin", self.margin, 0.0)
         if self.margin >= 1:
             raise ValueError(
-                f"margin must be less than 1, the range of the score: no case is ahead by more; got {self.margin!r}."
+                f"margin must be less than 1, the whole range of the score; got {self.margin!r}."
             )
         check_switch("warm_start", self.warm_start)
         if self.n_iter_no_change is not None:

@@ -853,7 +853,7 @@ def reject_sweep(objective, cuts, D, room, size, n, floor):
     left, right = ranks.left, ranks.right
     _reject_bounds(by_bin, ranks, n, cuts)
     best = floor
-    # Sums in another order differ in their last digits: what is no better than that is no better.
+    # Sums in another order differ in their last digits: a gain that small does not count.
     tol = 1e-12 * (abs(total[1, n - 1]) + abs(total[2, n - 1]) + best)
     for _ in range(cuts.last):
         cut = _largest(bounds, cuts.last)

@@ -217,7 +217,7 @@ def coupled_smo(K, n_pos, caps, point, F, m, tol, max_iter):
             step = step_own_pair(i, j, step, caps, point)
             Ki = K[i]
             Kj = K[j]
-            # One machine moves: the scores F of its own class, and the margins of everybody.
+            # One machine changes: update the scores F of its own class, and the margins of all cases.
             for t in range(start, stop):
                 x = step * (Ki[t] - Kj[t])
                 F[t] += x

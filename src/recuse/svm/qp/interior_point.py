@@ -119,7 +119,7 @@ class _Piece:
         loops.barrier_move(self.state, self.change, primal, dual)
 
     def settled(self) -> Floats:
-        """The value, on an end where it tends to one, as its multiplier tells."""
+        """The value; exactly 0 or `width` where the multiplier shows that it converges to that end."""
         x, room, low, high = self.state
         inner = np.where(x < low * self.width, 0.0, x)
         return np.where(room < high * self.width, self.width, inner)

@@ -339,7 +339,7 @@ def _minimise_step(sums, values, b, p, beta, z, free):
             longest = max(longest, abs(d[i]))
         if not decrement > 0.0:
             break
-        length = min(1.0, 5.0 / longest)  # exponentials far from here are no guide
+        length = min(1.0, 5.0 / longest)  # the quadratic model fails far from here
         moved = False
         for _ in range(60):
             trial = z + length * d

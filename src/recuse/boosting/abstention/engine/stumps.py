@@ -22,7 +22,7 @@ from ...binning import Bins
 
 LABELS = "-+x0a"
 SCORE = "score"  # the family of ordinary stumps, for h alone
-_WORTH_THREADS = 500_000  # codes and cells from which a sweep in threads outweighs waking them
+_WORTH_THREADS = 500_000  # from this many codes and cells on a sweep is faster in threads
 _H = np.array([-1.0, 1.0, 0.0, 0.0, 0.0])
 _RHO = np.array([0.0, 0.0, -1.0, 0.0, 1.0])
 

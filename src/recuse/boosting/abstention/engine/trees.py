@@ -107,7 +107,7 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
     for n_iter in range(1, settings.n_rounds + 1):
         tree, node, coded = grower.grow(h, r)
         values = tree.values * settings.learning_rate
-        # The second-order model is no bound of F: halve the leaves until F does fall.
+        # The second-order model does not bound F: halve the leaves until F does fall.
         for _ in range(30):
             new = _objective(state, h + values[node, 0], r + values[node, 1])
             if new <= objective:

@@ -19,7 +19,7 @@ from .newton import NewtonLimits, minimise_shift
 from .problem import Problem
 from .surrogates import Surrogate
 
-_WORTH_A_THREAD = 50_000  # rows from which an update in threads outweighs waking them
+_WORTH_A_THREAD = 50_000  # from this many rows on an update is faster in threads
 # Calls function(first, last) so that 0 .. n is covered, perhaps in threads.
 Spread = Callable[[Callable[[int, int], Any], int], None]
 
