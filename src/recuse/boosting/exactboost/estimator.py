@@ -305,9 +305,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         check_share("max_features", self.max_features, or_one=True)
         check_number("margin", self.margin, 0.0)
         if self.margin >= 1:
-            raise ValueError(
-                f"margin must be less than 1, the whole range of the score; got {self.margin!r}."
-            )
+            raise ValueError(f"margin must be less than 1, the whole range of the score; got {self.margin!r}.")
         check_switch("warm_start", self.warm_start)
         if self.n_iter_no_change is not None:
             check_count("n_iter_no_change", self.n_iter_no_change)

@@ -17,7 +17,7 @@ from recuse.boosting.abstention.engine.state import State
 from recuse.boosting.abstention.engine.stumps import cell_labels
 from recuse.boosting.abstention.engine.surrogates import Surrogate, calibrated_k
 
-from .helpers import every_stump, make_problem, random_data
+from ..helpers import every_stump, make_problem, random_data
 
 
 def conic_optimum(X, y, family, c, loss, beta):

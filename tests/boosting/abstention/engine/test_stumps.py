@@ -9,7 +9,7 @@ from recuse.boosting.abstention.engine.stumps import STUMP_FAMILIES, canonical, 
 from recuse.boosting.abstention.margin_bound import massart
 from recuse.boosting.binning import bin_features, find_cuts, midpoints
 
-from .helpers import every_stump, make_problem, random_data
+from ..helpers import every_stump, make_problem, random_data
 
 
 def search_for(X, y, w, family, max_bins=None):

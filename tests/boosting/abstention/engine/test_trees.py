@@ -9,7 +9,7 @@ from recuse.boosting.abstention.engine.settings import Settings
 from recuse.boosting.abstention.engine.surrogates import plug_in_pair
 from recuse.boosting.abstention.engine.trees import boost_trees
 
-from .helpers import make_problem, random_data
+from ..helpers import make_problem, random_data
 
 
 @pytest.mark.parametrize("loss", LOSSES)
