@@ -57,6 +57,7 @@ class BarrierChange(NamedTuple):
 @njit(cache=True, nogil=True)
 def set_moves(i, beta, pieces, up, down):
     """Refresh the two slopes of variable i."""
+    # At the kink itself the two differ: growing follows the piece above it, shrinking the piece below.
     b = beta[i]
     if b < pieces.kink[i]:
         up[i] = pieces.below[i]
@@ -75,6 +76,7 @@ def set_moves(i, beta, pieces, up, down):
 @njit(cache=True, nogil=True)
 def move_pair(i, j, step, beta, pieces):
     """Move beta_i up and beta_j down by `step`, at most to the nearest kink or bound; return the two changes."""
+    # Up to the nearest end each phi is linear, as the caller's parabola takes it to be; beyond it the slope changes.
     old_i = beta[i]
     old_j = beta[j]
     end_i = pieces.kink[i] if old_i < pieces.kink[i] else pieces.upper[i]
@@ -223,6 +225,7 @@ def add_rows(buffer, slots, coefs, g):
 @njit(cache=True, nogil=True)
 def gather_block(buffer, slots, columns, out):
     """out[a, b] = buffer[slots[a], columns[b]]."""
+    # Row by row, since the cache holds whole rows: only the reads within a row jump.
     for a in range(slots.shape[0]):
         row = buffer[slots[a]]
         for b in range(columns.shape[0]):
@@ -232,6 +235,7 @@ def gather_block(buffer, slots, columns, out):
 @njit(cache=True, nogil=True)
 def add_rows_at(K, rows, columns, coefs, g):
     """Do ``g += sum_k coefs[k] * K[rows[k], columns]``."""
+    # One row of K after the other: a column would touch a new line of the cache with every entry.
     for k in range(rows.shape[0]):
         row = K[rows[k]]
         c = coefs[k]
@@ -253,6 +257,7 @@ def factor_append(L, m, column):
             s -= L[m, k] * L[i, k]
         L[m, i] = s / L[i, i]
         rest -= L[m, i] * L[m, i]
+    # The true pivot is returned, so that the caller can tell a dependent row; the factor itself must stay invertible.
     L[m, m] = np.sqrt(max(rest, 1e-12 * column[m]))
     return rest
 
@@ -268,7 +273,7 @@ def factor_delete(L, m, position):
         # Row i reaches one column too far. Rotating columns i and i + 1 makes that entry 0 and leaves L L' unchanged.
         a = L[i, i]
         b = L[i, i + 1]
-        r = np.hypot(a, b)
+        r = np.hypot(a, b)  # without the overflow of the sum of squares
         c = a / r
         s = b / r
         L[i, i] = r
@@ -300,6 +305,7 @@ def factor_solve(L, m, rhs):
 def barrier_weight(state, out):
     """Inverse curvature of the barrier: of 0 < x with its multiplier, and of 0 < room with its own."""
     x, room, low, high = state
+    # Multiplier over value is the barrier's curvature; both bounds pull on the same x, so their curvatures add up.
     for i in range(x.shape[0]):
         out[i] = 1.0 / (low[i] / x[i] + high[i] / room[i])
 
@@ -335,6 +341,7 @@ def barrier_change(slope, f, df, state, weight, target, change):
         # The multipliers follow from value times multiplier = target, linearised.
         dlow[i] = (at_low - low[i] * d) / x[i] - low[i]
         dhigh[i] = (at_high + high[i] * d) / room[i] - high[i]
+        # Values and multipliers must stay above 0; they may take steps of different lengths.
         primal = max(primal, max(-d / x[i], d / room[i]))
         dual = max(dual, max(-dlow[i] / low[i], -dhigh[i] / high[i]))
     return primal, dual
@@ -346,6 +353,7 @@ def barrier_gap(state, change, primal, dual):
     x, room, low, high = state
     dx, dlow, dhigh = change
     total = 0.0
+    # What is left between primal and dual objective; before the step is taken, so that the next target follows from it.
     for i in range(x.shape[0]):
         step = primal * dx[i]
         total += (x[i] + step) * (low[i] + dual * dlow[i]) + (room[i] - step) * (high[i] + dual * dhigh[i])
@@ -372,6 +380,7 @@ def total_loss(pieces, f):
     total = 0.0
     for i in range(f.shape[0]):
         at_kink = (below[i] if kink[i] >= 0 else above[i]) * kink[i]  # so that phi(0) = 0
+        # phi is concave: u grows as long as its slope is above f, so that f alone says at which end it stops.
         if f[i] < above[i]:
             total += at_kink + above[i] * (upper[i] - kink[i]) - upper[i] * f[i]
         elif f[i] < below[i]:

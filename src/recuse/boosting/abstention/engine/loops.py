@@ -124,6 +124,7 @@ def histograms(codes, w, n_pos, hist, offsets, first, last):
 @njit(cache=True, nogil=True)
 def _slopes(labels, values):
     """Factors of Q and G at the first cut, then at the second: what moving rows across it changes."""
+    # Moving the cut to the right takes rows from the label on its right and gives them to the one on its left.
     one, two, three = labels[0], labels[1], labels[2]
     first = values[one, 1] - values[two, 1], values[one, 0] - values[two, 0]
     second = values[two, 1] - values[three, 1], values[two, 0] - values[three, 0]
@@ -179,6 +180,7 @@ def cuts(prefix, labels, values):
 @njit(cache=True, nogil=True)
 def _lost(allowed, values, g, q):
     """Of the labels allowed for missing values, the one of least cost, and its cost."""
+    # Missing values are a segment of their own: their label does not depend on the cuts.
     least, label = np.inf, 0
     for a in range(len(allowed)):
         if allowed[a]:
@@ -239,6 +241,7 @@ def derivatives(hist, prefix, offsets, n_bins, stumps, values, out):
         j, k = base + stumps[a, 1], base + stumps[a, 2]
         lost, end = base + n, base + n
         one, two, three, miss = stumps[a, 3], stumps[a, 4], stumps[a, 5], stumps[a, 6]
+        # Each segment adds rho Q - H G; missing values are in no prefix, and come from their own cell of the histogram.
         total = values[one, 1] * prefix[j, 1] - values[one, 0] * prefix[j, 0]
         total += values[two, 1] * (prefix[k, 1] - prefix[j, 1]) - values[two, 0] * (prefix[k, 0] - prefix[j, 0])
         total += values[three, 1] * (prefix[end, 1] - prefix[k, 1]) - values[three, 0] * (prefix[end, 0] - prefix[k, 0])
@@ -250,6 +253,7 @@ def derivatives(hist, prefix, offsets, n_bins, stumps, values, out):
 @njit(cache=True, nogil=True)
 def label_sums(hist, base, n, stump, n_labels):
     """Sums of w1 over positives and negatives, and of w2, over the rows with each label of a stump."""
+    # By cells, not by rows: the histogram already holds the sums of the rows of each cell.
     sums = np.zeros((n_labels, 3))
     for k in range(n + 1):
         if k == n:  # missing values
@@ -276,6 +280,7 @@ def _step_terms(sums, values, b, p, beta, z, gradient, hessian):
     """
     gradient[:] = 0.0
     hessian[:, :] = 0.0
+    # The penalty beta sum_j alpha_j is linear in the step eta, and has no other derivative.
     gradient[0] = beta
     total = beta * z[0]
     a = np.empty(3)
@@ -312,6 +317,7 @@ def _solve(H, g, free):
             A[:, i] = 0.0
             A[i, i] = 1.0
         A[i, i] += 1e-14 * size + 1e-300  # directions in which nothing changes stay at 0
+    # Without pivoting, which a positive definite matrix does not need.
     for i in range(3):
         for j in range(i + 1, 3):
             ratio = A[j, i] / A[i, i]
@@ -337,10 +343,12 @@ def _minimise_step(sums, values, b, p, beta, z, free):
         for i in range(3):
             decrement -= g[i] * d[i]
             longest = max(longest, abs(d[i]))
+        # At the minimum, and where rounding has spoilt the direction; written so that it ends for NaN as well.
         if not decrement > 0.0:
             break
         length = min(1.0, 5.0 / longest)  # the quadratic model fails far from here
         moved = False
+        # Armijo's rule: halve the step until the decrease is a fair share of what the slope promises.
         for _ in range(60):
             trial = z + length * d
             new = _step_terms(sums, values, b, p, beta, trial, g, H)
@@ -398,6 +406,7 @@ def intercept_terms(growth, s, kb, unit, n_pos, b, shift, terms):
         scale = unit * s[i]
         # kb / b is k: the objective has k Phi(v), the weight w2 has k b Phi'(v).
         total += scale * (math.log1p(e1) + kb[i] / b * math.log1p(e2))
+        # Derivatives by u and v, and second derivatives; u = r - y h changes with both scores, v = -b r with r alone.
         w1, w2 = scale * p1, scale * kb[i] * p2
         c1, c2 = w1 * (1.0 - p1), w2 * (1.0 - p2)
         gradient[0] -= y * w1
@@ -412,6 +421,7 @@ def intercept_terms(growth, s, kb, unit, n_pos, b, shift, terms):
 @njit(cache=True, nogil=True)
 def grow_exponential(row, w, first, second):
     """Multiply the weights of rows by the factors of their cells: the exponential loss needs no more."""
+    # The factors e^(change of u), e^(change of v) were computed once per cell: no exponential per row.
     for i in range(np.uint64(len(row))):
         c = row[i]
         w[i, 0] *= first[c]
@@ -438,12 +448,13 @@ def grow_logistic(row, w, first, second, growth, s, kb, unit):
 @njit(cache=True, nogil=True)
 def add_tables(codes, offsets, h_table, r_table, h, r, start, stop):
     """Add to the scores of rows start <= i < stop, which h and r hold, their cells' values of every feature."""
+    # Feature by feature: the codes are read in memory order, and the small tables of one feature stay in the cache.
     for f in range(codes.shape[0]):
         row = codes[f]
         h_cells = h_table[offsets[f] : offsets[f + 1]]
         r_cells = r_table[offsets[f] : offsets[f + 1]]
         for i in range(start, stop):
-            c = row[i]
+            c = row[i]  # missing values have a code, and so a cell, of their own
             h[i - start] += h_cells[c]
             r[i - start] += r_cells[c]
 
@@ -456,22 +467,24 @@ def tree_histograms(codes, node, stats, hist, offsets, first, last):
     """
     m = codes.shape[1]
     hist[:, offsets[first] : offsets[last]] = 0.0
+    # All nodes in one pass over the rows, in blocks: the statistics of a block stay in the cache for all features.
     for block in range(0, m, _BLOCK):
         end = min(block + _BLOCK, m)
         for f in range(first, last):
             row, base = codes[f], offsets[f]
             for i in range(block, end):
                 cells = hist[node[i], base + row[i]]
-                for a in range(5):
+                for a in range(5):  # side by side in memory, so that a row touches one line of the cache
                     cells[a] += stats[i, a]
 
 
 @njit(cache=True, nogil=True)
 def leaf_gain(t, ridge):
     """Half g' (H + ridge)^-1 g of the sums t = (g_h, g_r, H_hh, H_hr, H_rr): what a leaf of its own is worth."""
+    # The 2 x 2 inverse written out: the best leaf (dh, dr) is minus this inverse times g, and lowers F by half g' of it.
     a, b, c = t[2] + ridge, t[3], t[4] + ridge
     determinant = a * c - b * b
-    if not determinant > 1e-300:
+    if not determinant > 1e-300:  # no curvature in some direction, or NaN: such a leaf promises nothing
         return 0.0
     return 0.5 * (c * t[0] * t[0] - 2.0 * b * t[0] * t[1] + a * t[1] * t[1]) / determinant
 
@@ -494,7 +507,7 @@ def tree_scan(hist, layout, ridge, least, found, where, first, last):
             for k in range(n):
                 for a in range(5):
                     total[a] += hist[v, base + k, a]
-            whole = leaf_gain(total, ridge)
+            whole = leaf_gain(total, ridge)  # a split must gain more than the unsplit node as one leaf
             found[v, f] = 0.0
             for side in range(2 if has_missing[f] else 1):  # missing values on the right, then on the left
                 for a in range(5):
@@ -503,6 +516,7 @@ def tree_scan(hist, layout, ridge, least, found, where, first, last):
                     for a in range(5):
                         left[a] += hist[v, base + k, a]
                         right[a] = total[a] - left[a]
+                    # Curvature stands for the number of rows: a side with too little of it would fit noise.
                     if left[2] < least or right[2] < least:
                         continue
                     gain = leaf_gain(left, ridge) + leaf_gain(right, ridge) - whole
@@ -518,9 +532,11 @@ def descend(codes, node, feature, left_bins, missing_left, n_bins, start, stop):
 
     A node that does not split comes with a number of left bins beyond every code and `missing_left`: all rows go left.
     """
+    # In place, one read and one write per row; the rows are not sorted by node, so threads may share them out at will.
     for i in range(start, stop):
         v = node[i]
         f = feature[v]
         c = codes[f, i]
+        # The code after the last bin means a missing value, which goes where the split has learned to send it.
         goes_left = missing_left[v] if c == n_bins[f] else c < left_bins[v]
         node[i] = 2 * v if goes_left else 2 * v + 1
