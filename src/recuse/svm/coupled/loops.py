@@ -40,6 +40,7 @@ def own_class_ends(start, stop, caps, point, F):
     """Lowest F among the alphas of a class that may grow, where it is, and the highest among those that may shrink."""
     alpha, cap = point.alpha, caps.alpha
     low, high, i = np.inf, -np.inf, -1
+    # At the optimum no alpha that may grow has a lower F than one that may shrink: high - low is the violation.
     for t in range(start, stop):
         if alpha[t] < cap[t] and F[t] < low:
             low = F[t]
@@ -62,6 +63,7 @@ def margin_ends(caps, point, m):
     high, low, i, kind = -np.inf, np.inf, -1, 1.0
     for t in range(m.shape[0]):
         v = m[t]
+        # A case is looked at four times: its gamma and its mu may each rise or fall, unless at a bound.
         if gamma[t] < cap_gamma[t] and -v > high:
             high = -v
             i = t
@@ -85,6 +87,7 @@ def own_class_partner(K, diag, i, start, stop, point, F):
     best, j = -1.0, -1
     for t in range(start, stop):
         d = F[t] - F[i]
+        # The sum of the alphas is fixed: as alpha_i grows the partner shrinks, so it must be above 0.
         if d > 0.0 and alpha[t] > 0.0:
             gain = d * d / max(diag[i] + diag[t] - 2.0 * Ki[t], _FLOOR)
             if gain > best:
@@ -110,6 +113,7 @@ def margin_partner(K, diag, i, kind_i, n_pos, caps, point, m):
                 best = gain
                 j = t
                 kind_j = 1.0
+        # For a mu, v has the other sign, and so has its coefficient in w+ - w-.
         d = v_i - m[t]
         if d > 0.0 and mu[t] < cap_mu[t]:
             gain = d * d / max(diag[i] + diag[t] + 2.0 * sign * Ki[t], _FLOOR)
@@ -126,6 +130,7 @@ def step_margin_pair(i, kind_i, j, kind_j, step, caps, point):
 
     Bounds are assigned, not added up, so that the sets of the optimality conditions are told apart by equality.
     """
+    # A gamma that rises ends at its cap, a mu at 0; for the partner, which falls, it is the other way round.
     room_i = caps.gamma[i] - point.gamma[i] if kind_i > 0 else point.mu[i]
     room_j = point.gamma[j] if kind_j > 0 else caps.mu[j] - point.mu[j]
     step = min(step, room_i, room_j)
@@ -187,6 +192,7 @@ def coupled_smo(K, n_pos, caps, point, F, m, tol, max_iter):
             y_i = 1.0 if i < n_pos else -1.0
             y_j = 1.0 if j < n_pos else -1.0
             curvature = diag[i] + diag[j] - 2.0 * y_i * y_j * kind_i * kind_j * K[i, j]
+            # The minimum of the parabola along the pair; twice the curvature, as above.
             step = (high_m - v_j) / (2.0 * max(curvature, _FLOOR))
             step = step_margin_pair(i, kind_i, j, kind_j, step, caps, point)
             c_i = y_i * kind_i * step
@@ -248,6 +254,7 @@ def violations(n_pos, caps, point, F, m, moves):
     low_n, high_n, _ = own_class_ends(n_pos, n, caps, point, F)
     high, low, _, _ = margin_ends(caps, point, m)
     for t in range(n):
+        # Against the opposite end of its group: the best partner that a move could have.
         upper = high_p if t < n_pos else high_n
         lower = low_p if t < n_pos else low_n
         up_alpha[t] = upper - F[t] if alpha[t] < cap_alpha[t] else -np.inf

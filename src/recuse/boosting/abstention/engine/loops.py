@@ -481,7 +481,7 @@ def tree_histograms(codes, node, stats, hist, offsets, first, last):
 @njit(cache=True, nogil=True)
 def leaf_gain(t, ridge):
     """Half g' (H + ridge)^-1 g of the sums t = (g_h, g_r, H_hh, H_hr, H_rr): what a leaf of its own is worth."""
-    # The 2 x 2 inverse written out: the best leaf (dh, dr) is minus this inverse times g, and lowers F by half g' of it.
+    # The 2 x 2 inverse written out. The best leaf (dh, dr) is minus the inverse times g; this is what it lowers F by.
     a, b, c = t[2] + ridge, t[3], t[4] + ridge
     determinant = a * c - b * b
     if not determinant > 1e-300:  # no curvature in some direction, or NaN: such a leaf promises nothing
