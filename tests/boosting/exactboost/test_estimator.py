@@ -171,7 +171,7 @@ def test_thresholds_are_those_of_least_cost_on_the_mean_of_the_runs_that_did_not
     weight = np.random.default_rng(0).uniform(1, 3, len(y))
     costs = Costs(fp=1, fn=2, reject_negative=0.2, reject_positive=0.4)
     model = make(metric, costs=costs, n_estimators=12).fit(X, y, sample_weight=weight)
-    problem = model._prepare(X, y, weight, None)
+    problem = model._prepare(X, y, weight, None).problem
     scores = [[] for _ in y]
     for _, out, score in boost_runs(problem, model._settings(), model._seed, range(12)):
         for i, s in zip(out, score, strict=True):
