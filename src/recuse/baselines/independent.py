@@ -170,4 +170,4 @@ class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
 
     def _columns(self, X: Any, cases: Indices) -> Any:
         """What one machine is given: of a kernel matrix, the columns of its own cases."""
-        return X[:, cases] if self._kernel.name == "precomputed" else X
+        return X[:, cases] if self._kernel.form.given_as_matrix else X

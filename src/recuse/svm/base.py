@@ -23,7 +23,7 @@ from ..labels import LabelSpace, to_python
 from ..parameters import check_choice, check_number, check_positive, check_share, check_weights, is_number
 from ..validation import check_training_data, store_columns, validate_data
 from .coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
-from .kernels import KERNELS, Kernel, centred, dense
+from .kernels import KERNELS, Kernel, centred, dense, form_of
 
 # How X is validated.
 INPUT_FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "accept_large_sparse": False}
@@ -78,7 +78,7 @@ def read_training_set(
         raise ValueError(
             "sample_weight leaves one class only: a classifier needs cases of two classes with weights above 0."
         )
-    if machine.kernel == "precomputed":
+    if form_of(machine.kernel).given_as_matrix:
         _check_kernel_matrix(X)
     used = np.flatnonzero(weights)
     if second_class_first:
@@ -111,7 +111,7 @@ def check_kernel_parameters(machine: Any) -> None:
 
 def cases_at(X: Any, rows: Indices, kernel: Any) -> Any:
     """The cases at these positions; of a kernel matrix, rows and columns."""
-    return X[rows][:, rows] if isinstance(kernel, str) and kernel == "precomputed" else X[rows]
+    return X[rows][:, rows] if form_of(kernel).given_as_matrix else X[rows]
 
 
 def _case_weights(sample_weight: Any, class_weight: Any, codes: Indices, classes: NDArray[Any]) -> Floats:
@@ -141,7 +141,7 @@ def _settle_kernel(machine: Any, X: Any, weights: Floats) -> Kernel:
     if gamma == "auto":
         gamma = 1.0 / X.shape[1]
     elif gamma == "scale":
-        spread = _variance(X, weights) if machine.kernel in ("rbf", "poly", "sigmoid") else 1.0
+        spread = _variance(X, weights) if form_of(machine.kernel).uses_gamma else 1.0
         gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
     return Kernel(machine.kernel, float(gamma), float(machine.degree), float(machine.coef0))
 
@@ -179,7 +179,8 @@ def _check_kernel_matrix(K: Any) -> None:
 def _kernel_tags(tags: Any, kernel: Any) -> Any:
     """scikit-learn's tags of a machine with this kernel."""
     tags.input_tags.sparse = True
-    tags.input_tags.pairwise = kernel == "precomputed"
+    # Tags are read before `fit` refuses an unknown name.
+    tags.input_tags.pairwise = isinstance(kernel, str) and kernel in KERNELS and KERNELS[kernel].given_as_matrix
     return tags
 
 
@@ -223,8 +224,8 @@ class KernelMachineMixin(RejectOptionMixin):
         self.support_ = training.used[support]
         self.dual_coef_ = beta[support]
         self.intercept_ = float(intercept)
-        self.support_vectors_ = training.cases[support] if self.kernel != "precomputed" else np.empty((0, 0))
-        if self.kernel == "linear":
+        self.support_vectors_ = training.cases[support] if not self._kernel.form.given_as_matrix else np.empty((0, 0))
+        if self._kernel.form.linear:
             # Where the coefficients sum to 0 a shift changes nothing but the digits lost far from the origin.
             cases = centred(self.support_vectors_) if balanced and len(support) else self.support_vectors_
             self.coef_ = np.asarray(cases.T @ self.dual_coef_).ravel()
@@ -233,10 +234,10 @@ class KernelMachineMixin(RejectOptionMixin):
 
     def _score(self, X: Any) -> Floats:
         """The score f of each case."""
-        name = self._kernel.name  # as fitted
-        if name == "linear":
+        form = self._kernel.form  # as fitted
+        if form.linear:
             expansion = np.asarray(X @ self.coef_).ravel()
-        elif name == "precomputed":
+        elif form.given_as_matrix:
             expansion = np.asarray(X[:, self.support_] @ self.dual_coef_).ravel()
         else:
             expansion = self._kernel.expansion(X, self.support_vectors_, self.dual_coef_)
@@ -312,7 +313,7 @@ class ClassRegionsMixin(RejectOptionMixin):
         self.rho_positive_, self.rho_negative_ = float(rho[own]), float(rho[1 - own])
         self.support_ = training.used[support]
         self._support_codes = training.codes[support]
-        if self.kernel == "precomputed":
+        if self._kernel.form.given_as_matrix:
             self.support_vectors_ = np.empty((0, 0))
             self._support_diagonal = self._kernel.diagonal(training.cases)[support]
         else:
@@ -336,7 +337,7 @@ class ClassRegionsMixin(RejectOptionMixin):
 
     def _closeness(self, X: Any) -> Floats:
         """How close cases are to the support vectors: the closer, the greater."""
-        if self._kernel.name == "precomputed":
+        if self._kernel.form.given_as_matrix:
             return 2.0 * dense(X[:, self.support_]) - self._support_diagonal
         return self._kernel.closeness(X, self.support_vectors_)
 

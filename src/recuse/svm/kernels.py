@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from scipy import sparse
 
 from ..arrays import Floats
 
-KERNELS = ("linear", "rbf", "poly", "sigmoid", "precomputed")
 Matrix = NDArray[Any]
 _TILE = (256, 512)  # a megabyte: stays in the processor's cache
 
@@ -38,87 +37,246 @@ class Kernel:
     degree: float = 3
     coef0: float = 0.0
 
+    @property
+    def form(self) -> KernelForm:
+        """What the kernel computes."""
+        return form_of(self.name)
+
     def __call__(self, X: Any, Z: Any) -> Matrix:
         """Matrix of kernel values between the rows of X and those of Z."""
-        if callable(self.name):
-            values = np.asarray(self.name(X, Z), dtype=np.float64)
-            if values.shape != (X.shape[0], Z.shape[0]):
-                expected = (X.shape[0], Z.shape[0])
-                raise ValueError(f"kernel must return a matrix of shape {expected} here; got shape {values.shape}.")
-            return values
-        if self.name == "precomputed":
-            return dense(X)
-        return self.finish(inner(X, Z), squared_norms(X), squared_norms(Z))
+        return self.form.matrix(self, X, Z)
 
     def finish(self, products: Matrix, left: Matrix, right: Matrix) -> Matrix:
         """Turn inner products into kernel values, in place; `left` and `right` are squared norms (rbf only)."""
-        if self.name == "rbf":
-            products *= 2.0
-            products -= left[:, None]
-            products -= right
-            np.minimum(products, 0.0, out=products)  # rounding may make a squared distance negative
-            products *= self.gamma
-            return np.exp(products, out=products)
-        if self.name in ("poly", "sigmoid"):
-            products *= self.gamma
-            products += self.coef0
-            if self.name == "sigmoid":
-                return np.tanh(products, out=products)
-            with np.errstate(invalid="ignore", over="ignore"):  # the solvers refuse what is not finite
-                return np.power(products, self.degree, out=products)
-        return products
+        return self.form.finish(self, products, left, right)
 
     def diagonal(self, X: Any) -> Floats:
         """Kernel of each case with itself."""
-        if callable(self.name):
-            return np.array([float(self(X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])])
-        if self.name == "precomputed":
-            return np.asarray(X.diagonal(), dtype=np.float64)
-        norms = squared_norms(X)
-        if self.name == "rbf":
-            return np.ones(X.shape[0])
-        return self.finish(norms.copy(), norms, norms)
+        return self.form.diagonal(self, X)
 
     def closeness(self, X: Any, Z: Any) -> Matrix:
-        """Minus the squared distance between rows of X and Z in the kernel's space, up to a constant per row of X.
-
-        For rbf in the space of the cases, where the order is the same and nothing vanishes far away.
-        """
-        if self.name == "rbf":
-            return 2.0 * inner(X, Z) - squared_norms(Z)
-        return 2.0 * self(X, Z) - self.diagonal(Z)
+        """Minus the squared distance between rows of X and Z in the kernel's space, up to a constant per row of X."""
+        return self.form.closeness(self, X, Z)
 
     def expansion(self, X: Any, basis: Any, coef: Floats) -> Floats:
         """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time.
 
-        `coef` may have several columns, one for each expansion. Distances are taken from the middle of the basis, so
-        that cases far from the origin lose no digits.
+        `coef` may have several columns, one for each expansion.
         """
-        if self.name == "precomputed":
-            return np.asarray(X @ coef, dtype=np.float64)
-        if self.name == "linear":
-            return np.asarray(X @ np.asarray(basis.T @ coef), dtype=np.float64)
+        return self.form.expansion(self, X, basis, coef)
+
+
+class KernelForm:
+    """What one kernel computes, given the `Kernel` that holds the parameters; as it stands, the linear kernel.
+
+    Attributes
+    ----------
+    given_as_matrix : bool
+        Whether X holds the kernel values themselves, a column per training case.
+    linear : bool
+        Whether the score has a weight per feature.
+    uses_gamma : bool
+        Whether the parameter gamma matters.
+    by_distance : bool
+        Whether only the distance of two cases matters, as for rbf, whose logarithm is then one product.
+    from_products : bool
+        Whether the values follow from inner products of the cases.
+    """
+
+    given_as_matrix: ClassVar[bool] = False
+    linear: ClassVar[bool] = False
+    uses_gamma: ClassVar[bool] = False
+    by_distance: ClassVar[bool] = False
+    from_products: ClassVar[bool] = True
+
+    def named(self, kernel: Kernel) -> str:
+        """The kernel in a message."""
+        return f"kernel={kernel.name!r}"
+
+    def matrix(self, kernel: Kernel, X: Any, Z: Any) -> Matrix:
+        """Kernel values between the rows of X and those of Z."""
+        return self.finish(kernel, inner(X, Z), squared_norms(X), squared_norms(Z))
+
+    def finish(self, kernel: Kernel, products: Matrix, left: Matrix, right: Matrix) -> Matrix:
+        """Kernel values from inner products, in place, and squared norms, where they matter."""
+        return products
+
+    def diagonal(self, kernel: Kernel, X: Any) -> Floats:
+        """Kernel of each case with itself."""
+        norms = squared_norms(X)
+        return self.finish(kernel, norms.copy(), norms, norms)
+
+    def closeness(self, kernel: Kernel, X: Any, Z: Any) -> Matrix:
+        """Minus the squared distance in the kernel's space, up to a constant per row of X."""
+        return 2.0 * self.matrix(kernel, X, Z) - self.diagonal(kernel, Z)
+
+    def centred(self, X: Any) -> Any:
+        """The cases, shifted if that changes no kernel value and saves digits."""
+        return self.shifted(X, self.centre(X))
+
+    def centre(self, X: Any) -> Floats | None:
+        """The point that cases are shifted by; None where a shift would change the kernel."""
+        return None
+
+    def shifted(self, X: Any, centre: Floats | None) -> Any:
+        """The cases minus a centre, if there is one."""
+        return X if centre is None else shifted(X, centre)
+
+    def factors(self, kernel: Kernel, X: Matrix) -> tuple[Matrix, Matrix]:
+        """Two matrices whose product `finish_product` turns into kernel values."""
+        return X, X
+
+    def finish_product(self, kernel: Kernel, values: Matrix) -> Matrix:
+        """Kernel values from a product of factors, in place."""
+        return self.finish(kernel, values, values, values)
+
+    def expansion(self, kernel: Kernel, X: Any, basis: Any, coef: Floats) -> Floats:
+        """``sum_j coef_j k(x, basis_j)`` for each row x of X."""
         out = np.zeros((X.shape[0], *coef.shape[1:]))
         if not basis.shape[0]:
             return out
-        rbf = self.name == "rbf"
-        centre = middle(basis) if rbf else np.zeros(0)
-        if callable(self.name) or sparse.issparse(X) or sparse.issparse(basis):
-            nearer = shifted(basis, centre) if rbf else basis
+        # Distances are taken from the middle of the basis, so that cases far from the origin lose no digits.
+        centre = self.centre(basis)
+        basis = self.shifted(basis, centre)
+        if not self.from_products or sparse.issparse(X) or sparse.issparse(basis):
             for rows in stretches(X.shape[0], basis.shape[0]):
-                out[rows] = self(shifted(X[rows], centre) if rbf else X[rows], nearer) @ coef
+                out[rows] = self.matrix(kernel, self.shifted(X[rows], centre), basis) @ coef
             return out
-        right = log_factors(basis - centre, self.gamma)[1] if rbf else basis
+        right = self.factors(kernel, basis)[1]
         for rows in stretches(X.shape[0], 1, _TILE[0]):
-            left = log_factors(X[rows] - centre, self.gamma)[0] if rbf else X[rows]
+            left = self.factors(kernel, self.shifted(X[rows], centre))[0]
             for columns in stretches(basis.shape[0], 1, _TILE[1]):
-                values = left @ right[columns].T
-                if rbf:
-                    np.exp(np.minimum(values, 0.0, out=values), out=values)
-                else:
-                    values = self.finish(values, values, values)
+                values = self.finish_product(kernel, left @ right[columns].T)
                 out[rows] += values @ coef[columns]
         return out
+
+
+class Linear(KernelForm):
+    """``x'z``."""
+
+    linear: ClassVar[bool] = True
+
+    def expansion(self, kernel: Kernel, X: Any, basis: Any, coef: Floats) -> Floats:
+        """One product with the weights of the features."""
+        return np.asarray(X @ np.asarray(basis.T @ coef), dtype=np.float64)
+
+
+class Rbf(KernelForm):
+    """``exp(-gamma |x - z|^2)``."""
+
+    uses_gamma: ClassVar[bool] = True
+    by_distance: ClassVar[bool] = True
+
+    def finish(self, kernel: Kernel, products: Matrix, left: Matrix, right: Matrix) -> Matrix:
+        """``|x - z|^2`` from the inner product and the two squared norms."""
+        products *= 2.0
+        products -= left[:, None]
+        products -= right
+        np.minimum(products, 0.0, out=products)  # rounding may make a squared distance negative
+        products *= kernel.gamma
+        return np.exp(products, out=products)
+
+    def diagonal(self, kernel: Kernel, X: Any) -> Floats:
+        """1 everywhere."""
+        return np.ones(X.shape[0])
+
+    def closeness(self, kernel: Kernel, X: Any, Z: Any) -> Matrix:
+        """In the space of the cases, where the order is the same and nothing vanishes far away."""
+        return 2.0 * inner(X, Z) - squared_norms(Z)
+
+    def centre(self, X: Any) -> Floats:
+        """Their middle: distances are the same."""
+        return middle(X)
+
+    def factors(self, kernel: Kernel, X: Matrix) -> tuple[Matrix, Matrix]:
+        """Factors of the logarithm."""
+        return log_factors(X, kernel.gamma)
+
+    def finish_product(self, kernel: Kernel, values: Matrix) -> Matrix:
+        """The exponential of what is not above 0 but for rounding."""
+        return np.exp(np.minimum(values, 0.0, out=values), out=values)
+
+
+class Poly(KernelForm):
+    """``(gamma x'z + coef0)^degree``."""
+
+    uses_gamma: ClassVar[bool] = True
+
+    def finish(self, kernel: Kernel, products: Matrix, left: Matrix, right: Matrix) -> Matrix:
+        """The power."""
+        products *= kernel.gamma
+        products += kernel.coef0
+        with np.errstate(invalid="ignore", over="ignore"):  # the solvers refuse what is not finite
+            return np.power(products, kernel.degree, out=products)
+
+
+class Sigmoid(KernelForm):
+    """``tanh(gamma x'z + coef0)``."""
+
+    uses_gamma: ClassVar[bool] = True
+
+    def finish(self, kernel: Kernel, products: Matrix, left: Matrix, right: Matrix) -> Matrix:
+        """The hyperbolic tangent."""
+        products *= kernel.gamma
+        products += kernel.coef0
+        return np.tanh(products, out=products)
+
+
+class Precomputed(KernelForm):
+    """X holds the kernel values."""
+
+    given_as_matrix: ClassVar[bool] = True
+    from_products: ClassVar[bool] = False
+
+    def matrix(self, kernel: Kernel, X: Any, Z: Any) -> Matrix:
+        """The values as given."""
+        return dense(X)
+
+    def diagonal(self, kernel: Kernel, X: Any) -> Floats:
+        """The diagonal as given."""
+        return np.asarray(X.diagonal(), dtype=np.float64)
+
+    def expansion(self, kernel: Kernel, X: Any, basis: Any, coef: Floats) -> Floats:
+        """One product with the coefficients."""
+        return np.asarray(X @ coef, dtype=np.float64)
+
+
+class UserFunction(KernelForm):
+    """A function of the user: two matrices in, the matrix of kernel values out."""
+
+    from_products: ClassVar[bool] = False
+
+    def named(self, kernel: Kernel) -> str:
+        """The kernel in a message."""
+        return "the kernel function"
+
+    def matrix(self, kernel: Kernel, X: Any, Z: Any) -> Matrix:
+        """What the function returns, checked."""
+        assert callable(kernel.name)
+        values = np.asarray(kernel.name(X, Z), dtype=np.float64)
+        if values.shape != (X.shape[0], Z.shape[0]):
+            expected = (X.shape[0], Z.shape[0])
+            raise ValueError(f"kernel must return a matrix of shape {expected} here; got shape {values.shape}.")
+        return values
+
+    def diagonal(self, kernel: Kernel, X: Any) -> Floats:
+        """Case by case."""
+        return np.array([float(self.matrix(kernel, X[i : i + 1], X[i : i + 1])[0, 0]) for i in range(X.shape[0])])
+
+
+KERNELS: dict[str, KernelForm] = {
+    "linear": Linear(),
+    "rbf": Rbf(),
+    "poly": Poly(),
+    "sigmoid": Sigmoid(),
+    "precomputed": Precomputed(),
+}
+_USER_FUNCTION = UserFunction()
+
+
+def form_of(name: str | Callable[..., Any]) -> KernelForm:
+    """The kernel of a name, or of a function of the user."""
+    return KERNELS[name] if isinstance(name, str) else _USER_FUNCTION
 
 
 def log_factors(X: Matrix, gamma: float) -> tuple[Matrix, Matrix]:
@@ -132,7 +290,7 @@ def finite(values: Matrix, kernel: Kernel) -> Matrix:
     """The values, if all of them are finite."""
     if np.isfinite(values).all():
         return values
-    named = "the kernel function" if callable(kernel.name) else f"kernel={kernel.name!r}"
+    named = kernel.form.named(kernel)
     raise ValueError(
         f"{named} with gamma={kernel.gamma:g}, degree={kernel.degree:g}, coef0={kernel.coef0:g} gives values that are "
         "not finite. A fractional degree needs inner products above -coef0 / gamma; large values overflow "

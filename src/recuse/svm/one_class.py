@@ -227,6 +227,6 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
             warn_not_converged(stopped, "Raise max_iter or tol, lower C, or standardise the features.")
 
     def _scores(self, X: Any) -> Floats:
-        if self._kernel.name == "precomputed":
+        if self._kernel.form.given_as_matrix:
             return np.asarray(X[:, self.support_] @ self.dual_coef_.T)
         return self._kernel.expansion(X, self.support_vectors_, self.dual_coef_.T)

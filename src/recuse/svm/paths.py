@@ -56,7 +56,7 @@ class _Path:
         used = np.flatnonzero(flat.any(axis=0))
         coef = np.ascontiguousarray(flat[:, used].T)
         # All expansions in one sweep over the kernel values.
-        if self.kernel.name == "precomputed":
+        if self.kernel.form.given_as_matrix:
             f = np.asarray(X[:, used] @ coef)
         else:
             f = self.kernel.expansion(X, self.training_cases[used], coef)

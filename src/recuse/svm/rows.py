@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ..arrays import Floats, Indices
 from . import loops
-from .kernels import Kernel, centred, dense, finite, log_factors, squared_norms, stretches
+from .kernels import Kernel, dense, finite, log_factors, squared_norms, stretches
 
 WHOLE = 2048  # up to this many cases the matrix is held whole, and a solver takes it as one block
 FINEST_SINGLE_TOL = 1e-5  # tolerances below need kernel values in double precision
@@ -90,7 +90,7 @@ class VectorRows:
     """Kernel rows computed from the cases when they are needed, in `dtype`, kept within `budget` bytes."""
 
     def __init__(self, X: Any, kernel: Kernel, budget: int, dtype: Any = np.float32) -> None:
-        self.X = centred(X) if kernel.name == "rbf" else X
+        self.X = kernel.form.centred(X)
         self.kernel = kernel
         self.n = X.shape[0]
         self.dtype = np.dtype(dtype)
@@ -139,7 +139,7 @@ class VectorRows:
 
     def scores(self, beta: Floats) -> Floats:
         """``K @ beta`` in double precision; `beta` may have several columns."""
-        if self.kernel.name == "rbf" and not sparse.issparse(self.X):
+        if self.kernel.form.by_distance and not sparse.issparse(self.X):
             return finite(gaussian_scores(self.X, self.kernel.gamma, beta), self.kernel)
         support = nonzero_rows(beta)
         return self.product(np.arange(self.n), support, beta[support])
@@ -200,13 +200,13 @@ class VectorRows:
 
     def _prepare(self) -> None:
         """Store both factors of the product that gives the kernel (or, for rbf, its logarithm)."""
-        if sparse.issparse(self.X) or callable(self.kernel.name):
+        form = self.kernel.form
+        if sparse.issparse(self.X) or not form.from_products:
             X = self.X.astype(self.dtype) if sparse.issparse(self.X) else self.X
             self._left = X
-            self._right: Any = (X, squared_norms(X) if self.kernel.name == "rbf" else np.zeros(self.n))
-            return
-        if self.kernel.name == "rbf":
-            left, right = log_factors(self.X, self.kernel.gamma)
+            self._right: Any = (X, squared_norms(X) if form.by_distance else np.zeros(self.n))
+        elif form.by_distance:
+            left, right = form.factors(self.kernel, self.X)
             self._left, self._right = left.astype(self.dtype), right.astype(self.dtype)
         else:
             self._left = self._right = np.ascontiguousarray(self.X, dtype=self.dtype)
@@ -223,10 +223,10 @@ class VectorRows:
             out[:] = values
             return out
         out = np.matmul(self._left[rows], right.T, out=out)
-        return exp_in_place(out) if self.kernel.name == "rbf" else self.kernel.finish(out, out, out)
+        return exp_in_place(out) if self.kernel.form.by_distance else self.kernel.finish(out, out, out)
 
     def _general_values(self, rows: Indices, right: Any, norms: NDArray[Any]) -> NDArray[Any]:
-        if callable(self.kernel.name):
+        if not self.kernel.form.from_products:
             return self.kernel(self._left[rows], right).astype(self.dtype)
         products = dense(self._left[rows] @ right.T)
         return self.kernel.finish(products, self._right[1][rows], norms)
@@ -237,7 +237,7 @@ def kernel_source(
 ) -> MatrixRows | VectorRows:
     """Choose how kernel rows are obtained: up to `whole` cases all at once and in double precision, else on demand."""
     n = X.shape[0]
-    if kernel.name == "precomputed":
+    if kernel.form.given_as_matrix:
         return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
     if n <= whole:
         return MatrixRows(finite(_whole_matrix(X, kernel), kernel))
@@ -250,9 +250,9 @@ def kernel_source(
 
 def _whole_matrix(X: Any, kernel: Kernel) -> Floats:
     """The kernel matrix of the cases, a few rows at a time."""
-    if callable(kernel.name):
+    if not kernel.form.from_products:  # a function of the user is called once
         return np.ascontiguousarray(kernel(X, X))
-    X = centred(X) if kernel.name == "rbf" else X
+    X = kernel.form.centred(X)
     K = np.empty((X.shape[0], X.shape[0]))
     for rows in stretches(len(K), len(K), 2**17):  # small enough to stay in the processor's cache
         K[rows] = kernel(X[rows], X)

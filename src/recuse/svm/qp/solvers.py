@@ -66,7 +66,7 @@ def solver_for(
 def _few_features(X: Any, kernel: Kernel) -> bool:
     """Whether the kernel is linear and the cases are many more than the features."""
     n, d = X.shape
-    return kernel.name == "linear" and n >= _MANY and d <= min(_NARROW, n // 4)
+    return kernel.form.linear and n >= _MANY and d <= min(_NARROW, n // 4)
 
 
 def _in_features(problem: KinkedQP, *, X: Any, tol: float, max_iter: int, **_: Any) -> Solution:
