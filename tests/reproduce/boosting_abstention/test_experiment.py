@@ -11,12 +11,12 @@ from recuse.reproduce.__main__ import main
 from recuse.reproduce.boosting_abstention import experiment
 from recuse.reproduce.boosting_abstention.experiment import page
 from recuse.reproduce.boosting_abstention.outcomes import (
-    CHOW,
     DEFAULT,
     DHL,
     EXACT,
     PRINTED,
     SEARCHED,
+    STUMPS,
     TRAINED_ON_60,
     TSB_FIXED,
     Outcome,
@@ -30,7 +30,7 @@ def test_quick_run(data_folder, tmp_path, capsys):
     main(["boosting-abstention", "--quick", "--out", str(tmp_path / "out")])
     results = json.loads((tmp_path / "out" / "reproduce_boosting_abstention_quick.json").read_text())
     losses = {row["method"]: row["loss"] for row in results["losses"]}
-    assert {DEFAULT, CHOW, PRINTED, SEARCHED, "TSB, T tuned", "logistic regression + Chow"} <= set(losses)
+    assert {DEFAULT, STUMPS, PRINTED, SEARCHED, "TSB, T tuned", "logistic regression + Chow"} <= set(losses)
     assert all(0 <= loss <= 1 for loss in losses.values())
     said = capsys.readouterr().out
     assert "reproduced" in said
@@ -51,7 +51,7 @@ def test_printed_step_is_chosen_by_validation():
     rows = []
     for split in (0, 1):
         about = {"data": "haberman", "split": split, "c": 0.2}
-        names = (DEFAULT, CHOW, "TSB, T tuned", TSB_FIXED, EXACT, "logistic regression + Chow")
+        names = (DEFAULT, STUMPS, "TSB, T tuned", TSB_FIXED, EXACT, "logistic regression + Chow")
         rows += [Outcome(**about, method=name, loss=0.1, chosen="chow") for name in names]
         rows += [search(split, 0.08, 0.3, 0.05), search(split, 0.48, 0.2, 0.15)]
         rows.append(Outcome(**about, method=PRINTED, loss=0.125, gamma=0.48, beta=0.0))
@@ -122,9 +122,9 @@ def test_the_synthetic_gain_is_shown_for_all_draws():
         Outcome("d", split, c, method, loss)
         for split, ours in ((0, 0.12), (1, 0.15))
         for c in (0.1, 0.2)
-        for method, loss in ((DEFAULT, ours), (CHOW, 0.2))
+        for method, loss in ((DEFAULT, ours), (STUMPS, 0.2))
     ]
-    assert f"default 0.1350, {CHOW} 0.2000: 32% lower, by draw 25% to 40%" in _synthetic_gain(synthetic)
+    assert f"default 0.1350, {STUMPS} 0.2000: 32% lower, by draw 25% to 40%" in _synthetic_gain(synthetic)
 
 
 def test_the_committed_page_is_that_of_the_committed_results():

@@ -11,9 +11,9 @@ from ..means import Table, Tally, tabulate
 
 DEFAULT = "default"
 # What the default chooses from, by the name the estimator gives it.
-CHOW = "boosted stumps + Chow"
+STUMPS = "boosted stumps + Chow"
 CANDIDATES = {
-    "chow": CHOW,
+    "chow": STUMPS,
     "decoupled": "BA decoupled, tuned threshold",
     "decoupled+start": "BA decoupled, started from boosted stumps + Chow",
 }
