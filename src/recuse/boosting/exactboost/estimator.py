@@ -338,7 +338,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         """Whether thresholds are chosen by their cost, on cases that a run has not seen."""
         return self._objective.rejects or self.costs is not None
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any) -> _Given:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any = None) -> _Given:
         """Check the cases, settle labels and prices, code the features, positives first; nothing is stored."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
