@@ -25,6 +25,7 @@ from recuse.baselines import (
     RankBoostClassifier,
     TwoStepBoostingClassifier,
 )
+from recuse.folds import TimeFolds
 from recuse.metrics import get_scorer
 
 X, y = make_classification(
@@ -75,6 +76,7 @@ EXAMPLES = {
     "threshold_reject.novelty": ThresholdRejectClassifier(
         LogisticRegression(), novelty=IsolationForest(n_estimators=3, random_state=0)
     ),
+    "threshold_reject.over_time": ThresholdRejectClassifier(LogisticRegression(), rule="tuned", cv=TimeFolds(3)),
     "threshold_reject.symmetric": ThresholdRejectClassifier(LogisticRegression(), rule="symmetric"),
     "threshold_reject.tuned": ThresholdRejectClassifier(
         ExactBoostClassifier(metric="auc", **_RUNS), rule="tuned", cv=3
@@ -109,6 +111,7 @@ KEPT = [
     "abstention_boosting.trees",
     "exactboost.auc",
     "threshold_reject.guarantee",
+    "threshold_reject.over_time",
     "threshold_reject.three_classes",
     "in_a_search.selective_accuracy",
     "in_a_search.precision_at_k",
