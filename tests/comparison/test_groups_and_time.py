@@ -40,14 +40,18 @@ def shown_cost(result, name):
 
 @pytest.mark.filterwarnings("ignore:.*looks like")
 def test_visits_of_known_patients_look_far_too_cheap_and_groups_show_the_cost_on_new_ones():
-    table, new = patients(80, seed=0), patients(2000, seed=1)
     options = {"positive": "yes", "costs": COSTS, "methods": ["boosting-chow"], "cv": 5}
-    without = recuse.compare(table.drop(columns="who"), "ill", **options)
-    grouped = recuse.compare(table, "ill", groups="who", **options)
-    model = grouped.model()
-    truth = expected_cost(new["ill"], recuse.decide(model, new, reasons=False), costs=COSTS, pos_label="yes")
-    assert shown_cost(without, "boosting-chow") < 0.6 * truth
-    assert shown_cost(grouped, "boosting-chow") == pytest.approx(truth, rel=0.25)
+    costs = []
+    for seed in (0, 2):  # 80 patients are few: the mean of two tables is steadier
+        table, new = patients(80, seed), patients(2000, seed + 1)
+        without = recuse.compare(table.drop(columns="who"), "ill", **options)
+        grouped = recuse.compare(table, "ill", groups="who", **options)
+        decisions = recuse.decide(grouped.model(), new, reasons=False)
+        truth = expected_cost(new["ill"], decisions, costs=COSTS, pos_label="yes")
+        costs.append([shown_cost(without, "boosting-chow"), shown_cost(grouped, "boosting-chow"), truth])
+    shown_without, shown_grouped, truth = np.mean(costs, axis=0)
+    assert shown_without < 0.5 * truth
+    assert shown_grouped == pytest.approx(truth, abs=0.25)  # under three standard errors
     assert len(np.unique(grouped.cases.groups)) == 80
     assert "who" not in grouped.cases.features
     assert "never on both sides" in grouped.how_folds_were_made
