@@ -12,10 +12,8 @@ from sklearn.pipeline import Pipeline
 
 import recuse
 from recuse import ThresholdRejectClassifier
-from recuse.comparison import METHODS, Method, Verdict, compare, cross_validation, fit_method, methods, write_run
-from recuse.comparison.leaderboard import Interval, Row
+from recuse.comparison import METHODS, Method, compare, cross_validation, fit_method, methods, write_run
 from recuse.comparison.methods import Plan
-from recuse.comparison.printing import verdict_sentence
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
 from recuse.report.operating_points import WAYS
 from tests.comparison.conftest import COSTS
@@ -23,7 +21,7 @@ from tests.comparison.conftest import COSTS
 
 def test_rows_are_what_the_metrics_say(comparison, table):
     rows = {row.name: row for row in comparison.rows}
-    assert set(rows) == {"logistic-plain", "logistic-chow", "logistic-tuned", "send-all"}
+    assert set(rows) == {"logistic-plain", "logistic-chow", "logistic-tuned", "send-all", "always-no", "always-yes"}
     y = table["default"].to_numpy()
     for name in ("logistic-plain", "logistic-chow", "logistic-tuned"):
         answers = comparison.decisions(name)["decision"].to_numpy()
@@ -226,14 +224,6 @@ def test_names_lead_to_methods_and_methods_to_public_estimators():
         estimator = method.build(methods.Task(COSTS, "bad", 0, 100)).estimator
         classifier = estimator[-1] if isinstance(estimator, Pipeline) else estimator
         assert type(classifier).__name__ in recuse.__all__
-
-
-@pytest.mark.parametrize(("low", "high", "pays"), [(0.01, 0.3, "yes"), (-0.2, 0.0, "no"), (-0.1, 0.2, "unclear")])
-def test_verdict(low, high, pays):
-    verdict = Verdict(Row("a", "A"), Row("b", "B", reference=True), Interval((low + high) / 2, low, high))
-    assert verdict.pays == pays
-    assert "A saves" in verdict_sentence(verdict)
-    assert verdict_sentence(None).startswith("Nothing to compare with")
 
 
 def test_large_tables_leave_slow_methods_out():

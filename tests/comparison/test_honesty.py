@@ -9,9 +9,9 @@ import pytest
 from recuse import Costs
 from recuse.comparison import METHODS
 from recuse.comparison.folds import run_fold
-from recuse.comparison.leaderboard import Row, bootstrap_mean, rank
+from recuse.comparison.leaderboard import Row, rank
 from recuse.comparison.methods import Task
-from recuse.comparison.result import Answers
+from recuse.comparison.payments import Payments
 from recuse.tables import check_cases
 from tests.comparison.conftest import COSTS, mixed_table
 
@@ -67,31 +67,38 @@ def test_the_probe_would_notice_a_leak(cases):
         assert np.abs(before.h[:20] - after.h[:20]).max() > 1e-3
 
 
+def price_columns(rng, shares, shape):
+    """Answers to negative cases: right, reviewed or a false alarm, with these shares."""
+    return rng.choice([0, 2, 1], p=shares, size=shape)
+
+
 def test_paired_differences_cover_the_truth_and_use_the_pairing():
     """Two methods that agree on most cases: their difference is far surer than either cost."""
-    rng = np.random.default_rng(5)
-    prices, n, rounds, hits, width, unpaired = np.array([0.0, 0.3, 1.0, 5.0]), 250, 300, 0, 0.0, 0.0
-    shares = np.array([0.55, 0.25, 0.15, 0.05])
-    truth = 0.1 * ((prices * np.array([0.25, 0.25, 0.25, 0.25])).sum() - (prices * shares).sum())
+    rng, costs = np.random.default_rng(5), Costs(fp=1, fn=1, reject=0.3)
+    n, rounds, hits, width, unpaired = 250, 300, 0, 0.0, 0.0
+    shares, others, positive = [0.65, 0.25, 0.10], [1 / 3] * 3, np.zeros(250, dtype=bool)
+    truth = 0.1 * ((0.3 + 1) / 3 - (0.25 * 0.3 + 0.1))
     for _ in range(rounds):
-        first = rng.choice(prices, p=shares, size=n)
-        second = np.where(rng.random(n) < 0.1, rng.choice(prices, size=n), first)
-        found = bootstrap_mean(second - first)
+        first = price_columns(rng, shares, n)
+        second = np.where(rng.random(n) < 0.1, price_columns(rng, others, n), first)
+        one, other = (Payments.of(columns, positive, costs) for columns in (first, second))
+        found = one.saved_against(other)
         hits += found.low <= truth <= found.high
         width += found.high - found.low
-        both = [bootstrap_mean(column) for column in (first, second)]
-        unpaired += np.hypot(*(interval.high - interval.low for interval in both))
-    assert 0.90 <= hits / rounds <= 0.985
-    assert width < 0.6 * unpaired
+        unpaired += np.hypot(*(cost.high - cost.low for cost in (one.cost(), other.cost())))
+    assert hits / rounds >= 0.93
+    assert width < 0.7 * unpaired
 
 
 def test_the_leaderboard_s_differences_are_these():
     rng = np.random.default_rng(6)
-    first = rng.choice([0.0, 0.3, 1.0], p=[0.7, 0.2, 0.1], size=200)
-    second = np.where(rng.random(200) < 0.2, 1.0, first)
-    ranked = rank([Row("a", "A"), Row("b", "B")], {"a": first, "b": second}, seed=3)
+    positive = rng.random(200) < 0.3
+    first = np.where(rng.random(200) < 0.2, 2, positive)
+    second = np.where(rng.random(200) < 0.2, 1 - positive, first)
+    payments = {name: Payments.of(columns, positive, COSTS) for name, columns in {"a": first, "b": second}.items()}
+    ranked = rank([Row("a", "A"), Row("b", "B")], payments)
     assert [row.name for row in ranked] == ["a", "b"]
-    assert ranked[1].difference == bootstrap_mean(second - first, 3)
+    assert ranked[1].difference == payments["a"].saved_against(payments["b"])
 
 
 def test_repetitions_do_not_make_intervals_narrower_than_the_cases_allow():
@@ -101,12 +108,10 @@ def test_repetitions_do_not_make_intervals_narrower_than_the_cases_allow():
     truth, hits, naive_hits = 0.3 * 0.95 + 0.7 * 0.05, 0, 0
     for _ in range(rounds):
         hard = rng.random(n) < 0.3
-        wrong = np.where(rng.random((repeats, n)) < 0.05, ~hard, hard)
-        none = np.zeros((repeats, n))
-        found = Answers(wrong.astype(np.int8), none.astype(np.int8), none.astype(np.int16), none, none, none, [], [])
-        prices = found.prices(np.zeros(n, dtype=bool), costs)
-        interval, naive = bootstrap_mean(prices), bootstrap_mean(wrong.ravel().astype(float))
+        wrong = np.where(rng.random((repeats, n)) < 0.05, ~hard, hard).astype(int)
+        interval = Payments.of(wrong, np.zeros(n, dtype=bool), costs).cost()
+        naive = Payments.of(wrong.ravel(), np.zeros(n * repeats, dtype=bool), costs).cost()
         hits += interval.low <= truth <= interval.high
         naive_hits += naive.low <= truth <= naive.high
-    assert 0.90 <= hits / rounds <= 0.985
-    assert naive_hits / rounds < 0.6
+    assert hits / rounds >= 0.93
+    assert naive_hits / rounds < 0.7

@@ -17,9 +17,7 @@ from recuse.comparison.methods import PAIR, Plan, Task
 from recuse.comparison.printing import print_leaderboard
 from recuse.predicting import predict_table
 from recuse.report import summarize
-from recuse.report.operating_points import operating_matrix
 from tests.comparison.conftest import COSTS
-from tests.report.conftest import as_entries
 
 
 def detecting(task):
@@ -85,15 +83,15 @@ def test_page_of_a_method_without_probabilities(with_novelties):
     by_name = {method["name"]: method for method in summary["methods"]}
     for name in ("novel", "double-hinge"):
         method, answers = by_name[name], result.answers[name]
-        own = np.array(method["matrix"])
+        own = np.array(method["points"][0]["matrix"])
         assert own.sum() == pytest.approx(len(result.positive))
         assert (own * costs.matrix()[:2]).sum() / own.sum() == pytest.approx(
             next(row.cost.value for row in result.rows if row.name == name)
         )
-        for prices in (Costs(1, 3, 0.3), Costs(1, 9, 0.2), Costs(1, 1, 0.9)):
-            matrix = operating_matrix(as_entries(method), method["moves"], prices, costs)
+        for point in method["points"]:
+            matrix = np.array(point["matrix"])
             assert matrix.sum() == pytest.approx(own.sum())
-            # Novelties stay with a person whatever the prices.
+            # Novelties go to manual review whatever the prices.
             np.testing.assert_allclose(matrix[:, 3], own[:, 3])
         assert own[:, 3].sum() == pytest.approx((answers.kind == 2).sum() / 2)
     assert by_name["novel"]["moves"] == "pair"

@@ -1,44 +1,54 @@
 """A comparison, its summary and its page."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from recuse.report import render, summarize
-from recuse.report.operating_points import Entries
+from recuse.report.operating_points import forced_points, operating_points
 from tests.comparison.conftest import comparison, table
 
 __all__ = ["comparison", "table"]
 
 
+def with_points(method, answers, positive, moves, costs, **names):
+    """A method of a summary with the operating points of other answers."""
+    found = {"points": operating_points(answers, positive, moves, costs)}
+    found["forced"] = forced_points(answers, positive, moves, costs)
+    lists = {
+        key: [{"matrix": point.matrix.tolist(), "thresholds": finite(point.thresholds)} for point in points]
+        for key, points in found.items()
+    }
+    return method | lists | {"moves": moves} | names
+
+
+def finite(thresholds):
+    return None if thresholds is None else [value if np.isfinite(value) else None for value in thresholds]
+
+
 @pytest.fixture(scope="session")
 def summary(comparison):
-    """The summary, with one more method whose operating point is a threshold on its acceptance score."""
+    """The summary, with methods that move a threshold on the acceptance score, know novelties, or answered twice."""
     found = summarize(comparison, comparison.model())
-    answers = comparison.answers["logistic-chow"]
-    pair = next(method for method in found["methods"] if method["name"] == "logistic-chow").copy()
+    answers, positive, costs = comparison.answers["logistic-chow"], comparison.positive, comparison.costs
+    template = next(method for method in found["methods"] if method["name"] == "logistic-chow")
     # Every tenth of its cases is unlike any seen.
-    novel = np.arange(len(comparison.positive)) % 10 == 0
-    column = np.where(novel, 3, np.where(answers.kind[0] == 0, answers.forced[0], 2))
-    matrix = np.zeros((2, 4))
-    np.add.at(matrix, (comparison.positive.astype(int), column), 1)
-    entries = Entries.of(answers.r, answers.fold, comparison.positive, answers.forced, novel)
-    pair |= {"name": "pair", "title": "Pair of scores", "moves": "pair", "entries": entries.as_dict()}
-    pair["matrix"] = matrix.tolist()
-    found["novelties"] = True
-    # Another whose cases were answered twice, in other folds and with other scores.
-    again = next(method for method in found["methods"] if method["name"] == "logistic-tuned").copy()
-    scores, folds = answers.score[0], answers.fold[0]
-    entries = Entries.of(
-        np.stack([scores, 0.9 * scores + 0.05]),
-        np.stack([folds, (folds + 1) % 3]),
-        comparison.positive,
-        np.stack([answers.forced[0], 1 - answers.forced[0]]),
-        np.stack([novel, ~novel & (scores > 0.7)]),
+    kind = np.where(np.arange(len(positive)) % 10 == 0, 2, answers.kind)
+    novel = replace(answers, kind=kind.astype(np.int8))
+    pair = with_points(template, novel, positive, "pair", costs, name="pair", title="Pair of scores")
+    # Another whose cases were answered twice, with other scores.
+    twice = replace(
+        answers,
+        **{
+            name: np.concatenate([column, 0.9 * column + 0.05 if name == "score" else column])
+            for name, column in vars(answers).items()
+            if name in ("forced", "kind", "fold", "h", "r", "score")
+        },
     )
-    again |= {"name": "again", "title": "Answered twice", "entries": entries.as_dict()}
-    twice = again | {"name": "again-pair", "title": "Answered twice, by a pair of scores", "moves": "pair"}
-    found["methods"] += [again, twice]
-    found["methods"].append(pair)
+    again = with_points(template, twice, positive, "tuned", costs, name="again", title="Answered twice")
+    found["novelties"] = True
+    found["methods"] += [again, pair]
     found["why"]["shapes"] = [
         {"feature": "score", "cuts": [0.0, 1.0], "h": [-1.0, 0.5, 2.0], "r": [1.0, -0.5, 1.0]},
         {
@@ -59,12 +69,3 @@ def page_file(summary, tmp_path_factory):
     path = tmp_path_factory.mktemp("page") / "report.html"
     path.write_text(render(summary), encoding="utf-8")
     return path
-
-
-def as_entries(method):
-    """Entries of a method in a summary."""
-    stored = method["entries"]
-    codes = np.array(stored["codes"])
-    weights = np.ones(len(codes)) if stored["weights"] is None else np.array(stored["weights"], dtype=float)
-    repeat, fold = np.divmod(codes >> 3, stored["folds"])
-    return Entries(np.array(stored["values"]), repeat, fold, (codes & 2) > 0, (codes & 1) > 0, (codes & 4) > 0, weights)

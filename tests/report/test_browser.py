@@ -17,8 +17,6 @@ from recuse.metrics import (
     rejection_rate,
     selective_accuracy_score,
 )
-from recuse.report.operating_points import WAYS, operating_matrix
-from tests.report.conftest import as_entries
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'recuse[test]'")
 
@@ -120,16 +118,20 @@ def test_the_colours_suffice_for_the_kinds_of_models():
     assert len(kinds) <= len(set(re.findall(r"--c\d", style)))
 
 
+def cost_of(matrix, costs):
+    return float((np.array(matrix) * costs.matrix()[:2]).sum() / np.sum(matrix))
+
+
 def test_starts_with_the_figures_of_the_run(open_page, comparison):
     page = open_page()
-    best = comparison.winner
+    best = comparison.row(comparison.verdict.best_model)
     assert shown(page, "live-cost") == f"{best.cost.value:.4f}"
     assert shown(page, "live-coverage") == f"{best.coverage:.1%}"
     assert "prices of the run" in shown(page, "prices-state")
     assert page.locator("#leaderboard tbody tr").count() == len(comparison.rows)
 
 
-def test_moving_a_slider_gives_the_library_s_figures(open_page, comparison, table):
+def test_moving_a_slider_gives_the_library_s_figures(open_page, comparison, summary, table):
     page = open_page()
     page.select_option("#choice", "logistic-chow")
     before = shown(page, "live-cost")
@@ -142,7 +144,11 @@ def test_moving_a_slider_gives_the_library_s_figures(open_page, comparison, tabl
     assert prices["fn"] == pytest.approx(3 * 10**0.2, rel=0.01)
     costs = Costs(**prices)
     p = comparison.answers["logistic-chow"].score[0]
-    lower, upper = costs.thresholds
+    method = next(method for method in summary["methods"] if method["name"] == "logistic-chow")
+    point = min(method["points"], key=lambda point: cost_of(point["matrix"], costs))
+    lower, upper = (
+        np.inf * sign if value is None else value for sign, value in zip((-1, 1), point["thresholds"], strict=True)
+    )
     labels = np.where(p > upper, "bad", np.where(p < lower, "good", "[abstain]"))
     y, known = table["default"].to_numpy(), {"reject_label": "[abstain]", "labels": ["good", "bad"]}
     assert shown(page, "live-cost") != before
@@ -150,7 +156,7 @@ def test_moving_a_slider_gives_the_library_s_figures(open_page, comparison, tabl
         expected_cost(y, labels, costs=costs, pos_label="bad", **known), abs=6e-5
     )
     assert shown(page, "live-coverage") == f"{coverage_score(y, labels, **known):.1%}"
-    assert shown(page, "live-error") == f"{1 - selective_accuracy_score(y, labels, **known):.1%}"
+    assert shown(page, "live-error").startswith(f"{1 - selective_accuracy_score(y, labels, **known):.1%}")
     assert number(shown(page, "live-review")) == round(1000 * rejection_rate(y, labels, **known))
     matrix = reject_confusion_matrix(y, labels, **known)
     found = [[number(shown(page, f"m{i}{j}")) for j in range(3)] for i in range(2)]
@@ -176,28 +182,35 @@ def test_every_method_at_many_prices(open_page, summary):
     found = page.evaluate(
         """prices => summary.methods.map(method => prices.map(([fp, fn, reject, ratio]) => {
              const p = priceList(fp, fn, reject, ratio, 1.3);
-             const matrix = operatingMatrix(method.entries, method.moves, p, trained);
-             return [matrix, matrixCost(matrix, p), p.lower, p.upper];
+             const matrix = cheapestPoint(method.points, p).matrix;
+             return [matrixCost(matrix, p), matrixCost(cheapestPoint(method.forced, p).matrix, p), p.pays];
         }))""",
         prices,
     )
-    seen, trained = set(), trained_at(summary)
+    seen = set()
     for method, rows in zip(summary["methods"], found, strict=True):
-        for (fp, fn, reject, ratio), (matrix, cost, lower, upper) in zip(prices, rows, strict=True):
+        for (fp, fn, reject, ratio), (cost, forced, pays) in zip(prices, rows, strict=True):
             costs = Costs(
                 fp=fp, fn=fn, reject_negative=reject, reject_positive=reject * ratio, reject_novelty=1.3 * reject
             )
-            expected = operating_matrix(as_entries(method), method["moves"], costs, trained)
-            np.testing.assert_allclose(matrix, expected, err_msg=f"{method['name']} {costs}")
-            assert cost == pytest.approx((expected * costs.matrix()[:2]).sum() / expected.sum())
-            assert (lower, upper) == pytest.approx(costs.thresholds)
+            assert cost == pytest.approx(min(cost_of(point["matrix"], costs) for point in method["points"]))
+            assert forced == pytest.approx(min(cost_of(point["matrix"], costs) for point in method["forced"]))
+            assert pays == costs.rejecting_pays
             seen.add((method["moves"], costs.rejecting_pays))
     assert len(seen) == 8  # four ways to follow the prices, with and without a reason to reject
 
 
-def test_the_page_knows_every_way_to_follow_the_prices(open_page):
+def test_costs_scale_with_the_prices_and_never_jump(open_page):
+    """In the browser as in the library: prices times 2, 0.01 and 100; a review that becomes cheaper."""
     page = open_page()
-    assert page.evaluate("[Object.keys(WAYS), Object.keys(SHOWN)]") == [list(WAYS), list(WAYS)]
+    assert page.evaluate(
+        """() => summary.methods.every(method => [0.03, 0.1, 0.3, 0.5, 0.9, 2].every(reject => {
+             const cost = (unit, review) => costAt(method, pricesAt(unit * run.fp, unit * run.fn, unit * review));
+             const once = cost(1, reject), rise = cost(1, 1.001 * reject) - once;
+             return [2, 0.01, 100].every(unit => Math.abs(cost(unit, reject) / (unit * once) - 1) < 1e-9)
+               && rise >= -1e-12 && rise <= 0.001 * reject * Math.max(1, run.reject_ratio) + 1e-12;
+        }))"""
+    )
 
 
 def test_typed_prices_and_prices_that_never_pay(open_page):
@@ -214,9 +227,7 @@ def test_typed_prices_and_prices_that_never_pay(open_page):
 def test_every_slider_at_both_ends(open_page, summary):
     """The figures of every method are the library's there too, and say what moved."""
     page = open_page()
-    run, trained = summary["prices"], trained_at(summary)
-    words = {"plain": "its one threshold", "chow": "its two thresholds. ", "tuned": "on the class score, chosen again"}
-    words["pair"] = "the threshold on its acceptance score. It shifts by as much"
+    run = summary["prices"]
     for name in ("fp", "fn", "reject"):
         for position, factor in (("-100", 0.1), ("100", 10.0)):
             page.locator(f"#{name}-slider").fill(position)
@@ -226,11 +237,11 @@ def test_every_slider_at_both_ends(open_page, summary):
             assert page.locator("#never").is_visible() == (not costs.rejecting_pays)
             for method in summary["methods"]:
                 page.select_option("#choice", method["name"])
-                matrix = operating_matrix(as_entries(method), method["moves"], costs, trained)
-                cost = (matrix * costs.matrix()[:2]).sum() / matrix.sum()
+                point = min(method["points"], key=lambda point, costs=costs: cost_of(point["matrix"], costs))
+                matrix, cost = np.array(point["matrix"]), cost_of(point["matrix"], costs)
                 assert number(shown(page, "live-cost")) == pytest.approx(cost, abs=6e-4 if cost >= 1 else 6e-5)
                 assert shown(page, "live-coverage") == f"{matrix[:, :2].sum() / matrix.sum():.1%}"
-                assert words[method["moves"]] in shown(page, "what-moves")
+                assert "a new run at these prices" in shown(page, "what-moves")
                 assert ("go to manual review at every price" in shown(page, "what-moves")) == (matrix[:, 3].sum() > 0)
             page.click("#reset")
 
@@ -240,15 +251,14 @@ def test_novelties_have_their_own_column(open_page, summary):
     page.select_option("#choice", "pair")
     pair = next(method for method in summary["methods"] if method["name"] == "pair")
     found = [[number(shown(page, f"m{i}{j}")) for j in range(4)] for i in range(2)]
-    assert found == pair["matrix"]
-    novel = sum(row[3] for row in pair["matrix"])
+    own = pair["points"][0]["matrix"]
+    assert found == own
+    novel = sum(row[3] for row in own)
     assert f"{round(1000 * novel / summary['n_cases'])} of them unlike any seen" in shown(page, "live-review")
-    # Nothing jumps at the prices of the run: the line is drawn by one rule.
+    # Nothing jumps at the prices of the run.
     drawn = page.evaluate("priceData(current()).filter(row => row.title === 'Pair of scores')")
     at_run = [row["y"] for row in drawn if row["x"] == summary["prices"]["reject"]]
-    costs = trained_at(summary)
-    matrix = operating_matrix(as_entries(pair), "pair", costs, costs)
-    assert at_run == pytest.approx([(matrix * costs.matrix()[:2]).sum() / matrix.sum()])
+    assert at_run == pytest.approx([cost_of(own, trained_at(summary))])
 
 
 def test_the_page_of_a_booster_draws_its_shape_functions(browser, table, tmp_path):

@@ -5,13 +5,14 @@ more so the smaller the table and the longer the list. Two things are done about
 
 - **Simplest first.** Chosen is the first method in the list, which begins with the simplest, whose cost is within one
   standard error of the cheapest (paired over the cases). One, not two: in simulations with known truth
-  (``python -m benchmarks honesty``) a second standard error makes the chosen method more expensive and its figure no truer.
-- **Corrected cost** (bootstrap bias-corrected cross-validation: Tsamardinos, Greasidou and Borboudakis, 2018). The choice is
-  repeated on resampled cases, and the method chosen on each resample pays on the cases that are not in it; the mean of
-  these costs is what a method chosen in this way costs on cases that had no part in the choice.
+  (``python -m benchmarks honesty``) a second standard error makes the chosen method more expensive and its figure no
+  truer.
+- **Corrected cost** (bootstrap bias-corrected cross-validation: Tsamardinos, Greasidou and Borboudakis, 2018). The
+  choice is repeated on resampled cases, and the method chosen on each resample pays on the cases that are not in it;
+  the mean of these costs is what a method chosen in this way costs on cases that had no part in the choice.
 
-The constant answers (review everything, always no, always yes) need no model: they are simpler than any method. The cheapest
-of them is kept unless the chosen method saves, after the correction, more than one standard error.
+The constant answers (review everything, always no, always yes) need no model: they are simpler than any method. The
+cheapest of them is kept unless the chosen method saves, after the correction, more than one standard error.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ def choose(prices: Floats, *, seed: int, units: Indices | None = None) -> Choice
         # Nothing was chosen, so nothing is to be corrected.
         return Choice(chosen, [(0, np.arange(n))])
     rng, n_units = np.random.default_rng(seed), int(units.max()) + 1
-    resampled = []
+    resampled: list[tuple[int, Indices]] = []
     while len(resampled) < DRAWS:
         counts = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)[units]
         rest = np.flatnonzero(counts == 0)
@@ -101,7 +102,7 @@ def standard_error(values: Floats, units: Indices | None = None, counts: Floats 
     total = float(counts.sum())
     deviations = values - values @ counts / total
     if units is not None:
-        deviations = np.bincount(units, deviations)
+        deviations = np.bincount(units, deviations).astype(np.float64)
         drawn = np.zeros(len(deviations))
         drawn[units] = counts
         counts = drawn

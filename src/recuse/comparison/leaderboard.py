@@ -1,30 +1,72 @@
-"""From the answers of every method to a ranking by expected cost.
-
-Each case has a mean price over the repetitions. Intervals are bootstrap intervals over the cases: cases are resampled
-with replacement, models are not fitted again. The prices take few distinct values, so resampling n cases is a
-multinomial draw over these values, exact and fast at any n.
-"""
+"""From what each case pays to a ranking by expected cost."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..arrays import Floats
+from ..arrays import Flags, Indices
+from .intervals import Interval, rare_mean
+from .payments import Payments
 
-DRAWS = 4000
-LEVEL = 0.95
+FEW_ERRORS = 10  # of one kind: below, a row's cost rests on a handful of cases
+_UNKNOWN = Interval(float("nan"), float("nan"), float("nan"))
 
 
 @dataclass(frozen=True)
-class Interval:
-    """An estimate with its bootstrap interval."""
+class Counts:
+    """How often each thing happened; means over the repetitions.
 
-    value: float
-    low: float
-    high: float
+    Attributes
+    ----------
+    negatives, positives : float
+        Cases of either class that were answered.
+    false_alarms, misses : Interval
+        Errors among them, with the limits of their expected number in as many cases.
+    rejected : float
+        Cases sent to manual review.
+    """
+
+    negatives: float
+    positives: float
+    false_alarms: Interval
+    misses: Interval
+    rejected: float
+
+    @classmethod
+    def of(cls, columns: NDArray[Any], positive: Flags, units: Indices | None = None) -> Counts:
+        """Count answers of shape (repeats, n)."""
+        columns, n = np.atleast_2d(columns), columns.shape[-1]
+        answered = (columns < 2).mean(axis=0)
+        wrong = ((columns < 2) & (columns != positive)).mean(axis=0)
+        return cls(
+            negatives=float(answered[~positive].sum()),
+            positives=float(answered[positive].sum()),
+            false_alarms=_expected_number(wrong * ~positive, float(answered[~positive].any()), units),
+            misses=_expected_number(wrong * positive, float(answered[positive].any()), units),
+            rejected=float(n - answered.sum()),
+        )
+
+    @property
+    def recall(self) -> float:
+        """Share of the answered positives that were answered yes."""
+        return 1 - self.misses.value / self.positives if self.positives else float("nan")
+
+    @property
+    def few(self) -> str | None:
+        """Which errors are too few for a steady figure."""
+        kinds = {"false alarms": self.false_alarms.value, "misses": self.misses.value}
+        few = [f"{count:.3g} {kind}" for kind, count in kinds.items() if count < FEW_ERRORS]
+        return " and ".join(few) or None
+
+
+def _expected_number(happened: Any, possible: float, units: Indices | None) -> Interval:
+    n = len(happened)
+    return Interval(*(n * limit for limit in rare_mean(happened, possible, units)))
 
 
 @dataclass(frozen=True)
@@ -40,13 +82,15 @@ class Row:
     cost : Interval
         Expected cost per case.
     difference : Interval
-        How much more it costs per case than the best row, paired case by case.
+        How much more it costs per case than the cheapest row, paired case by case.
     coverage : float
         Share of the cases answered.
     accuracy : float
         Share of right answers among them; NaN when there is none.
     ambiguity, novelty : float
         Shares of the cases rejected, by kind.
+    counts : Counts
+        What these shares are shares of.
     fit_seconds, predict_seconds : float
         Mean over the folds.
     params : dict
@@ -66,6 +110,7 @@ class Row:
     accuracy: float = float("nan")
     ambiguity: float = float("nan")
     novelty: float = float("nan")
+    counts: Counts | None = None
     fit_seconds: float = float("nan")
     predict_seconds: float = float("nan")
     params: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -82,8 +127,13 @@ class Row:
             **_flat("difference", self.difference),
             "coverage": self.coverage,
             "accuracy": self.accuracy,
+            "recall": self.counts.recall if self.counts else float("nan"),
             "ambiguity": self.ambiguity,
             "novelty": self.novelty,
+            "answered_negatives": self.counts.negatives if self.counts else float("nan"),
+            "answered_positives": self.counts.positives if self.counts else float("nan"),
+            **_flat("false_alarms", self.counts.false_alarms if self.counts else None),
+            **_flat("misses", self.counts.misses if self.counts else None),
             "fit_seconds": round(self.fit_seconds, 4),
             "predict_seconds": round(self.predict_seconds, 4),
             "params": "; ".join(
@@ -95,45 +145,34 @@ class Row:
 
 
 def _flat(name: str, interval: Interval | None) -> dict[str, float]:
-    if interval is None:
-        interval = Interval(float("nan"), float("nan"), float("nan"))
-    return {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+    value, low, high = interval or _UNKNOWN
+    return {name: value, f"{name}_low": low, f"{name}_high": high}
 
 
-def bootstrap_mean(values: Floats, seed: int = 0, draws: int = DRAWS, level: float = LEVEL) -> Interval:
-    """Mean of one value per case, with a percentile bootstrap interval over the cases."""
-    amounts, counts = np.unique(np.round(values, 12), return_counts=True)
-    shares = counts / counts.sum()
-    mean = float(shares @ amounts)
-    drawn = np.random.default_rng(seed).multinomial(len(values), shares, size=draws) @ amounts / len(values)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(mean, float(low), float(high))
-
-
-def rank(rows: list[Row], prices: dict[str, Floats], seed: int) -> list[Row]:
+def rank(rows: list[Row], payments: Mapping[str, Payments], units: Indices | None = None) -> list[Row]:
     """Sort by expected cost, references among the methods, failures last; fill in costs and differences.
 
     Parameters
     ----------
     rows : list of Row
         Without costs.
-    prices : dict
-        For each method, the mean price of each case.
-    seed : int
-        Random state of the bootstrap.
+    payments : mapping of str to Payments
+        What each case pays under each method that has answers.
+    units : ndarray of int of shape (n_cases,), optional
+        Unit of each case, if cases belong together.
     """
+    position = {row.name: number for number, row in enumerate(rows)}
     # Methods of equal cost stay in the order of the list, which begins with the simple ones.
-    order = sorted(prices, key=lambda name: (round(float(prices[name].mean()), 12), [r.name for r in rows].index(name)))
+    order = sorted(payments, key=lambda name: (round(float(payments[name].prices.mean()), 12), position[name]))
     if not order:
         return rows
-    best = prices[order[0]]
-    by_name = {row.name: row for row in rows}
+    cheapest = payments[order[0]]
     ranked = [
         replace(
-            by_name[name],
-            cost=bootstrap_mean(prices[name], seed),
-            difference=bootstrap_mean(prices[name] - best, seed),
+            rows[position[name]],
+            cost=payments[name].cost(units),
+            difference=cheapest.saved_against(payments[name], units),
         )
         for name in order
     ]
-    return [*ranked, *(row for row in rows if row.name not in prices)]
+    return [*ranked, *(row for row in rows if row.name not in payments)]

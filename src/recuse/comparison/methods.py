@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -357,9 +357,39 @@ METHODS: tuple[Method, ...] = (
     ),
 )
 
-# The other reference: nothing is fitted for it.
+
+class Constant(NamedTuple):
+    """An answer that is the same for every case; nothing is fitted for it.
+
+    Attributes
+    ----------
+    name, title : str
+        On the command line, and in tables.
+    column : int
+        Its column of the price matrix.
+    """
+
+    name: str
+    title: str
+    column: int
+
+
 SEND_ALL = "send-all"
-SEND_ALL_TITLE = "Manual review of every case"
+CONSTANTS = (
+    Constant(SEND_ALL, "Manual review of every case", 2),
+    Constant("always-no", "Always no", 0),
+    Constant("always-yes", "Always yes", 1),
+)
+
+
+def _prior(task: Task) -> tuple[Any, Grid]:
+    from sklearn.dummy import DummyClassifier
+
+    return DummyClassifier(strategy="prior"), {}
+
+
+# The cheapest constant answer as a model: Chow's rule on a probability that is the share of positives for every case.
+CONSTANT_MODEL = Method("constant", "The same answer for every case", _with_rule(_prior, CHOW, rule="chow"), CHOW)
 
 
 def left_out(n_rows: int) -> dict[Method, str]:

@@ -9,7 +9,6 @@ from typing import Any
 
 from .leaderboard import Interval, Row
 from .result import Comparison
-from .verdict import NO, UNCLEAR, YES, Verdict
 
 
 def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
@@ -18,9 +17,11 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
         "method",
         "cost",
         "95% interval",
-        "above the best",
+        "above the cheapest",
         "answers",
         "right",
+        "misses",
+        "false alarms",
         "ambiguous",
         "novel",
         "fit s",
@@ -35,31 +36,17 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
             print(f"{row.name}: {f'failed: {row.error}' if row.error else row.note}")
     if result.how_folds_were_made is not None:
         print(result.how_folds_were_made)
-    print(f"\n{verdict_sentence(result.verdict)}")
+    print()
+    for sentence in result.conclusions.values():
+        print(sentence)
     if out is not None:
         print(f"Report: {out / 'report.html'}")
         print(f"Also in {out}: leaderboard.csv, decisions.csv, model.skops, run.json")
 
 
-_SENTENCES = {
-    YES: "Rejecting pays here",
-    NO: "Rejecting does not pay here",
-    UNCLEAR: "It is unclear whether rejecting pays here",
-}
-
-
-def verdict_sentence(verdict: Verdict | None) -> str:
-    """Say whether rejecting pays."""
-    if verdict is None:
-        return "Nothing to compare with: name a method and a reference."
-    saved = verdict.saved
-    amounts = f"{saved.value:.4f} per case [{saved.low:.4f}, {saved.high:.4f}] against {verdict.reference.title!r}"
-    return f"{_SENTENCES[verdict.pays]}: {verdict.rejecting.title} saves {amounts}."
-
-
 def _cells(row: Row) -> list[str]:
     if row.cost is None:
-        return [row.name, "failed" if row.error else "left out", *[""] * 8]
+        return [row.name, "failed" if row.error else "left out", *[""] * 10]
     difference = row.difference or Interval(math.nan, math.nan, math.nan)
     return [
         row.name,
@@ -68,6 +55,7 @@ def _cells(row: Row) -> list[str]:
         "" if difference.value == 0 else f"{difference.value:.4f} [{difference.low:.4f}, {difference.high:.4f}]",
         f"{row.coverage:.1%}",
         "-" if math.isnan(row.accuracy) else f"{row.accuracy:.1%}",
+        *_errors(row),
         f"{row.ambiguity:.1%}",
         f"{row.novelty:.1%}",
         f"{row.fit_seconds:.2f}",
@@ -75,10 +63,28 @@ def _cells(row: Row) -> list[str]:
     ]
 
 
+def _errors(row: Row) -> list[str]:
+    """Misses and false alarms, each of the number of cases in which it could have happened."""
+    if row.counts is None:
+        return ["", ""]
+    counts = row.counts
+    pairs = ((counts.misses, counts.positives), (counts.false_alarms, counts.negatives))
+    return [f"{errors.value:.3g} of {cases:.4g}" for errors, cases in pairs]
+
+
 def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
-    """One JSON object: verdict, winner, rows, and the folder written to."""
+    """One JSON object: what was concluded, the rows, and the folder written to."""
     rows = [{key: _jsonable(value) for key, value in row.as_dict().items()} for row in result.rows]
-    facts = {"verdict": verdict_sentence(result.verdict), "winner": result.winner.name, "leaderboard": rows}
+    verdict = result.verdict
+    facts = {
+        "verdict": " ".join(result.conclusions.values()),
+        "conclusions": result.conclusions,
+        "winner": verdict.chosen,
+        "cost": list(verdict.cost),
+        "answering": {"pays": verdict.answering.pays, "saved": list(verdict.answering.saved)},
+        "rejecting": {"pays": verdict.rejecting.pays, "saved": list(verdict.rejecting.saved)},
+        "leaderboard": rows,
+    }
     return json.dumps(facts | {"out": None if out is None else str(out)})
 
 

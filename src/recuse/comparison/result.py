@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Flags, Floats
+from ..arrays import Flags, Floats, Indices
 from ..costs import Costs, answer_columns
 from ..decisions import KINDS
 from ..labels import REJECT_TEXT
 from ..tables import Cases
 from .checkpoints import versions
+from .conclusions import conclude
 from .folds import FoldResult, fit_model
-from .leaderboard import Row, rank
-from .methods import SEND_ALL, SEND_ALL_TITLE, Method, Task
-from .verdict import Verdict, judge
+from .leaderboard import Counts, Row, rank
+from .methods import CONSTANT_MODEL, CONSTANTS, SEND_ALL, Constant, Method, Task
+from .payments import Payments
+from .verdict import Candidates, Verdict, judge
 
 ARRAY = "(array)"  # the name of groups that are not a column of the table
 
@@ -69,6 +71,24 @@ class Answers:
                 for position, text in zip(result.test.tolist(), result.reason, strict=True):
                     reason[position] = text
         return cls(**columns, fold=fold_number, reason=reason, folds=folds)
+
+    @classmethod
+    def constant(cls, constant: Constant, like: Answers, share: float, costs: Costs) -> Answers:
+        """The same answer to every case, in the folds of the answers of a method; `share` of the cases are positive."""
+        shape = like.forced.shape
+        rejects = constant.name == SEND_ALL
+        forced = int(share > costs.break_even) if rejects else constant.column
+        return cls(
+            forced=np.full(shape, forced, dtype=np.int8),
+            kind=np.full(shape, int(rejects), dtype=np.int8),
+            fold=like.fold,
+            h=np.full(shape, 1.0 if forced else -1.0),
+            r=np.full(shape, -1.0 if rejects else 1.0),
+            score=np.full(shape, share),
+            reason=[f"every case gets the same answer: no method was found to be cheaper than {constant.title!r}"]
+            * shape[1],
+            folds=[],
+        )
 
     @property
     def accepted(self) -> Flags:
@@ -195,36 +215,58 @@ class Comparison:
         return np.asarray(self.cases.outcomes == self.cases.positive)
 
     @property
+    def units(self) -> Indices | None:
+        """Unit of each case, if cases belong together."""
+        units: Indices | None = getattr(self.cases, "groups", None)
+        return units
+
+    @property
     def task(self) -> Task:
         """What the methods were built for."""
         return Task.of(self.table or self.cases, self.costs, self.arguments.seed)
 
     @cached_property
+    def payments(self) -> dict[str, Payments]:
+        """What each case pays: under each method, the simplest first, and under each constant answer."""
+        models = {
+            method.name: Payments.of(self.answers[method.name].columns, self.positive, self.costs)
+            for method in self.methods
+            if method.name in self.answers
+        }
+        n = len(self.cases.outcomes)
+        return models | {
+            constant.name: Payments.of(np.full(n, constant.column), self.positive, self.costs, constant=True)
+            for constant in CONSTANTS
+        }
+
+    @property
     def prices(self) -> dict[str, Floats]:
-        """Mean price of each case, for each method and for the manual review of every case."""
-        positive = self.positive
-        prices = {name: answers.prices(positive, self.costs) for name, answers in self.answers.items()}
-        ambiguous = answer_columns(0, KINDS.index("ambiguity"))
-        return prices | {SEND_ALL: self.costs.prices(positive.astype(np.intp), ambiguous)}
+        """Mean price of each case under each method and each constant answer."""
+        return {name: payments.prices for name, payments in self.payments.items()}
 
     @cached_property
     def rows(self) -> list[Row]:
         """The leaderboard, cheapest first."""
         rows = [self._row(method) for method in self.methods]
-        rows.append(
-            Row(
-                SEND_ALL,
-                SEND_ALL_TITLE,
-                reference=True,
-                coverage=0.0,
-                ambiguity=1.0,
-                novelty=0.0,
-                fit_seconds=0.0,
-                predict_seconds=0.0,
-            )
-        )
+        rows += [self._constant_row(constant) for constant in CONSTANTS]
         rows += [Row(m.name, m.title, m.reference, note=f"left out: {why}") for m, why in self.left_out.items()]
-        return rank(rows, self.prices, self.arguments.seed)
+        return rank(rows, self.payments, self.units)
+
+    def _constant_row(self, constant: Constant) -> Row:
+        columns = np.full(len(self.cases.outcomes), constant.column)
+        rejects = constant.name == SEND_ALL
+        return Row(
+            constant.name,
+            constant.title,
+            reference=True,
+            coverage=float(not rejects),
+            accuracy=float("nan") if rejects else float((columns == self.positive).mean()),
+            ambiguity=float(rejects),
+            novelty=0.0,
+            counts=Counts.of(columns, self.positive, self.units),
+            fit_seconds=0.0,
+            predict_seconds=0.0,
+        )
 
     def _row(self, method: Method) -> Row:
         if method.name in self.errors:
@@ -240,6 +282,7 @@ class Comparison:
             accuracy=float(right.sum() / accepted.sum()) if accepted.any() else float("nan"),
             ambiguity=float((answers.kind == 1).mean()),
             novelty=float((answers.kind == 2).mean()),
+            counts=Counts.of(answers.columns, self.positive, self.units),
             fit_seconds=float(np.mean([fold.fit_seconds for fold in answers.folds])),
             predict_seconds=float(np.mean([fold.predict_seconds for fold in answers.folds])),
             params=_count_params(answers.folds),
@@ -258,22 +301,43 @@ class Comparison:
 
         return pd.DataFrame([row.as_dict() for row in self.rows])
 
-    @property
-    def winner(self) -> Row:
-        """The cheapest row that is a model."""
-        models = [row for row in self.rows if row.cost is not None and row.name != SEND_ALL]
-        if not models:
+    @cached_property
+    def verdict(self) -> Verdict:
+        """The method chosen, its cost corrected for the choice, and whether answering and rejecting pay."""
+        models = {name: self.payments[name] for name in self.payments if name in self.answers}
+        forced = {name: Payments.of(self.answers[name].forced, self.positive, self.costs) for name in models}
+        constants = {constant.name: self.payments[constant.name] for constant in CONSTANTS}
+        found = judge(Candidates(models, forced, constants, SEND_ALL), seed=self.arguments.seed, units=self.units)
+        if found is None:
             by_error: dict[str, list[str]] = {}
             for name, error in self.errors.items():
                 by_error.setdefault(error, []).append(name)
             reasons = " ".join(f"{', '.join(names)}: {error.rstrip('.')}." for error, names in by_error.items())
             raise ValueError(f"Every method failed. {reasons}")
-        return models[0]
+        return found
 
-    @cached_property
-    def verdict(self) -> Verdict | None:
-        """Whether rejecting pays; None with nothing to compare."""
-        return judge(self.rows, self.prices, self.arguments.seed)
+    @property
+    def conclusions(self) -> dict[str, str]:
+        """The verdict in sentences: which method, does answering pay, does rejecting pay."""
+        return conclude(self.verdict, {row.name: row for row in self.rows}, len(self.answers))
+
+    @property
+    def winner(self) -> Row:
+        """The row of the method chosen: a model, or a constant answer if no model is shown to be better."""
+        return self.row(self.verdict.chosen)
+
+    def answers_of(self, name: str) -> Answers:
+        """Return the answers of a method, or of a constant answer, by its name."""
+        if name in self.answers:
+            return self.answers[name]
+        constant = next(constant for constant in CONSTANTS if constant.name == name)
+        return Answers.constant(
+            constant, self.answers[self.verdict.best_model], float(self.positive.mean()), self.costs
+        )
+
+    def row(self, name: str) -> Row:
+        """Return a row of the leaderboard by the name of its method."""
+        return next(row for row in self.rows if row.name == name)
 
     @property
     def versions(self) -> dict[str, str]:
@@ -281,12 +345,14 @@ class Comparison:
         return versions()
 
     def method(self, name: str) -> Method:
-        """Return a method by its name."""
+        """Return a method by its name; a constant answer is one that learns nothing but the share of positives."""
+        if name in (constant.name for constant in CONSTANTS):
+            return CONSTANT_MODEL
         return next(method for method in self.methods if method.name == name)
 
     def model(self, name: str | None = None) -> Any:
         """Fit a method, the winner by default, on all cases; return it with its preparation of the table."""
-        method = self.method(name or self.winner.name)
+        method = self.method(name or self.verdict.chosen)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the folds gave the same ones, and they are in the report
             cases = (self.table or self.cases).in_time()
@@ -301,7 +367,7 @@ class Comparison:
         """
         import pandas as pd
 
-        answers = self.answers[name or self.winner.name]
+        answers = self.answers_of(name or self.verdict.chosen)
         negative, positive = self.cases.classes
         forced = np.where(answers.forced[0] == 1, positive, negative)
         decision = np.where(answers.accepted[0], forced.astype(object), REJECT_TEXT)

@@ -16,22 +16,6 @@ from ..costs import Costs
 from ..tables import Cases
 
 
-class Interval(Protocol):
-    """An estimate with its interval."""
-
-    @property
-    def value(self) -> float:
-        """The estimate."""
-
-    @property
-    def low(self) -> float:
-        """Lower end."""
-
-    @property
-    def high(self) -> float:
-        """Upper end."""
-
-
 class Row(Protocol):
     """A method in the leaderboard."""
 
@@ -47,32 +31,48 @@ class Row(Protocol):
     def reference(self) -> bool:
         """Whether it does without the reject option."""
 
-    @property
-    def cost(self) -> Interval | None:
-        """Expected cost per case; None if the method has no answers."""
-
     def as_dict(self) -> dict[str, Any]:
         """The figures by name."""
 
 
-class Verdict(Protocol):
-    """Whether rejecting pays."""
+class Saving(Protocol):
+    """What one rule saves per case against another."""
 
     @property
     def pays(self) -> str:
         """One of "yes", "no" and "unclear"."""
 
     @property
-    def rejecting(self) -> Row:
-        """The cheapest method that may reject."""
+    def saved(self) -> Sequence[float]:
+        """The estimate and its limits."""
+
+
+class Verdict(Protocol):
+    """What the comparison concludes."""
 
     @property
-    def reference(self) -> Row:
-        """The cheapest way to do without the reject option."""
+    def chosen(self) -> str:
+        """The method to use: a model or a constant answer."""
 
     @property
-    def saved(self) -> Interval:
-        """Saving per case of the first against the second."""
+    def best_model(self) -> str:
+        """The model chosen among the models."""
+
+    @property
+    def found_signal(self) -> bool:
+        """Whether a model was chosen rather than a constant answer."""
+
+    @property
+    def cost(self) -> Sequence[float]:
+        """Expected cost per case of the method chosen, and its limits, corrected for the choice."""
+
+    @property
+    def answering(self) -> Saving:
+        """Against the manual review of every case."""
+
+    @property
+    def rejecting(self) -> Saving:
+        """Against answering every case."""
 
 
 class Answers(Protocol):
@@ -171,12 +171,15 @@ class Comparison(Protocol):
         """The leaderboard."""
 
     @property
-    def winner(self) -> Row:
-        """The cheapest model."""
+    def verdict(self) -> Verdict:
+        """What it concludes."""
 
     @property
-    def verdict(self) -> Verdict | None:
-        """Whether rejecting pays; None with nothing to compare."""
+    def conclusions(self) -> dict[str, str]:
+        """The same in sentences."""
+
+    def answers_of(self, name: str) -> Answers:
+        """Return the answers of a method or of a constant answer."""
 
     @property
     def arguments(self) -> Arguments:

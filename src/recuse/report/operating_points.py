@@ -1,24 +1,23 @@
-"""Where a method would operate at other prices, from its out-of-fold scores alone.
+"""What a method costs at other prices than those of the run: the same figures for the leaderboard, sliders and curves.
 
-The page computes the same in the browser while the reader moves the prices; this module is the definition, and the
-browser is tested against it. There are four ways for a method to follow the prices (`WAYS`):
+A method has a list of operating points, each a fixed rule with its counts: its own answers in the run come first, then
+its scores cut at other thresholds. At any prices it stands at the cheapest of them, so its cost is the least of several
+sums "count times price". From that follows what a reader may expect of prices: all prices times ten cost ten times as
+much, a cheaper review never costs more, and no small change of a price makes a jump.
 
-- "plain": yes above the break-even probability, never rejects;
-- "chow": Chow's thresholds for the prices, on its probabilities;
-- "tuned": the two thresholds of least cost on its class score;
-- "pair": one threshold on its acceptance score. It is 0 at the prices the method was trained for, and shifts by as much
-  as the threshold of least cost shifts from there; the forced classes stay as they are.
+Thresholds come from a grid that does not depend on outcomes. Points that would have been cheaper than the method's own
+answers at the prices of the run are left out: to take one of them would be to choose by luck, and at the prices of the
+run every method costs what its own answers cost. Away from these prices the cheapest of the points is still chosen on
+the cases that it is counted on, so the figures are a little too low there; a new run at these prices gives unbiased
+ones.
 
-For the last two, the thresholds of a fold are chosen on the other folds of the same repetition, so no case influences
-the thresholds that decide it. A case rejected as a novelty stays rejected at every price and does not take part in the
-choice of thresholds: whether a case is unlike the training cases does not depend on prices. Counts are means over the
-repetitions.
+A case rejected as a novelty stays rejected at every price: whether a case is unlike the training cases does not depend
+on prices.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,115 +26,222 @@ from numpy.typing import NDArray
 from ..arrays import Flags, Floats, Indices
 from ..costs import Costs, answer_columns
 from ..decisions import KINDS
-from ..metrics import cost_curve
-from ..thresholds.rules import Sample, tuned_band
-
-EXACT_UP_TO = 5000  # cases
-EXACT_ANSWERS = 20_000  # over all repetitions
-BINS = 1000
-_SAME = 1e-12
+from .inputs import Answers
 
 _NO, _YES = 0, 1
 _AMBIGUOUS, _NOVEL = (int(answer_columns(0, kind)) for kind in range(1, len(KINDS)))
+_LOGITS = np.linspace(-7.0, 7.0, 57)  # a grid of probabilities
+_LEVELS = np.linspace(0.0, 1.0, 61)  # a grid of quantiles, for scores on no particular scale
+_DECADES = 2.0  # how far the ratio of two prices may be moved on the page, as a power of ten
+_SAME = 1e-12
 
 
-@dataclass(frozen=True, eq=False)
-class Entries:
-    """Scored cases in order of their score, or groups of cases with nearly equal scores.
+class OperatingPoint(NamedTuple):
+    """A fixed rule and its counts.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (2, 4)
+        Cases, negative and positive, by answer: no, yes, ambiguous, novel. Means over the repetitions.
+    thresholds : tuple of float or None
+        Yes above the second, no below the first; None if the rule is not of this kind.
+    """
+
+    matrix: Floats
+    thresholds: tuple[float, float] | None
+
+
+def operating_points(answers: Answers, positive: Flags, moves: str, costs: Costs) -> list[OperatingPoint]:
+    """Where a method can stand: its own answers first, then every other point that is cheapest at some prices.
+
+    Parameters
+    ----------
+    answers : Answers
+        Out-of-fold answers of the method.
+    positive : ndarray of bool of shape (n,)
+        Which cases are positive.
+    moves : str
+        Name of the way it follows the prices, in `WAYS`.
+    costs : Costs
+        The prices of the run.
+    """
+    way = WAYS[moves]
+    own = OperatingPoint(count_answers(answers.columns, positive), way.own_thresholds(costs))
+    return _useful(own, way.points(Scored.of(answers, positive, way.score)), costs)
+
+
+def forced_points(answers: Answers, positive: Flags, moves: str, costs: Costs) -> list[OperatingPoint]:
+    """The same for the method without its reject option: every case is answered, novelties too."""
+    own = OperatingPoint(count_answers(answers.forced, positive), None)
+    scored = Scored.of(answers, positive, WAYS[moves].score)
+    if WAYS[moves].score != "score" or scored.novelties.any():
+        return [own]  # a class score that is not there, or not for every case, cannot be cut
+    grid = _probabilities() if WAYS[moves].own_thresholds(costs) else _quantiles(scored.values)
+    return _useful(own, _one_threshold(scored, grid), costs)
+
+
+def _useful(own: OperatingPoint, others: list[OperatingPoint], costs: Costs) -> list[OperatingPoint]:
+    """The method's own point, and those of the others that are cheapest at some prices, but not at those of the run."""
+    unit = costs.matrix()[:2]
+    limit = (own.matrix * unit).sum() - _SAME
+    kept = [own, *(point for point in others if (point.matrix * unit).sum() >= limit)]
+    matrices = np.array([point.matrix for point in kept])
+    cheapest = {int(np.argmin(_costs(matrices, prices))) for prices in _price_lists(costs)}
+    return [kept[position] for position in sorted(cheapest | {0})]
+
+
+def cheapest_point(points: list[OperatingPoint], costs: Costs) -> OperatingPoint:
+    """The point at which a method stands at these prices."""
+    return points[int(np.argmin(_costs(np.array([point.matrix for point in points]), costs.matrix()[:2])))]
+
+
+def point_cost(point: OperatingPoint, costs: Costs) -> float:
+    """Cost per case of a point at these prices."""
+    return float((point.matrix * costs.matrix()[:2]).sum() / point.matrix.sum())
+
+
+def count_answers(columns: NDArray[Any], positive: Flags) -> Floats:
+    """Counts of answers of shape (repeats, n), as means over the repetitions."""
+    columns = np.atleast_2d(columns)
+    cells = 4 * positive.astype(np.intp) + columns
+    return np.bincount(cells.ravel(), minlength=8).reshape(2, 4) / len(columns)
+
+
+def _costs(matrices: Floats, unit: Floats) -> Floats:
+    total: Floats = np.tensordot(matrices, unit, axes=2)
+    return total
+
+
+def _price_lists(costs: Costs) -> list[Floats]:
+    """Prices all over what the page can show, as price matrices."""
+    unit = costs.matrix()[:2]
+    factors = 10.0 ** np.linspace(-_DECADES, _DECADES, 25)
+    lists = []
+    for miss in factors:
+        for review in 10.0 ** np.linspace(-_DECADES, _DECADES, 49):
+            prices = unit.copy()
+            prices[1, _NO] *= miss
+            prices[:, _AMBIGUOUS:] *= review
+            lists.append(prices)
+    return lists
+
+
+class Scored(NamedTuple):
+    """Every answer as one entry, in the order of a score; novelties are counted apart.
 
     Attributes
     ----------
     values : ndarray of float
-        The score that the thresholds cut, ascending.
-    repeat, fold : ndarray of int
-        Repetition, and fold within it, of each entry.
-    positive, forced, novel : ndarray of bool
-        Outcome, class without the reject option, and whether it was rejected as a novelty.
-    weights : ndarray of float
-        Number of cases.
+        The score that thresholds cut, ascending.
+    positive, forced : ndarray of bool
+        Outcome, and class without the reject option.
+    novelties : ndarray of shape (2, 4)
+        Counts of the cases rejected as novelties.
+    repeats : int
+        How often each case was answered.
     """
 
     values: Floats
-    repeat: Indices
-    fold: Indices
     positive: Flags
     forced: Flags
-    novel: Flags
-    weights: Floats
+    novelties: Floats
+    repeats: int
 
     @classmethod
-    def of(cls, values: Any, fold: Any, positive: Any, forced: Any, novel: Any = False) -> Entries:
-        """Sort the cases; group them where there are too many for a page.
+    def of(cls, answers: Answers, positive: Flags, score: str) -> Scored:
+        """Sort the answers by the score of this name."""
+        values: Floats = getattr(answers, score)
+        novel = (answers.columns == _NOVEL).ravel()
+        outcomes = np.broadcast_to(positive, values.shape).ravel()
+        order = np.argsort(values.ravel()[~novel], kind="stable")
+        novelties = np.zeros((2, 4))
+        novelties[:, _NOVEL] = np.bincount(outcomes[novel], minlength=2) / len(values)
+        return cls(
+            values.ravel()[~novel][order],
+            outcomes[~novel][order],
+            (answers.forced.ravel() == 1)[~novel][order],
+            novelties,
+            len(values),
+        )
 
-        Parameters are of shape (n,), or (repeats, n).
-        """
-        values = np.atleast_2d(values)
-        repeat = np.arange(len(values))[:, None]
-        columns = [np.broadcast_to(column, values.shape).ravel() for column in (repeat, fold, positive, forced, novel)]
-        repeats, n = values.shape
-        order = np.argsort(values, axis=None, kind="stable")
-        values, columns = values.ravel()[order], [column[order] for column in columns]
-        if n <= EXACT_UP_TO and len(order) <= EXACT_ANSWERS:
-            return cls._from_columns(values, np.column_stack(columns), np.ones(len(order)))
-        # Entries of different repetitions are never merged: fewer groups per repetition keep the total the same.
-        return cls._grouped(values, columns, max(BINS // repeats, 100))
+    def below(self, thresholds: Floats) -> Floats:
+        """Counts of negative and positive cases whose score lies below each threshold."""
+        return self._counts(np.searchsorted(self.values, thresholds, side="left"))
 
-    @classmethod
-    def _grouped(cls, values: Floats, columns: list[Any], bins: int) -> Entries:
-        # Groups of about equal size; equal scores always together.
-        edges = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1], method="lower"))
-        group = np.searchsorted(edges, values, side="left")
-        means = np.bincount(group, values, bins + 1) / np.maximum(np.bincount(group, minlength=bins + 1), 1)
-        keys = np.column_stack([group, *columns]).astype(np.int64)
-        distinct, counts = np.unique(keys, axis=0, return_counts=True)
-        rounded = np.array([float(f"{value:.6g}") for value in means])[distinct[:, 0]]
-        return cls._from_columns(rounded, distinct[:, 1:], counts.astype(np.float64))
+    def up_to(self, thresholds: Floats) -> Floats:
+        """Counts of those whose score is at most each threshold."""
+        return self._counts(np.searchsorted(self.values, thresholds, side="right"))
 
-    @classmethod
-    def _from_columns(cls, values: Floats, columns: NDArray[Any], weights: Floats) -> Entries:
-        repeat, fold, positive, forced, novel = columns.T
-        numbers = (repeat.astype(np.intp), fold.astype(np.intp))
-        return cls(values, *numbers, positive.astype(bool), forced.astype(bool), novel.astype(bool), weights)
+    def _counts(self, ends: Indices) -> Floats:
+        by_class = np.column_stack([~self.positive, self.positive])
+        sums = np.vstack([np.zeros((1, 2)), np.cumsum(by_class, axis=0)])
+        found: Floats = sums[ends] / self.repeats
+        return found
 
     @property
-    def part(self) -> Indices:
-        """Number of each entry's fold, counted over all repetitions."""
-        return self.repeat * (self.fold.max() + 1) + self.fold
-
-    @property
-    def repeats(self) -> int:
-        """How often each case was answered."""
-        return int(self.repeat.max()) + 1
-
-    def as_dict(self) -> dict[str, Any]:
-        """Lists for the page; a code packs the fold over all repetitions, novelty, outcome and forced class."""
-        codes = 8 * self.part + 4 * self.novel + 2 * self.positive + self.forced
-        weights = None if (self.weights == 1).all() else self.weights.astype(int).tolist()
-        return {
-            "values": self.values.tolist(),
-            "codes": codes.tolist(),
-            "weights": weights,
-            "folds": int(self.fold.max()) + 1,
-            "repeats": self.repeats,
-        }
+    def totals(self) -> Floats:
+        """Counts of all negative and positive cases that are no novelties."""
+        return self._counts(np.array([len(self.values)]))[0]
 
 
-def operating_matrix(entries: Entries, moves: str, costs: Costs, trained: Costs) -> Floats:
-    """Confusion matrix at these prices: rows negative and positive; columns no, yes, ambiguous and novel.
+def _two_thresholds(scored: Scored, grid: Floats) -> list[OperatingPoint]:
+    """No below one threshold of the grid, yes above another, rejected in between."""
+    below, up_to, totals = scored.below(grid), scored.up_to(grid), scored.totals
+    points = []
+    for i, lower in enumerate(grid):
+        for k in range(i, len(grid)):
+            no, yes = below[i], totals - up_to[k]
+            matrix = scored.novelties + np.column_stack([no, yes, totals - no - yes, np.zeros(2)])
+            points.append(OperatingPoint(matrix, (float(lower), float(grid[k]))))
+    return points
 
-    Parameters
-    ----------
-    entries : Entries
-        The scored cases.
-    moves : str
-        Name of the way the method follows the prices, in `WAYS`.
-    costs, trained : Costs
-        The prices asked for, and those of the run.
-    """
-    answer = np.where(entries.novel, _NOVEL, WAYS[moves].answers(entries, costs, trained))
-    matrix = np.zeros((2, 4))
-    np.add.at(matrix, (entries.positive.astype(np.intp), answer), entries.weights)
-    return matrix / entries.repeats
+
+def _one_threshold(scored: Scored, grid: Floats) -> list[OperatingPoint]:
+    """Yes above a threshold of the grid, no otherwise."""
+    up_to, totals = scored.up_to(grid), scored.totals
+    return [
+        OperatingPoint(
+            scored.novelties + np.column_stack([no, totals - no, np.zeros(2), np.zeros(2)]), (float(cut), float(cut))
+        )
+        for cut, no in zip(grid, up_to, strict=True)
+    ]
+
+
+def _probabilities() -> Floats:
+    # Beyond both ends nothing is answered no, or yes.
+    return np.concatenate([[-np.inf], 1 / (1 + np.exp(-_LOGITS)), [np.inf]])
+
+
+def _quantiles(values: Floats) -> Floats:
+    if len(values) == 0:
+        return np.array([-np.inf, np.inf])
+    return np.concatenate([[-np.inf], np.unique(np.quantile(values, _LEVELS)), [np.inf]])
+
+
+def _break_even_points(scored: Scored) -> list[OperatingPoint]:
+    return _one_threshold(scored, _probabilities())
+
+
+def _chow_points(scored: Scored) -> list[OperatingPoint]:
+    return _two_thresholds(scored, _probabilities())
+
+
+def _score_points(scored: Scored) -> list[OperatingPoint]:
+    return _two_thresholds(scored, _quantiles(scored.values))
+
+
+def _acceptance_points(scored: Scored) -> list[OperatingPoint]:
+    """Accepted above a threshold of the grid, with the class the method would be forced to give."""
+    grid = _quantiles(scored.values)
+    ends = np.searchsorted(scored.values, grid, side="right")
+    cells = np.eye(4)[2 * scored.positive.astype(np.intp) + scored.forced]
+    sums = np.vstack([np.zeros((1, 4)), np.cumsum(cells, axis=0)]) / scored.repeats
+    accepted = (sums[-1] - sums[ends]).reshape(-1, 2, 2)
+    rejected = scored.totals - accepted.sum(axis=2)
+    return [
+        OperatingPoint(scored.novelties + np.column_stack([counts, rest, np.zeros(2)]), None)
+        for counts, rest in zip(accepted, rejected, strict=True)
+    ]
 
 
 def break_even_answers(probabilities: Floats, costs: Costs) -> Indices:
@@ -145,71 +251,8 @@ def break_even_answers(probabilities: Floats, costs: Costs) -> Indices:
 
 def chow_answers(probabilities: Floats, costs: Costs) -> Indices:
     """Answer by Chow's thresholds, which must exist: rejecting has to pay at these prices."""
-    return _cut(probabilities, *costs.thresholds)
-
-
-def _cut(values: Floats, lower: float, upper: float) -> Indices:
-    return np.where(values > upper, _YES, np.where(values < lower, _NO, _AMBIGUOUS))
-
-
-def _never_rejecting(entries: Entries, costs: Costs, trained: Costs) -> Indices:
-    return break_even_answers(entries.values, costs)
-
-
-def _by_chow(entries: Entries, costs: Costs, trained: Costs) -> Indices:
-    follow = chow_answers if costs.rejecting_pays else break_even_answers
-    return follow(entries.values, costs)
-
-
-def _by_tuned_thresholds(entries: Entries, costs: Costs, trained: Costs) -> Indices:
-    def answer(here: Flags, others: Flags) -> Indices:
-        sample = Sample.of(entries.values[others], entries.positive[others], entries.weights[others])
-        band, _ = tuned_band(sample, costs)
-        return _cut(entries.values[here], band.lower, band.upper)
-
-    return _fold_by_fold(entries, costs, answer)
-
-
-def _by_acceptance_threshold(entries: Entries, costs: Costs, trained: Costs) -> Indices:
-    def answer(here: Flags, others: Flags) -> Indices:
-        new, old = (_acceptance_threshold(entries, others, prices) for prices in (costs, trained))
-        # Folds differ in the scale and the calibration of their scores. A threshold taken from the other folds would
-        # be off even at unchanged prices; how far it shifts is what the folds have in common.
-        return np.where(entries.values[here] > new - old, entries.forced[here], _AMBIGUOUS)
-
-    return _fold_by_fold(entries, costs, answer)
-
-
-def _fold_by_fold(entries: Entries, costs: Costs, answer: Callable[[Flags, Flags], Indices]) -> Indices:
-    """Answers of each fold by thresholds chosen on the other folds of its repetition."""
-    if not costs.rejecting_pays:
-        return entries.forced.astype(np.intp)
-    answers = np.empty(len(entries.values), dtype=np.intp)
-    part = entries.part
-    for number in np.unique(part):
-        here = part == number
-        others = (entries.repeat == entries.repeat[here][0]) & ~here & ~entries.novel
-        # Without other cases there is nothing to choose thresholds on.
-        answers[here] = answer(here, others) if others.any() else entries.forced[here]
-    return answers
-
-
-def _acceptance_threshold(entries: Entries, rows: Flags, costs: Costs) -> float:
-    """Lowest of the acceptance scores at which accepting everything above costs least.
-
-    Where it costs least to accept nothing, the threshold is as far above the highest score as the scores are spread.
-    """
-    _, cost, thresholds = cost_curve(
-        entries.positive[rows].astype(int),
-        entries.forced[rows].astype(int),
-        entries.values[rows],
-        costs=costs,
-        labels=[0, 1],
-        sample_weight=entries.weights[rows],
-    )
-    chosen = float(thresholds[np.flatnonzero(cost <= cost.min() + _SAME * (costs.fp + costs.fn))[-1]])
-    values = entries.values[rows]  # ascending
-    return min(chosen, float(values[-1] + (values[-1] - values[0])))
+    lower, upper = costs.thresholds
+    return np.where(probabilities > upper, _YES, np.where(probabilities < lower, _NO, _AMBIGUOUS))
 
 
 class Way(NamedTuple):
@@ -219,19 +262,22 @@ class Way(NamedTuple):
     ----------
     score : str
         Column of the out-of-fold answers that its thresholds cut: "score" or "r".
-    answers : callable
-        Entries, prices, prices of the run -> column of the price matrix for each entry.
+    points : callable
+        Scored answers -> operating points.
+    own_thresholds : callable
+        Prices of the run -> thresholds of the method's own answers, None if they have none in common.
     """
 
     score: str
-    answers: Callable[[Entries, Costs, Costs], Indices]
+    points: Callable[[Scored], list[OperatingPoint]]
+    own_thresholds: Callable[[Costs], tuple[float, float] | None]
 
 
-# The one list of these names. They are stored in summary.json, and the page has a function for each of them.
+# The one list of these names. They are stored in summary.json.
 NEVER_REJECTS, CHOW, TUNED, PAIR = "plain", "chow", "tuned", "pair"
 WAYS = {
-    NEVER_REJECTS: Way("score", _never_rejecting),
-    CHOW: Way("score", _by_chow),
-    TUNED: Way("score", _by_tuned_thresholds),
-    PAIR: Way("r", _by_acceptance_threshold),
+    NEVER_REJECTS: Way("score", _break_even_points, lambda costs: (costs.break_even, costs.break_even)),
+    CHOW: Way("score", _chow_points, lambda costs: costs.thresholds),
+    TUNED: Way("score", _score_points, lambda costs: None),
+    PAIR: Way("r", _acceptance_points, lambda costs: None),
 }

@@ -15,7 +15,7 @@ from ..locating import locate
 from ..metrics import ks_score
 from ..tables import table_hints
 from .inputs import Answers, Comparison
-from .operating_points import WAYS, Entries
+from .operating_points import OperatingPoint, forced_points, operating_points
 
 CURVE_POINTS = 150
 SHOWN_CASES = 500
@@ -68,25 +68,21 @@ def _shared(comparison: Comparison) -> dict[str, Any]:
             # None: rejecting as a novelty costs what rejecting the case as ambiguous costs.
             "novelty_ratio": None if costs.reject_novelty is None else costs.reject_novelty / costs.reject_negative,
         },
-        "winner": comparison.winner.name,
+        "winner": comparison.verdict.chosen,
         "novelties": any((answers.kind == 2).any() for answers in comparison.answers.values()),
     }
 
 
-def _verdict(material: Material) -> dict[str, Any] | None:
+def _verdict(material: Material) -> dict[str, Any]:
     verdict = material.comparison.verdict
-    if verdict is None:
-        return None
-    rejecting, reference, saved = verdict.rejecting, verdict.reference, verdict.saved
     return {
-        "pays": verdict.pays,
-        "rejecting": rejecting.name,
-        "rejecting_title": rejecting.title,
-        "reference": reference.name,
-        "reference_title": reference.title,
-        "saved": [saved.value, saved.low, saved.high],
-        "cost": rejecting.cost.value if rejecting.cost else None,
-        "reference_cost": reference.cost.value if reference.cost else None,
+        "chosen": verdict.chosen,
+        "best_model": verdict.best_model,
+        "found_signal": verdict.found_signal,
+        "cost": list(verdict.cost),
+        "answering": {"pays": verdict.answering.pays, "saved": list(verdict.answering.saved)},
+        "rejecting": {"pays": verdict.rejecting.pays, "saved": list(verdict.rejecting.saved)},
+        "conclusions": material.comparison.conclusions,
     }
 
 
@@ -106,23 +102,18 @@ def _methods(material: Material) -> list[dict[str, Any]]:
 def _operating_points(comparison: Comparison, name: str) -> dict[str, Any]:
     """What the page needs to move a method to other prices."""
     answers, moves = comparison.answers[name], comparison.method(name).moves
-    scores = getattr(answers, WAYS[moves].score)
-    entries = Entries.of(scores, answers.fold, comparison.positive, answers.forced, answers.kind == 2)
-    return {
-        "moves": moves,
-        "matrix": _own_matrix(answers, comparison.positive).tolist(),
-        "entries": entries.as_dict(),
-        "curve": _curve(answers, comparison.positive),
+    found = {
+        "points": operating_points(answers, comparison.positive, moves, comparison.costs),
+        "forced": forced_points(answers, comparison.positive, moves, comparison.costs),
     }
+    lists = {key: [_as_lists(point) for point in points] for key, points in found.items()}
+    return {"moves": moves, **lists, "curve": _curve(answers, comparison.positive)}
 
 
-def _own_matrix(answers: Answers, positive: Flags) -> Floats:
-    """Mean confusion matrix over the repetitions: rows negative and positive; columns no, yes, ambiguous and novel."""
-    matrix = np.zeros((2, 4))
-    column = answers.columns
-    truth = np.broadcast_to(positive.astype(np.intp), column.shape)
-    np.add.at(matrix, (truth, column), 1.0 / len(column))
-    return matrix
+def _as_lists(point: OperatingPoint) -> dict[str, Any]:
+    # Infinity is no number in JSON: null stands for a threshold beyond every score.
+    thresholds = None if point.thresholds is None else [_jsonable(value) for value in point.thresholds]
+    return {"matrix": point.matrix.tolist(), "thresholds": thresholds}
 
 
 def _curve(answers: Answers, positive: Flags) -> list[list[float]]:
@@ -147,7 +138,7 @@ def _rejected_cases(material: Material) -> dict[str, Any]:
     """The winner's rejected cases, the least certain first, with the columns in which they differ most."""
     comparison = material.comparison
     columns = [item["column"] for item in material.differences[:SHOWN_COLUMNS]]
-    answers = comparison.answers[comparison.winner.name]
+    answers = comparison.answers_of(comparison.verdict.chosen)
     rejected = np.flatnonzero(~answers.accepted[0])
     shown = rejected[np.argsort(answers.r[0][rejected], kind="stable")][:SHOWN_CASES]
     negative, positive = (str(label) for label in comparison.cases.classes)
@@ -173,7 +164,7 @@ def _rejected_cases(material: Material) -> dict[str, Any]:
 
 def _differences(comparison: Comparison) -> list[dict[str, Any]]:
     """Columns in which the rejected cases differ most from the others, strongest first."""
-    answers = comparison.answers[comparison.winner.name]
+    answers = comparison.answers_of(comparison.verdict.chosen)
     rejected = ~answers.accepted[0]
     features = comparison.cases.features
     if rejected.all() or not rejected.any():

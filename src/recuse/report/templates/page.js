@@ -6,75 +6,89 @@ const byId = id => document.getElementById(id);
 const run = summary.prices;
 const methods = summary.methods;
 const prices = { fp: run.fp, fn: run.fn, reject: run.reject };
-let chosen = summary.winner;
+let chosen = summary.verdict.best_model;
 
 const percent = (x, digits = 1) => (x === null ? "–" : (100 * x).toFixed(digits) + "%");
 const price = x => (Math.abs(x) < 1 ? x.toFixed(4) : x.toFixed(3));
 const count = x => (Number.isInteger(x) ? x : Math.round(10 * x) / 10).toLocaleString("en");
 const isRun = () => prices.fp === run.fp && prices.fn === run.fn && prices.reject === run.reject;
 const pricesAt = (fp, fn, reject) => priceList(fp, fn, reject, run.reject_ratio, run.novelty_ratio);
-const trained = pricesAt(run.fp, run.fn, run.reject);
 const current = () => pricesAt(prices.fp, prices.fn, prices.reject);
 
-function matrixAt(method, p) {
-  return isRun() && p.rneg === run.reject ? method.matrix : operatingMatrix(method.entries, method.moves, p, trained);
-}
+const pointAt = (method, p) => cheapestPoint(method.points, p);
+const costAt = (method, p) => matrixCost(pointAt(method, p).matrix, p);
 
-const sendAllTitle = summary.leaderboard.find(row => row.method === "send-all").title;
+// The answers that are the same for every case, as operating points.
+const negatives = summary.n_cases - summary.n_positive;
+const CONSTANTS = { "send-all": 2, "always-no": 0, "always-yes": 1 };
+const constants = summary.leaderboard.filter(row => row.method in CONSTANTS).map(row => {
+  const matrix = [[0, 0, 0, 0], [0, 0, 0, 0]];
+  matrix[0][CONSTANTS[row.method]] = negatives;
+  matrix[1][CONSTANTS[row.method]] = summary.n_positive;
+  return { name: row.method, title: row.title, points: [{ matrix, thresholds: null }] };
+});
+const sendAll = constants.find(constant => constant.name === "send-all");
+const sendAllCost = p => costAt(sendAll, p);
 
-function sendAllCost(p) {
-  return (p.rneg * (summary.n_cases - summary.n_positive) + p.rpos * summary.n_positive) / summary.n_cases;
-}
-
-// Cheapest way without a reject option, and cheapest of all, at these prices.
-function standing(p) {
-  const costs = methods.map(m => ({ title: m.title, reference: m.reference, cost: matrixCost(matrixAt(m, p), p) }));
-  costs.push({ title: sendAllTitle, reference: true, cost: sendAllCost(p) });
-  const least = rows => rows.reduce((a, b) => (b.cost < a.cost ? b : a));
-  return { reference: least(costs.filter(c => c.reference)), all: least(costs) };
+// The cheapest of all methods and constant answers.
+function cheapest(p) {
+  const costs = [...methods, ...constants].map(m => ({ title: m.title, cost: costAt(m, p) }));
+  return costs.reduce((a, b) => (b.cost < a.cost ? b : a));
 }
 
 function showFigures() {
   const p = current(), method = methods.find(m => m.name === chosen);
-  const matrix = matrixAt(method, p), facts = matrixFacts(matrix, p), { reference, all } = standing(p);
+  const point = pointAt(method, p), facts = matrixFacts(point.matrix, p);
+  const small = (id, text) => byId(id).append(Object.assign(document.createElement("small"), { textContent: text }));
   byId("live-cost").textContent = price(facts.cost);
   byId("live-coverage").textContent = percent(facts.coverage);
   byId("live-error").textContent = percent(facts.error);
+  const wrong = point.matrix[0][1] + point.matrix[1][0];
+  if (facts.error !== null) small("live-error", `${count(wrong)} of ${count(facts.coverage * facts.total)}`);
   byId("live-review").textContent = Math.round(1000 * facts.rejected).toLocaleString("en");
-  if (facts.novel > 0) byId("live-review").append(Object.assign(document.createElement("small"), { textContent: `${Math.round(1000 * facts.novel)} of them unlike any seen` }));
-  const saved = reference.cost - facts.cost;
-  byId("live-saved").innerHTML = "";
-  byId("live-saved").append((1000 * saved).toFixed(1), Object.assign(document.createElement("small"), { textContent: `against “${reference.title}”` }));
+  if (facts.novel > 0) small("live-review", `${Math.round(1000 * facts.novel)} of them unlike any seen`);
+  const answering = sendAllCost(p) - facts.cost;
+  const rejecting = matrixCost(cheapestPoint(method.forced, p).matrix, p) - facts.cost;
+  byId("live-answering").textContent = (1000 * answering).toFixed(1);
+  small("live-answering", `against “${sendAll.title}”`);
+  byId("live-rejecting").textContent = (1000 * rejecting).toFixed(1);
+  small("live-rejecting", "against answering every case");
   byId("never").hidden = p.pays;
   byId("prices-state").textContent = isRun() ? "These are the prices of the run." : "Not the prices of the run.";
   byId("matrix-method").textContent = method.title;
-  showSentence(method, p, facts, saved, reference, all);
-  showMatrix(matrix, facts);
+  showSentence(method, point, facts, { answering, rejecting });
+  showMatrix(point.matrix, facts);
   return { facts, method };
 }
 
-function showSentence(method, p, facts, saved, reference, all) {
-  const verdict = saved > 0
-    ? `saves ${(1000 * saved).toFixed(1)} per 1,000 cases against “${reference.title}”`
-    : `costs ${(-1000 * saved).toFixed(1)} more per 1,000 cases than “${reference.title}”`;
-  const cheapest = all.title === method.title ? "It is the cheapest here." : `Cheapest here: ${all.title}, ${price(all.cost)} per case.`;
+const saves = x => (x >= 0 ? `saves ${(1000 * x).toFixed(1)}` : `costs ${(-1000 * x).toFixed(1)} more`);
+
+function showSentence(method, point, facts, saved) {
+  const all = cheapest(current());
   byId("sentence").textContent =
-    `At these prices ${method.title} sends ${Math.round(1000 * facts.rejected)} of 1,000 cases to manual review and ${verdict}. ${cheapest}`;
-  byId("what-moves").textContent = `What changes with the prices: ${SHOWN[method.moves].words(p)}` +
+    `At these prices ${method.title} sends ${Math.round(1000 * facts.rejected)} of 1,000 cases to manual review. Per 1,000 cases it ` +
+    `${saves(saved.answering)} against the manual review of every case, and ${saves(saved.rejecting)} against answering every case itself. ` +
+    (all.title === method.title ? "It is the cheapest here." : `Cheapest here: ${all.title}, ${price(all.cost)} per case.`);
+  byId("what-moves").textContent = wordsOf(method, point) + (isRun() ? "" :
+    " Of its operating points the cheapest at these prices is shown, chosen on the cases it is counted on: a new run at these prices gives figures without that advantage.") +
     (facts.novel > 0 ? " Cases unlike any seen go to manual review at every price." : "");
 }
 
-// In words, what each of the WAYS changes at other prices than those of the run; `dotted` sets a method apart in the charts
-// from another one of the same model.
+// In words, where a method stands.
 const inThree = x => Number(x.toPrecision(3));
-const oneThreshold = p => `It answers ${summary.classes[1]} above a probability of ${inThree(p.breakEven)}, ${summary.classes[0]} otherwise.`;
-const twoThresholds = p => `It answers ${summary.classes[1]} above a probability of ${inThree(p.upper)}, ${summary.classes[0]} below ${inThree(p.lower)}, and sends the cases in between to manual review.`;
-const SHOWN = {
-  plain: { words: p => `its one threshold. ${oneThreshold(p)}` },
-  chow: { words: p => `its two thresholds. ${p.pays ? twoThresholds(p) : oneThreshold(p)}` },
-  tuned: { dotted: true, words: () => "its two thresholds on the class score, chosen again for each fold at the least cost on the other folds." },
-  pair: { words: () => "the threshold on its acceptance score. It shifts by as much as the cheapest threshold shifts, found for each fold on the other folds. The forced class of each case stays as trained at the prices of the run; a model trained at other prices might do better." },
-};
+function wordsOf(method, point) {
+  const own = point === method.points[0], [no, yes] = [summary.classes[0], summary.classes[1]];
+  if (method.moves === "pair") return own ? "These are the answers of the run." : "Its threshold on the acceptance score has moved; the class of each case stays as trained.";
+  if (!point.thresholds) return "These are the answers of the run, with thresholds of each fold.";
+  const what = method.moves === "tuned" ? "class score" : "probability", [lower, upper] = point.thresholds;
+  if (lower !== null && lower === upper) return `It answers ${yes} above a ${what} of ${inThree(upper)}, ${no} otherwise.`;
+  const parts = [upper === null ? `never answers ${yes}` : `answers ${yes} above a ${what} of ${inThree(upper)}`,
+    lower === null ? `never ${no}` : `${no} below ${inThree(lower)}`];
+  return `It ${parts.join(", ")}, and sends the other cases to manual review.`;
+}
+
+// What sets a method apart in the charts from another one of the same model.
+const DOTTED = new Set(["tuned"]);
 
 function showMatrix(matrix, facts) {
   matrix.forEach((row, i) => {
@@ -103,7 +117,7 @@ const DASHES = { solid: [1, 0], dotted: [2, 2], dashed: [7, 4] };
 function stroke(m) {
   if (m.reference) return "dashed";
   const sibling = methods.some(other => !other.reference && other.moves !== m.moves && family(other) === family(m));
-  return SHOWN[m.moves].dotted && sibling ? "dotted" : "solid";
+  return DOTTED.has(m.moves) && sibling ? "dotted" : "solid";
 }
 const scale = { domain: methods.map(m => m.title), range: methods.map(colour) };
 const dashes = { domain: methods.map(m => m.title), range: methods.map(m => DASHES[stroke(m)]) };
@@ -168,7 +182,7 @@ const rule = { data: { name: "here" }, mark: { type: "rule", color: "currentColo
 const charts = {};
 
 function curveCost(point, p) {
-  const [tn, fp, fn, tp] = point, negatives = summary.n_cases - summary.n_positive;
+  const [tn, fp, fn, tp] = point;
   return (p.fp * fp + p.fn * fn + p.rneg * (negatives - tn - fp) + p.rpos * (summary.n_positive - fn - tp)) / summary.n_cases;
 }
 
@@ -190,11 +204,7 @@ function priceData(p) {
   const grid = Array.from({ length: steps }, (_, k) => (top * (k + 1)) / steps);
   for (const reject of [...grid, p.rneg].sort((a, b) => a - b)) {
     const at = pricesAt(p.fp, p.fn, reject);
-    for (const m of methods) {
-      // The same rule everywhere, also at the prices of the run: one point by another rule would look like a jump.
-      const cost = matrixCost(operatingMatrix(m.entries, m.moves, at, trained), at);
-      rows.push({ title: m.title, x: at.rneg, y: cost });
-    }
+    for (const m of methods) rows.push({ title: m.title, x: at.rneg, y: costAt(m, at) });
   }
   return rows;
 }

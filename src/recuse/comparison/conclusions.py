@@ -1,0 +1,81 @@
+"""The verdict in sentences: the same on the terminal, in JSON and in the report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from .intervals import Interval
+from .leaderboard import Row
+from .verdict import NO, UNCLEAR, YES, Saving, Verdict
+
+_PAYS = {YES: "{} pays", NO: "{} does not pay", UNCLEAR: "Whether {} pays is not settled"}
+
+
+def conclude(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> dict[str, str]:
+    """Return one sentence for each question: which method, does answering pay, does rejecting pay.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        What was concluded.
+    rows : mapping of str to Row
+        The leaderboard by method.
+    n_models : int
+        How many models there were to choose from.
+    """
+    return {
+        "method": _method(verdict, rows, n_models),
+        "answering": _answering(verdict.answering, rows),
+        "rejecting": _rejecting(verdict, rows),
+    }
+
+
+def _method(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> str:
+    title, cost = rows[verdict.chosen].title, _with_limits(verdict.cost)
+    if verdict.found_signal:
+        chosen = f", corrected for the choice among {n_models} methods" if n_models > 1 else ""
+        return f"Use {title}: {cost} per case{chosen}."
+    closest = rows[verdict.best_model].title
+    return (
+        f"No signal found: no method is cheaper than {title!r}, which costs {cost} per case, by more than one standard "
+        f"error. The closest, {closest}, {_saves(verdict.signal.saved)} against it."
+    )
+
+
+def _answering(saving: Saving, rows: Mapping[str, Row]) -> str:
+    return (
+        f"{_heading(saving, 'answering')}: {rows[saving.rule].title} {_saves(saving.saved)} against the manual review "
+        "of every case."
+    )
+
+
+def _rejecting(verdict: Verdict, rows: Mapping[str, Row]) -> str:
+    saving, best = verdict.rejecting, rows[verdict.best_model]
+    heading = _heading(saving, "rejecting")
+    if saving.rule == saving.against:
+        return f"{heading}: no method in this comparison rejects."
+    if saving.rule != verdict.best_model:
+        cheapest = rows[saving.rule].title
+        return (
+            f"{heading}: {best.title} answers every case; the cheapest method that rejects, {cheapest}, "
+            f"{_saves(saving.saved)} against it."
+        )
+    return (
+        f"{heading}: by sending {1 - best.coverage:.1%} of the cases to manual review, {best.title} "
+        f"{_saves(saving.saved)} against itself when it must answer every case."
+    )
+
+
+def _heading(saving: Saving, what: str) -> str:
+    text = _PAYS[saving.pays].format(what)
+    return text[0].upper() + text[1:]
+
+
+def _saves(saved: Interval) -> str:
+    if saved.value >= 0:
+        return f"saves {_with_limits(saved)} per case"
+    return f"costs {_with_limits(-saved)} more per case"
+
+
+def _with_limits(interval: Interval) -> str:
+    return f"{interval.value:.4f} [{interval.low:.4f}, {interval.high:.4f}]"

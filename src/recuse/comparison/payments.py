@@ -1,0 +1,99 @@
+"""What each case pays under a rule, and the intervals of means and differences that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Flags, Floats, Indices
+from ..costs import Costs
+from .intervals import EXACTLY_ZERO, Interval, combined, frequent_mean, rare_mean
+
+_NO, _YES = 0, 1
+_FIRST_REJECT = 2  # columns of the price matrix from here on are rejections
+
+
+@dataclass(frozen=True, eq=False)
+class Payments:
+    """Error and review prices of each case under one rule, means over the repetitions.
+
+    Attributes
+    ----------
+    columns : ndarray of int of shape (repeats, n)
+        Column of the price matrix of each answer.
+    errors, reviews : ndarray of shape (n,)
+        What the case pays on average for wrong answers, and for reviews.
+    costs : Costs
+        The prices.
+    constant : bool
+        Whether the rule gives every case the same answer, whatever the case.
+    """
+
+    columns: Indices
+    errors: Floats
+    reviews: Floats
+    costs: Costs
+    constant: bool = False
+
+    @classmethod
+    def of(cls, columns: NDArray[Any], positive: Flags, costs: Costs, *, constant: bool = False) -> Payments:
+        """Price answers of shape (repeats, n)."""
+        columns = np.atleast_2d(columns)
+        prices, rejected = costs.prices(positive.astype(np.intp), columns), columns >= _FIRST_REJECT
+        return cls(columns, (prices * ~rejected).mean(axis=0), (prices * rejected).mean(axis=0), costs, constant)
+
+    @property
+    def prices(self) -> Floats:
+        """What each case pays in all."""
+        return self.errors + self.reviews
+
+    def cost(self, units: Indices | None = None) -> Interval:
+        """Expected cost per case."""
+        return combined(
+            rare_mean(self.errors, self._largest_error(np.ones(1, dtype=bool)), units),
+            self._review_cost(units),
+        )
+
+    def _review_cost(self, units: Indices | None) -> Interval:
+        if self.constant and np.ptp(self.reviews) == 0.0:  # every case is reviewed at one price, for certain
+            price = float(self.reviews[0])
+            return Interval(price, price, price)
+        return frequent_mean(self.reviews, self._largest_review(), units)
+
+    def saved_against(self, other: Payments, units: Indices | None = None) -> Interval:
+        """What this rule saves per case against another one, paired case by case.
+
+        Only where the two answer differently does the difference vary: elsewhere they pay the same.
+        """
+        errors, reviews = other.errors - self.errors, other.reviews - self.reviews
+        differs = _aligned_differences(self.columns, other.columns)
+        return combined(
+            rare_mean(np.maximum(errors, 0.0), other._largest_error(differs), units),
+            -rare_mean(np.maximum(-errors, 0.0), self._largest_error(differs), units),
+            _reviews(np.maximum(reviews, 0.0), other, units),
+            -_reviews(np.maximum(-reviews, 0.0), self, units),
+        )
+
+    def _largest_error(self, where: Flags) -> float:
+        """The most expensive error that the answers given `where` can make."""
+        prices = {_NO: self.costs.fn, _YES: self.costs.fp}
+        return max((price for answer, price in prices.items() if ((self.columns == answer) & where).any()), default=0.0)
+
+    def _largest_review(self) -> float:
+        rejected = self.columns[self.columns >= _FIRST_REJECT]
+        return float(self.costs.matrix()[:2, np.unique(rejected)].max()) if len(rejected) else 0.0
+
+
+def _reviews(amounts: Floats, rule: Payments, units: Indices | None) -> Interval:
+    largest = rule._largest_review()
+    return frequent_mean(amounts, largest, units) if largest > 0 else EXACTLY_ZERO
+
+
+def _aligned_differences(columns: Indices, others: Indices) -> Flags:
+    """Which cases are ever answered differently; a rule with fewer repetitions is compared with all of the other's."""
+    if columns.shape == others.shape:
+        return (columns != others).any(axis=0)
+    return (columns.min(axis=0) != others.max(axis=0)) | (columns.max(axis=0) != others.min(axis=0))

@@ -1,0 +1,61 @@
+"""The choice among methods: simplest first, and its cost corrected, against brute force and by simulation."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recuse.comparison.choice import choose, standard_error
+
+
+def test_standard_error_against_the_formula_and_for_units():
+    values = np.random.default_rng(0).exponential(size=50)
+    assert standard_error(values) == pytest.approx(values.std() / np.sqrt(50))
+    repeated, units = np.repeat(values, 3), np.repeat(np.arange(50), 3)
+    assert standard_error(repeated, units) == pytest.approx(standard_error(values))
+    counts = np.random.default_rng(1).integers(0, 4, 50).astype(float)
+    drawn = np.repeat(values, counts.astype(int))
+    assert standard_error(values, counts=counts) == pytest.approx(standard_error(drawn))
+    assert standard_error(values, np.arange(50), counts) == pytest.approx(standard_error(drawn))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 6))
+def test_the_first_within_one_standard_error_of_the_cheapest(seed, m):
+    prices = np.random.default_rng(seed).choice([0.0, 0.3, 1.0, 5.0], p=[0.6, 0.25, 0.1, 0.05], size=(m, 80))
+    chosen = choose(prices, seed=0).chosen
+    cheapest = prices.mean(axis=1).argmin()
+    near = [
+        j
+        for j in range(m)
+        if (prices[j] - prices[cheapest]).mean() <= (prices[j] - prices[cheapest]).std() / np.sqrt(80) + 1e-12
+    ]
+    assert chosen == near[0]
+
+
+def test_one_method_needs_no_correction():
+    prices = np.random.default_rng(0).exponential(size=(1, 60))
+    choice = choose(prices, seed=0)
+    assert choice.corrected(prices) == pytest.approx(prices.mean())
+
+
+def test_a_choice_among_equals_is_corrected_to_their_common_cost():
+    """Fifteen methods that are all equally good: the cheapest looks better than it is, the corrected cost does not."""
+    rng, shown, corrected = np.random.default_rng(3), [], []
+    for run in range(60):
+        prices = rng.choice([0.0, 0.3, 1.0], p=[0.55, 0.3, 0.15], size=(15, 150))
+        choice = choose(prices, seed=run)
+        shown.append(prices.mean(axis=1).min())
+        corrected.append(choice.corrected(prices))
+    truth = 0.3 * 0.3 + 0.15
+    spread = np.std(shown)
+    assert np.mean(shown) < truth - spread
+    assert abs(np.mean(corrected) - truth) < 0.35 * spread
+
+
+def test_units_are_resampled_whole():
+    units = np.repeat(np.arange(20), 5)
+    prices = np.random.default_rng(0).exponential(size=(3, 100))
+    for _, rest in choose(prices, seed=0, units=units).resampled:
+        left_out = np.unique(units[rest])
+        np.testing.assert_array_equal(rest, np.flatnonzero(np.isin(units, left_out)))

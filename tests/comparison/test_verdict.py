@@ -1,0 +1,115 @@
+"""The verdict: separate questions, constant answers, and words that say what was found."""
+
+import numpy as np
+import pytest
+
+from recuse import Costs
+from recuse.comparison.conclusions import conclude
+from recuse.comparison.intervals import Interval
+from recuse.comparison.leaderboard import Row
+from recuse.comparison.payments import Payments
+from recuse.comparison.verdict import Candidates, Saving, Verdict, judge, moved
+
+COSTS = Costs(1, 5, 0.3)
+CONSTANTS = {"send-all": 2, "always-no": 0, "always-yes": 1}
+TITLES = {"send-all": "Manual review of every case", "always-no": "Always no", "always-yes": "Always yes"}
+
+
+def judged(columns, forced, positive, costs=COSTS, **options):
+    """A verdict on models given by the columns they answer."""
+    constants = {
+        name: Payments.of(np.full(len(positive), column), positive, costs, constant=True)
+        for name, column in CONSTANTS.items()
+    }
+    models = {name: Payments.of(answers, positive, costs) for name, answers in columns.items()}
+    answered = {name: Payments.of(answers, positive, costs) for name, answers in forced.items()}
+    verdict = judge(Candidates(models, answered, constants, "send-all"), seed=0, **options)
+    rows = {name: Row(name, TITLES.get(name, name), coverage=0.6) for name in [*columns, *constants]}
+    return verdict, conclude(verdict, rows, len(columns))
+
+
+def test_answering_is_compared_with_reviewing_everything_and_rejecting_with_itself():
+    """Review is cheap and the model poor when it must answer: rejecting pays, whatever answering does."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(2_000) < 0.3
+    sure = rng.random(2_000) < 0.5
+    forced = np.where(sure, positive, rng.random(2_000) < 0.5).astype(int)
+    columns = np.where(sure, forced, 2)
+    verdict, words = judged({"model": columns}, {"model": forced}, positive, Costs(1, 5, 0.1))
+    assert verdict.chosen == "model"
+    assert verdict.rejecting.pays == "yes"
+    assert verdict.answering.pays == "yes"
+    expected = (
+        Payments.of(forced, positive, Costs(1, 5, 0.1)).prices - Payments.of(columns, positive, Costs(1, 5, 0.1)).prices
+    )
+    assert verdict.rejecting.saved.value == pytest.approx(expected.mean())
+    assert words["rejecting"].startswith("Rejecting pays: by sending 40.0% of the cases to manual review")
+
+
+def test_noise_has_no_signal():
+    """Two in a hundred are positive and nothing tells them apart: the answer is a constant, and the words say so."""
+    rng = np.random.default_rng(1)
+    positive = rng.random(1_000) < 0.02
+    models = {f"m{k}": np.where(rng.random(1_000) < 0.05, 2, (rng.random(1_000) < 0.01).astype(int)) for k in range(5)}
+    forced = {name: np.where(columns == 2, 0, columns) for name, columns in models.items()}
+    verdict, words = judged(models, forced, positive)
+    assert verdict.chosen == "always-no"
+    assert not verdict.found_signal
+    assert words["method"].startswith("No signal found: no method is cheaper than 'Always no'")
+
+
+def test_a_model_that_never_rejects_is_compared_with_the_cheapest_that_does():
+    positive = np.arange(400) % 4 == 0
+    right = positive.astype(int)
+    verdict, words = judged(
+        {"plain": right, "timid": np.where(np.arange(400) < 100, 2, right)}, {"plain": right, "timid": right}, positive
+    )
+    assert verdict.chosen == "plain"
+    assert (verdict.rejecting.rule, verdict.rejecting.against) == ("timid", "plain")
+    assert verdict.rejecting.saved.value == pytest.approx(-0.3 / 4)
+    assert verdict.rejecting.pays == "no"
+    assert "costs 0.0750" in words["rejecting"]
+    assert "more per case" in words["rejecting"]
+    assert "-0." not in words["rejecting"].split("[")[0]
+
+
+def test_no_method_that_rejects():
+    positive = np.arange(40) % 4 == 0
+    _, words = judged({"plain": positive.astype(int)}, {"plain": positive.astype(int)}, positive)
+    assert words["rejecting"].endswith("no method in this comparison rejects.")
+
+
+def test_prices_in_another_unit_change_no_conclusion():
+    rng = np.random.default_rng(5)
+    positive = rng.random(300) < 0.3
+    models = {f"m{k}": rng.integers(0, 3, 300) for k in range(4)}
+    forced = {name: np.where(columns == 2, 0, columns) for name, columns in models.items()}
+    once, _ = judged(models, forced, positive)
+    for factor in (0.01, 2, 100):
+        scaled, _ = judged(models, forced, positive, Costs(factor, 5 * factor, 0.3 * factor))
+        assert (scaled.chosen, scaled.answering.pays) == (once.chosen, once.answering.pays)
+        for name in ("answering", "rejecting", "signal"):
+            found, expected = getattr(scaled, name).saved, getattr(once, name).saved
+            assert tuple(found) == pytest.approx(tuple(factor * value for value in expected), rel=1e-9)
+        assert tuple(scaled.cost) == pytest.approx(tuple(factor * value for value in once.cost), rel=1e-9)
+
+
+@pytest.mark.parametrize(("low", "high", "pays"), [(0.01, 0.3, "yes"), (-0.2, 0.0, "no"), (-0.1, 0.2, "unclear")])
+def test_when_a_saving_pays(low, high, pays):
+    assert Saving("a", "b", Interval((low + high) / 2, low, high)).pays == pays
+
+
+def test_a_correction_lengthens_the_interval():
+    assert moved(Interval(0.2, 0.1, 0.4), 0.25) == pytest.approx((0.25, 0.1, 0.45))
+    assert moved(Interval(0.2, 0.1, 0.4), 0.15) == pytest.approx((0.15, 0.05, 0.4))
+
+
+def test_without_models_there_is_no_verdict():
+    assert judge(Candidates({}, {}, {}, "send-all"), seed=0) is None
+
+
+def test_verdict_is_a_record():
+    saving = Saving("a", "b", Interval(0.0, 0.0, 0.0))
+    verdict = Verdict("a", "a", Interval(0.1, 0.0, 0.2), saving, saving, saving)
+    with pytest.raises(AttributeError):
+        verdict.chosen = "b"
