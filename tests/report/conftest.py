@@ -47,8 +47,9 @@ def summary(comparison):
         },
     )
     again = with_points(template, twice, positive, "tuned", costs, name="again", title="Answered twice")
+    both = with_points(template, twice, positive, "pair", costs, name="again-pair", title="Answered twice, by a pair")
     found["novelties"] = True
-    found["methods"] += [again, pair]
+    found["methods"] += [again, both, pair]
     found["why"]["shapes"] = [
         {"feature": "score", "cuts": [0.0, 1.0], "h": [-1.0, 0.5, 2.0], "r": [1.0, -0.5, 1.0]},
         {

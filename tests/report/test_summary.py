@@ -151,7 +151,7 @@ def test_page_reads_in_the_promised_order(page_file):
     page = page_file.read_text(encoding="utf-8")
     headings = re.findall(r'<h2 id="\w+">(.*?)</h2>', page)
     assert headings == [
-        "Does rejecting pay here?",
+        "Does it pay here?",
         "Which method?",
         "At which operating point?",
         "What happens to my cases?",
