@@ -70,7 +70,13 @@ def test_compare_goes_on_and_speaks_json(folder, call):
     code, out, err = call("compare", folder / "data.csv", *SMALL, "-o", folder / "run", "--json")
     assert (code, err) == (0, "")
     facts = json.loads(out)
-    assert {row["method"] for row in facts["leaderboard"]} == {"logistic-chow", "logistic-plain", "send-all"}
+    assert {row["method"] for row in facts["leaderboard"]} == {
+        "logistic-chow",
+        "logistic-plain",
+        "send-all",
+        "always-no",
+        "always-yes",
+    }
     assert facts["winner"] in {"logistic-chow", "logistic-plain"}
 
 

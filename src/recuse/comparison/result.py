@@ -178,7 +178,7 @@ class Comparison:
     ...     table, "target", positive=0, costs=recuse.Costs(fp=1, fn=5, reject=0.3), methods=["logistic-chow"], cv=3
     ... )
     >>> [row.name for row in result.rows]
-    ['logistic-chow', 'send-all']
+    ['logistic-chow', 'send-all', 'always-yes', 'always-no']
     >>> result.winner.name
     'logistic-chow'
     """
