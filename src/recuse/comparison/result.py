@@ -214,10 +214,12 @@ class Comparison:
         """Which cases are positive."""
         return np.asarray(self.cases.outcomes == self.cases.positive)
 
-    @property
+    @cached_property
     def units(self) -> Indices | None:
-        """Unit of each case, if cases belong together."""
-        units: Indices | None = getattr(self.cases, "groups", None)
+        """Number of each case's group, if cases belong together; numbered without gaps."""
+        if self.cases.groups is None:
+            return None
+        units: Indices = np.unique(self.cases.groups, return_inverse=True)[1]
         return units
 
     @property
