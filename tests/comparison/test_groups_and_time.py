@@ -46,7 +46,7 @@ def test_visits_of_known_patients_look_far_too_cheap_and_groups_show_the_cost_on
         table, new = patients(80, seed), patients(2000, seed + 1)
         without = recuse.compare(table.drop(columns="who"), "ill", **options)
         grouped = recuse.compare(table, "ill", groups="who", **options)
-        decisions = recuse.decide(grouped.model(), new, reasons=False)
+        decisions = recuse.decide(grouped.model("boosting-chow"), new, reasons=False)
         truth = expected_cost(new["ill"], decisions, costs=COSTS, pos_label="yes")
         costs.append([shown_cost(without, "boosting-chow"), shown_cost(grouped, "boosting-chow"), truth])
     shown_without, shown_grouped, truth = np.mean(costs, axis=0)
@@ -132,7 +132,7 @@ def test_shuffled_folds_of_a_drifting_world_look_far_too_cheap_and_time_shows_th
     options = {"positive": "yes", "costs": COSTS, "methods": ["boosting-chow"], "cv": 5}
     shuffled = recuse.compare(shuffled_table, "y", **options)
     timed = recuse.compare(shuffled_table, "y", time="day", **options)
-    model = timed.model()
+    model = timed.model("boosting-chow")
     truth = expected_cost(upcoming["y"], recuse.decide(model, upcoming, reasons=False), costs=COSTS, pos_label="yes")
     assert shown_cost(shuffled, "boosting-chow") < 0.75 * truth
     assert shown_cost(timed, "boosting-chow") == pytest.approx(truth, rel=0.3)
@@ -153,7 +153,11 @@ def test_only_answered_cases_count_over_time(tmp_path):
     assert max(blocks[0]) < min(blocks[1])
     assert max(blocks[1]) < min(blocks[2])
     cost = expected_cost(
-        table["y"][later], result.decisions()["decision"], costs=COSTS, pos_label="yes", reject_label="[abstain]"
+        table["y"][later],
+        result.decisions("logistic-tuned")["decision"],
+        costs=COSTS,
+        pos_label="yes",
+        reject_label="[abstain]",
     )
     assert shown_cost(result, "logistic-tuned") == pytest.approx(cost)
     facts = json.loads((tmp_path / "run.json").read_text())
