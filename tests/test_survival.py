@@ -12,7 +12,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_predict
+from sklearn.model_selection import GridSearchCV, StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -114,9 +114,16 @@ def test_pipeline_and_search(problem):
 def test_cross_validation(problem):
     X, y, label = problem
     estimator = make_pipeline(StandardScaler(), model())
-    predicted = cross_val_predict(estimator, X, y, cv=3)
-    decisions = cross_val_decide(estimator, X, y, cv=3)
-    assert predicted.tolist() == decisions.label.tolist()
+    shuffled = StratifiedKFold(3, shuffle=True, random_state=0)  # what a number of folds means here
+    predicted = cross_val_predict(estimator, X, y, cv=shuffled)
+    for cv in (shuffled, 3):
+        decisions = cross_val_decide(estimator, X, y, cv=cv)
+        assert predicted.tolist() == decisions.label.tolist()
+    unshuffled = StratifiedKFold(3)
+    assert (
+        cross_val_predict(estimator, X, y, cv=unshuffled).tolist()
+        == cross_val_decide(estimator, X, y, cv=unshuffled).label.tolist()
+    )
     assert (predicted == label).any()
     assert len(decisions) == len(y)
 
