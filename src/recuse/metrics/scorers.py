@@ -57,7 +57,7 @@ class RejectScorer:
     ...     scoring=get_scorer("neg_expected_cost"),
     ... ).fit(X, y)
     >>> round(float(search.best_score_), 3)
-    -0.019
+    -0.02
     """
 
     name: str
