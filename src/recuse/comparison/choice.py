@@ -4,9 +4,8 @@ The cheapest of many methods on one table owes part of its lead to luck: reporte
 more so the smaller the table and the longer the list. Two things are done about it.
 
 - **Simplest first.** Chosen is the first method in the list, which begins with the simplest, whose cost is within one
-  standard error of the cheapest (paired over the cases). One, not two: in simulations with known truth
-  (``python -m benchmarks honesty``) a second standard error makes the chosen method more expensive and its figure no
-  truer.
+  standard error of the cheapest (paired over the cases): among methods that the cases cannot tell apart, the one that
+  is easiest to explain and to keep.
 - **Corrected cost** (bootstrap bias-corrected cross-validation: Tsamardinos, Greasidou and Borboudakis, 2018). The
   choice is repeated on resampled cases, and the method chosen on each resample pays on the cases that are not in it;
   the mean of these costs is what a method chosen in this way costs on cases that had no part in the choice.
