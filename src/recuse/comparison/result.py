@@ -105,11 +105,6 @@ class Answers:
         """Distinct warnings raised in the folds."""
         return sorted({text for fold in self.folds for text in fold.warnings})
 
-    def prices(self, positive: Flags, costs: Costs) -> Floats:
-        """Mean price of each case over the repetitions."""
-        mean: Floats = costs.prices(positive.astype(np.intp), self.columns).mean(axis=0)
-        return mean
-
 
 @dataclass(frozen=True)
 class RunArguments:
