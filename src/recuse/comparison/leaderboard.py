@@ -139,6 +139,7 @@ class Row:
             "params": "; ".join(
                 f"{name}={value} ({count})" for name, values in self.params.items() for value, count in values.items()
             ),
+            "few_errors": (self.counts.few or "") if self.counts else "",
             "note": self.note or "",
             "error": self.error or "",
         }
