@@ -70,6 +70,10 @@ EXAMPLES = {
     "ks_linear": KSLinearClassifier(),
     "rank_boost": RankBoostClassifier(n_rounds=4),
     "threshold_reject": ThresholdRejectClassifier(make_pipeline(StandardScaler(), LogisticRegression()), costs=0.3),
+    "threshold_reject.beta": ThresholdRejectClassifier(LogisticRegression(), calibration="beta", cv=3),
+    "threshold_reject.isotonic": ThresholdRejectClassifier(LogisticRegression(), calibration="isotonic", cv=3),
+    "threshold_reject.sigmoid": ThresholdRejectClassifier(LogisticRegression(), calibration="sigmoid", cv=3),
+    "threshold_reject.temperature": ThresholdRejectClassifier(LogisticRegression(), calibration="temperature", cv=3),
     "threshold_reject.guarantee": ThresholdRejectClassifier(
         LogisticRegression(), guarantee=0.45, confidence=0.6, calibration_size=0.5, random_state=0
     ),
@@ -110,8 +114,12 @@ KEPT = [
     "abstention_boosting.stack_start",
     "abstention_boosting.trees",
     "exactboost.auc",
+    "threshold_reject.beta",
     "threshold_reject.guarantee",
+    "threshold_reject.isotonic",
     "threshold_reject.over_time",
+    "threshold_reject.sigmoid",
+    "threshold_reject.temperature",
     "threshold_reject.three_classes",
     "in_a_search.selective_accuracy",
     "in_a_search.precision_at_k",

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.special import expit
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.covariance import EllipticEnvelope
@@ -17,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC, OneClassSVM
 
 from recuse import Costs, ExactBoostClassifier, RejectedSamplesError, ThresholdRejectClassifier
+from recuse.calibration import CALIBRATIONS, calibrate, log_odds
 from recuse.metrics import expected_cost
 from tests import reference
 
@@ -56,12 +58,12 @@ def test_positive_class_can_be_the_first(overlapping):
 
 
 @pytest.mark.parametrize("base", [LogisticRegression(), LinearSVC(), GaussianNB()])
-def test_tuned_rule_is_the_cheapest_on_cross_validated_scores(base, overlapping):
+def test_tuned_rule_without_shrinkage_is_the_cheapest_on_cross_validated_scores(base, overlapping):
     X, y = overlapping
     X, y = X[:60], y[:60]
     prices = Costs(fp=1, fn=3, reject=0.3)
     folds = list(StratifiedKFold(3).split(X, y))
-    model = ThresholdRejectClassifier(base, costs=prices, rule="tuned", cv=folds).fit(X, y)
+    model = ThresholdRejectClassifier(base, costs=prices, rule="tuned", shrinkage=0, cv=folds).fit(X, y)
     method = "predict_proba" if hasattr(base, "predict_proba") else "decision_function"
     scores = cross_val_predict(base, X, y, cv=folds, method=method)
     scores = scores[:, 1] if scores.ndim == 2 else scores
@@ -152,7 +154,7 @@ def test_reasons_speak_of_the_positive_class(overlapping):
 
 def test_a_band_without_an_end_says_so():
     X, y = np.zeros((40, 1)), np.tile([0, 1], 20)
-    hopeless = ThresholdRejectClassifier(LogisticRegression(), rule="tuned", costs=0.1).fit(X, y)
+    hopeless = ThresholdRejectClassifier(LogisticRegression(), rule="tuned", shrinkage=0, costs=0.1).fit(X, y)
     assert hopeless.predict([[1e6], [-1e6]]).tolist() == [-1, -1]
     assert "no score would be" in hopeless.decide(X).reason[0] or "lies between 0 and 1" in hopeless.decide(X).reason[0]
     assert np.isfinite(hopeless.score_samples(X)).all()
@@ -488,3 +490,54 @@ def test_without_a_named_positive_class_the_second_is_positive():
     bagged = BaggingClassifier(_inner(pos_label=0), n_estimators=2, random_state=0)
     assert ThresholdRejectClassifier(bagged, rule="tuned", cv=2).fit(X, y).pos_label_ == "paid"
     assert ThresholdRejectClassifier(_inner(), rule="tuned", pos_label="default").fit(X, y).pos_label_ == "default"
+
+
+@pytest.mark.parametrize("calibration", [*CALIBRATIONS, "auto"])
+@pytest.mark.parametrize("base", [LinearSVC(), GaussianNB()])
+def test_calibrated_scores_are_held_out_scores_through_the_map(base, calibration, overlapping):
+    X, y = overlapping
+    folds = list(StratifiedKFold(3).split(X, y))
+    model = ThresholdRejectClassifier(base, calibration=calibration, cv=folds, costs=0.2).fit(X, y)
+    p = model.predict_proba(X)
+    assert p.sum(axis=1) == pytest.approx(1)
+    probabilistic = hasattr(base, "predict_proba")
+    held_out = cross_val_predict(base, X, y, cv=folds, method="predict_proba" if probabilistic else "decision_function")
+    held_out = log_odds(held_out[:, 1]) if probabilistic else held_out
+    fitted = calibrate(calibration, held_out, y == 1, np.ones(len(y)))
+    full = clone(base).fit(X, y)
+    score = log_odds(full.predict_proba(X)[:, 1]) if probabilistic else full.decision_function(X)
+    assert p[:, 1] == pytest.approx(fitted(score))
+    assert model.thresholds_ == (0.2, 0.8)
+    accepted = (p[:, 1] < 0.2) | (p[:, 1] > 0.8)
+    assert (model.decide(X).accepted == accepted).all()
+    assert "probability" in model.decide(X).reason[0]
+
+
+def test_calibration_makes_chows_rule_cheaper_for_overconfident_probabilities():
+    rng = np.random.default_rng(0)
+    z = rng.normal(size=(3_000, 1))
+    X = np.hstack([z + 0.1 * rng.normal(size=(3_000, 1)) for _ in range(6)])  # naive Bayes counts one clue six times
+    y = (rng.random(3_000) < expit(1.5 * z[:, 0])).astype(int)
+    raw, mended = (
+        ThresholdRejectClassifier(GaussianNB(), costs=0.2, calibration=how).fit(X[:1_000], y[:1_000])
+        for how in (None, "sigmoid")
+    )
+    assert mended.score(X[1_000:], y[1_000:]) > raw.score(X[1_000:], y[1_000:]) + 0.01
+
+
+def test_calibration_is_for_two_classes_and_known_maps(overlapping):
+    X, y = overlapping
+    with pytest.raises(ValueError, match=r"calibration must be one of 'auto', 'temperature'.*got 'platt'"):
+        ThresholdRejectClassifier(LinearSVC(), calibration="platt").fit(X, y)
+    with pytest.raises(ValueError, match="calibration='sigmoid' takes two"):
+        ThresholdRejectClassifier(LogisticRegression(), calibration="sigmoid").fit(X, np.arange(len(y)) % 3)
+    with pytest.raises(ValueError, match="shrinkage must be a finite number at least 0; got -1"):
+        ThresholdRejectClassifier(LogisticRegression(), rule="tuned", shrinkage=-1).fit(X, y)
+
+
+def test_calibration_of_an_earlier_fit_is_forgotten(overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(GaussianNB(), calibration="isotonic").fit(X, y)
+    again = model.set_params(calibration=None).fit(X, y)
+    assert not hasattr(again, "calibrator_")
+    assert again.predict_proba(X) == pytest.approx(GaussianNB().fit(X, y).predict_proba(X))

@@ -305,12 +305,20 @@ def _abstention(task: Task) -> Plan:
     return from_library("AbstentionBoostingClassifier", cv=task.inner_cv(3 if small else None), **quick)(task)
 
 
-def _rules(name: str, title: str, base: Callable[[Task], tuple[Any, Grid]], **options: Any) -> tuple[Method, ...]:
+def _rules(
+    name: str,
+    title: str,
+    base: Callable[[Task], tuple[Any, Grid]],
+    *,
+    calibration: str | None = None,
+    **options: Any,
+) -> tuple[Method, ...]:
     """The three ways to use an ordinary classifier: without rejection, by Chow's rule, by tuned thresholds."""
     # Full coverage is the break-even probability, which needs no cross-validated scores: two folds, the fewest, do.
-    never_reject = _with_rule(base, NEVER_REJECTS, rule="chow", coverage=1.0, cv=2)
-    by_chow = _with_rule(base, CHOW, rule="chow")
-    tuned = _with_rule(base, TUNED, rule="tuned", cv=3)
+    n_folds = 2 if calibration is None else INNER_FOLDS
+    never_reject = _with_rule(base, NEVER_REJECTS, rule="chow", coverage=1.0, cv=n_folds, calibration=calibration)
+    by_chow = _with_rule(base, CHOW, rule="chow", cv=INNER_FOLDS, calibration=calibration)
+    tuned = _with_rule(base, TUNED, rule="tuned", cv=INNER_FOLDS)
     return (
         Method(f"{name}-plain", f"{title}, never rejecting", never_reject, NEVER_REJECTS, reference=True, **options),
         Method(f"{name}-chow", f"{title}, Chow's rule", by_chow, CHOW, **options),
@@ -329,7 +337,8 @@ def _library_method(
 METHODS: tuple[Method, ...] = (
     *_rules("logistic", "Logistic regression", _logistic),
     *_rules("boosting", "Gradient boosting", _boosting),
-    *_rules("forest", "Random forest", _forest, max_rows=20_000),
+    # The share of trees is no probability: few trees agree altogether, and Chow's rule would reject too much.
+    *_rules("forest", "Random forest", _forest, calibration="sigmoid", max_rows=20_000),
     Method("abstention-boosting", "Boosting with abstention", _abstention),
     _library_method(
         "exactboost",

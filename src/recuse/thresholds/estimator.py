@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,39 +21,50 @@ from sklearn.utils.validation import (
 
 from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, require_two_classes
+from ..calibration import Calibrator, calibrate, check_calibration, log_odds
 from ..costs import Costs
 from ..decisions import Evaluation
 from ..folds import check_groups, make_folds
 from ..labels import as_labels, require_known
 from ..locating import stated_pos_label
-from ..parameters import check_choice, check_share, check_weights
+from ..parameters import check_choice, check_number, check_share, check_weights
 from .bands import Band, RejectRegion
 from .guarantee import Guarantee, Split, candidate_thresholds, certify, not_shown, split_rows
 from .reasons import band_reasons, detector_name, multiclass_reasons
-from .rules import RULES, Sample, covering_threshold, region_at
+from .rules import RULES, Aim, Sample, covering_threshold, region_at
 from .scores import (
     PROBABILITIES,
     CrossValidation,
     GivenCases,
     find_response,
-    neutral_score,
     score,
-    score_name,
     take_rows,
 )
 from .weighting import fit_params
 
 
 class _Models(NamedTuple):
-    """The fitted classifier, the method that gives its score, and the fitted outlier detector."""
+    """The fitted classifier, the method that gives its score, the fitted outlier detector, and the calibration."""
 
     classifier: Any
     response: str
     novelty: Any = None
+    calibrator: Calibrator | None = None
+
+    @property
+    def gives_probabilities(self) -> bool:
+        """Whether the thresholds see probabilities."""
+        return self.calibrator is not None or self.response == PROBABILITIES
+
+    def calibrated(self, scores: Floats) -> Floats:
+        """Scores of the classifier as the thresholds see them."""
+        if self.calibrator is None:
+            return scores
+        return self.calibrator(_as_line(scores, self.response))
 
     def evaluate(self, X: Any, region: RejectRegion) -> Evaluation:
         """Class and acceptance scores of new cases, with novelties marked."""
-        evaluation = region.evaluate(score(self.classifier, X, self.response))
+        evaluation = region.evaluate(self.calibrated(score(self.classifier, X, self.response)))
         if self.novelty is None:
             return evaluation
         # By the convention of all detectors, a negative score marks an outlier.
@@ -62,6 +72,11 @@ class _Models(NamedTuple):
         novel = inlier_score < 0
         r = np.where(novel, np.minimum(evaluation.r, inlier_score), evaluation.r)
         return Evaluation(evaluation.h, r, novel, detail=evaluation.detail)
+
+
+def _as_line(scores: Floats, response: str) -> Floats:
+    """Scores for a calibration, which takes any number: the log-odds of probabilities."""
+    return log_odds(scores) if response == PROBABILITIES else scores
 
 
 class _Placed(NamedTuple):
@@ -73,11 +88,8 @@ class _Placed(NamedTuple):
     fold_thresholds: Floats | None = None
 
 
-def _estimator_has(method: str) -> Callable[[Any], bool]:
-    def check(self: Any) -> bool:
-        return hasattr(getattr(self, "estimator_", self.estimator), method)
-
-    return check
+def _gives_probabilities(self: Any) -> bool:
+    return self.calibration is not None or hasattr(getattr(self, "estimator_", self.estimator), PROBABILITIES)
 
 
 class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstimator):
@@ -101,10 +113,20 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         - "chow": the thresholds that the prices imply, on `predict_proba`. Optimal when the probabilities are right.
           No threshold is learned. Three or more classes: reject when the highest probability is below
           1 - reject price / error price.
-        - "tuned": the two thresholds of least cost on cross-validated scores, over all cut points (the ROC rule).
-          For scores that rank well but are not calibrated.
+        - "tuned": the two thresholds of least cost on cross-validated scores, over all cut points (the ROC rule),
+          shrunk towards those that calibrated scores imply; see `shrinkage`. For scores that rank well but are not
+          calibrated.
         - "symmetric": one threshold on the distance of the score from its neutral value (0, or probability 1/2), of
-          least cost on cross-validated scores.
+          least cost on cross-validated scores: what some papers compare with. It ignores that errors of the two kinds
+          have different prices.
+    calibration : {"sigmoid", "beta", "isotonic", "temperature", "auto"}, optional
+        Map from cross-validated scores to probabilities, which the thresholds are then set on: makes "chow" right for a
+        classifier whose probabilities are not, or that has none. "auto" takes the map with the least log loss on
+        held-out scores. Two classes only.
+    shrinkage : float, default=1000
+        Number of cases at which the tuned thresholds and those implied by sigmoid-calibrated scores count the same;
+        with n cases the tuned ones count n / (n + shrinkage), in log-odds. 0 is the ROC rule itself, which on small
+        tables takes luck for signal. A given `coverage` is not shrunk.
     coverage : float in (0, 1], optional
         Accept this share of cases, measured on cross-validated scores, instead of minimising the cost: the reject
         price no longer matters. Of the bands that accept at least this share, "tuned" takes the one with the
@@ -121,9 +143,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         Rejects cases unlike the training cases, whatever the classifier says: IsolationForest, OneClassSVM,
         LocalOutlierFactor(novelty=True), a Pipeline that ends in one. It is cloned.
     cv : int, splitter or iterable, optional
-        How scores are cross-validated for "tuned", "symmetric" and `coverage`; 5 folds by default. Folds given by their
-        number are stratified and shuffled, and keep the `groups` of `fit` together. No case may be in two test folds;
-        cases in none, as the first ones of folds over time, only train.
+        How scores are cross-validated for "tuned", "symmetric", `calibration` and `coverage`; 5 folds by default. Folds
+        given by their number are stratified and shuffled, and keep the `groups` of `fit` together. No case may be in
+        two test folds; cases in none, as the first ones of folds over time, only train.
     pos_label : label, optional
         The positive class of the prices. By default the one that a reject-option classifier inside `estimator` names,
         through a Pipeline, a search or a calibration; else ``classes_[1]``.
@@ -143,6 +165,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         The fitted clone.
     novelty_ : outlier detector
         The fitted clone, where `novelty` is given.
+    calibrator_ : callable
+        The fitted map from scores to probabilities, where `calibration` is given.
     thresholds_ : tuple of float
         Scores between the two are rejected (two classes only). One is infinite if its side is never answered.
     fold_thresholds_ : ndarray of shape (n_folds, 2)
@@ -189,6 +213,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         *,
         costs: Costs | float = 0.2,
         rule: str = "chow",
+        calibration: str | None = None,
+        shrinkage: float = 1000.0,
         coverage: float | None = None,
         guarantee: float | None = None,
         confidence: float = 0.95,
@@ -204,6 +230,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self.estimator = estimator
         self.costs = costs
         self.rule = rule
+        self.calibration = calibration
+        self.shrinkage = shrinkage
         self.coverage = coverage
         self.guarantee = guarantee
         self.confidence = confidence
@@ -244,7 +272,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         split = self._split_rows(len(codes))
         fitting = cases.take(split.fitting)
         models = self._fit_models(fitting, response, labels.classes)
-        placed = self._place(fitting, codes[split.fitting], models, prices.oriented, labels.classes)
+        models, placed = self._place(fitting, codes[split.fitting], models, prices.oriented, labels.classes)
         region, shown = placed.region, None
         if self.guarantee is not None:
             region, shown = self._guarantee(cases.X, codes, split, models, region)
@@ -269,6 +297,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             check_share("coverage", self.coverage, or_one=True)
         if self.guarantee is not None:
             check_share("guarantee", self.guarantee)
+        check_calibration("calibration", self.calibration)
+        check_number("shrinkage", self.shrinkage, 0.0)
         check_share("confidence", self.confidence)
         check_share("calibration_size", self.calibration_size)
         if (
@@ -302,11 +332,13 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     def _check_rule_fits(self, classes: NDArray[Any], cases: GivenCases) -> str:
         """Refuse what the rule cannot do with this estimator, these classes or weights; return the score's method."""
         name, rule, response = type(self.estimator).__name__, RULES[self.rule], find_response(self.estimator)
-        if rule.needs_probabilities and response != PROBABILITIES:
+        if rule.needs_probabilities and response != PROBABILITIES and self.calibration is None:
             raise TypeError(
-                f"rule={self.rule!r} needs probabilities, and estimator={name} has no predict_proba: use rule='tuned', "
-                f"or estimator=CalibratedClassifierCV({name}(...))."
+                f"rule={self.rule!r} needs probabilities, and estimator={name} has no predict_proba: use "
+                "calibration='sigmoid', or rule='tuned'."
             )
+        if self.calibration is not None:
+            require_two_classes(classes, f"calibration={self.calibration!r} takes two; leave it out for more.")
         if not rule.takes_any_classes:
             require_two_classes(classes, f"rule={self.rule!r} takes two; rule='chow' takes any number.")
         if self.guarantee is not None and np.ptp(cases.weights) > 0:
@@ -353,36 +385,34 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
 
     def _place(
         self, cases: GivenCases, codes: Indices, models: _Models, costs: Costs, classes: NDArray[Any]
-    ) -> _Placed:
-        """Place the thresholds, on cross-validated scores where the rule learns from the cases."""
-        rule, n_classes = RULES[self.rule], len(classes)
-        region, folds, per_fold = region_at(costs, n_classes), [], None
-        if not rule.learns and self.coverage is None:
+    ) -> tuple[_Models, _Placed]:
+        """Calibrate and place the thresholds, on cross-validated scores where anything is learned from the cases."""
+        if not (RULES[self.rule].learns or self.coverage is not None or self.calibration is not None):
+            region, n_classes = region_at(costs, len(classes)), len(classes)
             scores = score(models.classifier, cases.X, models.response)
+            return models, _Placed(region, _mean_cost(region, scores, codes, cases.weights, costs, n_classes), 1)
+        folds = make_folds(self.cv, cases.y, X=cases.X, groups=cases.groups, random_state=self.random_state)
+        held_out = CrossValidation(self.estimator, models.response, classes, folds, self.cv).run(cases, self.n_jobs)
+        codes, weights = codes[held_out.rows], cases.weights[held_out.rows]
+        if self.calibration is not None:
+            line = _as_line(held_out.scores, models.response)
+            models = models._replace(calibrator=calibrate(self.calibration, line, codes == 1, weights))
+        scores = models.calibrated(held_out.scores)
+        if len(classes) > 2:
+            region, per_fold = self._cover(scores, weights, region_at(costs, len(classes))), None
         else:
-            folds = make_folds(self.cv, cases.y, X=cases.X, groups=cases.groups, random_state=self.random_state)
-            validation = CrossValidation(self.estimator, models.response, classes, folds, self.cv)
-            scores = validation.scores(cases, self.n_jobs)
-            # Folds over time never test the first cases: these only train.
-            tested = np.sort(np.concatenate([test for _, test in folds]))
-            cases, codes = cases.take(tested), codes[tested]
-            if n_classes > 2:
-                confidence = region.confidence(scores)
-                region = region.moved_to(covering_threshold(confidence, cases.weights, self.coverage or 1.0))
-            else:
-                every_row, tests = np.arange(len(scores)), (np.searchsorted(tested, test) for _, test in folds)
-                region, *bands = (
-                    rule.place(
-                        Sample.of(scores[rows], codes[rows] == 1, cases.weights[rows]),
-                        costs,
-                        neutral_score(models.response),
-                        self.coverage,
-                    )
-                    for rows in (every_row, *tests)
-                )
-                per_fold = np.array([band.thresholds for band in bands])
-        prices = costs.prices(codes, region.evaluate(scores).answers(), n_classes)
-        return _Placed(region, float(np.average(prices, weights=cases.weights)), 1 + len(folds), per_fold)
+            aim = Aim(costs, self.coverage, models.gives_probabilities, float(self.shrinkage))
+            region, *bands = (
+                RULES[self.rule].place(Sample.of(scores[rows], codes[rows] == 1, weights[rows]), aim)
+                for rows in (np.arange(len(scores)), *held_out.tests)
+            )
+            per_fold = np.array([band.thresholds for band in bands])
+        cost = _mean_cost(region, scores, codes, weights, costs, len(classes))
+        return models, _Placed(region, cost, 1 + len(folds), per_fold)
+
+    def _cover(self, scores: Floats, weights: Floats, region: RejectRegion) -> RejectRegion:
+        """With three or more classes: move the threshold until the share of cases asked for is accepted."""
+        return region.moved_to(covering_threshold(region.confidence(scores), weights, self.coverage or 1.0))
 
     def _guarantee(
         self, X: Any, codes: Indices, split: Split, models: _Models, region: RejectRegion
@@ -415,6 +445,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self.residual_ = 0.0
         sometimes: dict[str, Any] = {
             "novelty_": models.novelty,
+            "calibrator_": models.calibrator,
             "thresholds_": region.thresholds if isinstance(region, Band) else None,
             "fold_thresholds_": placed.fold_thresholds,
             "threshold_spread_": None if placed.fold_thresholds is None else _spread(placed.fold_thresholds),
@@ -426,15 +457,19 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             elif hasattr(self, name):  # left by an earlier fit with other parameters
                 delattr(self, name)
 
+    @property
+    def _models(self) -> _Models:
+        novelty, calibrator = getattr(self, "novelty_", None), getattr(self, "calibrator_", None)
+        return _Models(self.estimator_, self._response, novelty, calibrator)
+
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "estimator_")
-        models = _Models(self.estimator_, self._response, getattr(self, "novelty_", None))
-        return models.evaluate(X, self._region)
+        return self._models.evaluate(X, self._region)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         scores, accepted = evaluation.detail, evaluation.accepted
         if isinstance(self._region, Band):
-            what = score_name(self._response)
+            what = "probability" if self._models.gives_probabilities else "score"
             texts = band_reasons(scores, accepted, self._region, self.classes_, self.pos_label_, what)
         else:
             texts = multiclass_reasons(scores, accepted, self.classes_, self._region.lowest)
@@ -446,12 +481,16 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             for text, r, is_novel in zip(texts, evaluation.r, evaluation.novel, strict=True)
         ]
 
-    @available_if(_estimator_has("predict_proba"))
+    @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Floats:
-        """Class probabilities of the wrapped classifier, also for rejected cases."""
+        """Class probabilities, also for rejected cases: calibrated ones, or those of the wrapped classifier."""
         check_is_fitted(self, "estimator_")
-        probabilities: Floats = self.estimator_.predict_proba(X)
-        return probabilities
+        models = self._models
+        if models.calibrator is None:
+            probabilities: Floats = self.estimator_.predict_proba(X)
+            return probabilities
+        positive = models.calibrated(score(models.classifier, X, models.response))
+        return np.column_stack([1 - positive, positive])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -462,6 +501,13 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         rule = RULES.get(self.rule) if isinstance(self.rule, str) else None
         tags.classifier_tags.multi_class = rule is not None and rule.takes_any_classes
         return tags
+
+
+def _mean_cost(
+    region: RejectRegion, scores: Floats, codes: Indices, weights: Floats, costs: Costs, n_classes: int
+) -> float:
+    prices = costs.prices(codes, region.evaluate(scores).answers(), n_classes)
+    return float(np.average(prices, weights=weights))
 
 
 def _spread(fold_thresholds: Floats) -> Floats:

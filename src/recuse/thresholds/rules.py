@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from ..arrays import Flags, Floats, Indices
+from ..calibration import Sigmoid, log_odds
 from ..costs import Costs
 from .bands import Band, LowestProbability, RejectRegion
 
@@ -138,6 +140,51 @@ def tuned_band(sample: Sample, costs: Costs, coverage: float | None = None) -> t
     return Band(lower_edge, upper_edge, centre, *units), price
 
 
+def shrunk_band(sample: Sample, costs: Costs, *, probabilities: bool, shrinkage: float) -> Band:
+    """The cheapest band, moved towards the one that calibrated probabilities imply; the further, the fewer cases.
+
+    The cheapest of all pairs of cuts owes part of its low price to luck, on small samples most of it. Chow's thresholds
+    on probabilities, made of the scores by a sigmoid, have two numbers to learn from all cases instead of from those
+    around a cut. The band is a mean of the two in log-odds, where the sigmoid is a straight line: the cheapest one
+    counts n / (n + shrinkage).
+
+    Parameters
+    ----------
+    sample : Sample
+        Scored cases.
+    costs : Costs
+        Prices.
+    probabilities : bool
+        Whether the scores are probabilities.
+    shrinkage : float
+        Number of cases at which both count the same; 0 gives the cheapest band.
+    """
+    cheapest, _ = tuned_band(sample, costs)
+    if shrinkage == 0:
+        return cheapest
+    scores = log_odds(sample.scores) if probabilities else sample.scores
+    sigmoid = Sigmoid.fit(scores, sample.positive, sample.weights)
+    lowest, highest = _limits(scores, sigmoid)
+    implied = np.array([sigmoid.score_at(p) for p in (*costs.thresholds, costs.break_even)])
+    tuned = np.array([cheapest.lower, cheapest.upper, cheapest.centre])
+    tuned = log_odds(tuned) if probabilities else tuned
+    n = float(sample.weights.sum())
+    tuned, implied = np.clip(tuned, lowest, highest), np.clip(implied, lowest, highest)
+    edges = (n * tuned + shrinkage * implied) / (n + shrinkage)
+    lower, upper, centre = (float(edge) for edge in (expit(edges) if probabilities else edges))
+    centre = min(max(centre, lower), upper)
+    return Band(lower, upper, centre, *_half_widths(lower, upper, centre))
+
+
+def _limits(scores: Floats, sigmoid: Sigmoid) -> tuple[float, float]:
+    """How far out a threshold is taken to lie that no case is beyond: half a unit of log-odds."""
+    lowest, highest = float(scores.min()), float(scores.max())
+    reach = highest - lowest or 1.0
+    if sigmoid.slope > 0:
+        reach = min(reach, 0.5 / sigmoid.slope)
+    return lowest - reach, highest + reach
+
+
 def _beyond(cuts: Cuts) -> tuple[float, float]:
     reach = max(1.0, float(np.ptp(cuts.values)))
     return float(cuts.values[0]) - reach, float(cuts.values[-1]) + reach
@@ -240,18 +287,48 @@ def region_at(costs: Costs, n_classes: int) -> RejectRegion:
     return LowestProbability(1 - costs.reject_negative / costs.fp, costs.fp)
 
 
-def _place_chow(sample: Sample, costs: Costs, neutral: float, coverage: float | None) -> Band:
-    band = neutral_band(costs)
-    threshold = covering_threshold(band.confidence(sample.scores), sample.weights, coverage or 1.0)
+class Aim(NamedTuple):
+    """What thresholds are placed for.
+
+    Attributes
+    ----------
+    costs : Costs
+        Prices, the class that scores point to being the positive one.
+    coverage : float or None
+        Share of the cases to accept, instead of minimising the cost.
+    probabilities : bool
+        Whether the scores are probabilities.
+    shrinkage : float
+        Number of cases at which tuned and implied thresholds count the same.
+    """
+
+    costs: Costs
+    coverage: float | None
+    probabilities: bool
+    shrinkage: float
+
+    @property
+    def neutral(self) -> float:
+        """The score that favours neither of two classes."""
+        return 0.5 if self.probabilities else 0.0
+
+
+def _place_chow(sample: Sample, aim: Aim) -> Band:
+    if aim.coverage is None:
+        return chow_band(aim.costs)
+    band = neutral_band(aim.costs)
+    threshold = covering_threshold(band.confidence(sample.scores), sample.weights, aim.coverage)
     return band.moved_to(threshold)
 
 
-def _place_tuned(sample: Sample, costs: Costs, neutral: float, coverage: float | None) -> Band:
-    return tuned_band(sample, costs, coverage)[0]
+def _place_tuned(sample: Sample, aim: Aim) -> Band:
+    if aim.coverage is None:
+        return shrunk_band(sample, aim.costs, probabilities=aim.probabilities, shrinkage=aim.shrinkage)
+    return tuned_band(sample, aim.costs, aim.coverage)[0]
 
 
-def _place_symmetric(sample: Sample, costs: Costs, neutral: float, coverage: float | None) -> Band:
-    return symmetric_band(sample, costs, neutral, coverage)[0]
+def _place_symmetric(sample: Sample, aim: Aim) -> Band:
+    return symmetric_band(sample, aim.costs, aim.neutral, aim.coverage)[0]
 
 
 class Rule(NamedTuple):
@@ -260,7 +337,7 @@ class Rule(NamedTuple):
     Attributes
     ----------
     place : callable
-        Scored cases, prices, neutral score (0, or probability 1/2), coverage or None -> Band.
+        Scored cases and what the thresholds are for -> Band.
     needs_probabilities : bool
         Whether the score must be a probability.
     learns : bool
@@ -269,7 +346,7 @@ class Rule(NamedTuple):
         Whether it is defined for three or more classes.
     """
 
-    place: Callable[[Sample, Costs, float, float | None], Band]
+    place: Callable[[Sample, Aim], Band]
     needs_probabilities: bool = False
     learns: bool = True
     takes_any_classes: bool = False

@@ -47,20 +47,28 @@ def find_response(estimator: Any) -> str:
     )
 
 
-def neutral_score(response: str) -> float:
-    """The score that favours neither of two classes."""
-    return 0.5 if response == PROBABILITIES else 0.0
-
-
-def score_name(response: str) -> str:
-    """What the score is called in reasons."""
-    return "probability" if response == PROBABILITIES else "score"
-
-
 def score(model: Any, X: Any, response: str) -> Floats:
     """Scores of a fitted model: with two classes one number per case, for the second class."""
     scores = np.asarray(getattr(model, response)(X), dtype=np.float64)
     return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+
+
+class HeldOut(NamedTuple):
+    """Scores of cases by models that did not see them.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n,)
+        In the order of the cases.
+    rows : ndarray of int of shape (n,)
+        The cases: all of them, but for folds over time, which never test the first ones.
+    tests : list of ndarray of int
+        Positions, among these, of each fold's cases.
+    """
+
+    scores: Floats
+    rows: Indices
+    tests: list[Indices]
 
 
 class CrossValidation(NamedTuple):
@@ -86,13 +94,15 @@ class CrossValidation(NamedTuple):
     folds: list[Fold]
     cv: Any
 
-    def scores(self, cases: GivenCases, n_jobs: int | None) -> Floats:
-        """Scores of each tested case by a model that was fitted without it, in the order of the cases."""
+    def run(self, cases: GivenCases, n_jobs: int | None) -> HeldOut:
+        """Score each tested case by a model that was fitted without it."""
         tested = np.concatenate([test for _, test in self.folds])
         if len(np.unique(tested)) < len(tested):
             raise ValueError(f"cv={self.cv!r} must put no case into more than one test fold.")
         scored = Parallel(n_jobs=n_jobs)(delayed(self._fold_scores)(cases, fold) for fold in self.folds)
-        return np.concatenate(scored)[np.argsort(tested)]
+        order = np.argsort(tested)
+        rows = tested[order]
+        return HeldOut(np.concatenate(scored)[order], rows, [np.searchsorted(rows, test) for _, test in self.folds])
 
     def _fold_scores(self, cases: GivenCases, fold: Fold) -> Floats:
         train, test = fold

@@ -68,7 +68,7 @@ def rejecting_models(c: float, quick: bool) -> dict[str, Any]:
     calibrated = CalibratedClassifierCV(scorer, cv=3)
     return {
         TRAINED_ON_COST: exactboost("reject_cost", quick, costs=c, **size),
-        "trained on AUC, tuned thresholds": ThresholdRejectClassifier(scorer, costs=c, rule="tuned", cv=3),
+        "trained on AUC, tuned thresholds": ThresholdRejectClassifier(scorer, costs=c, rule="tuned", shrinkage=0, cv=3),
         "trained on AUC, calibrated, Chow's rule": ThresholdRejectClassifier(calibrated, costs=c),
         "logistic regression, Chow's rule": ThresholdRejectClassifier(logistic, costs=c),
         "boosted stumps, Chow's rule": AbstentionBoostingClassifier(costs=c, family="chow", random_state=0),
