@@ -13,15 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from .arrays import Floats, Indices
+from .callers import combining_caller
 from .costs import Costs, as_costs
 from .decisions import KINDS, Decisions, Evaluation
-from .labels import LabelSpace, as_labels, distinct_labels, encode, label_space, preview, require_known, to_python
+from .labels import LabelSpace, encode, label_space, preview, settle_classes, to_python
 from .parameters import check_choice, check_weights
 from .solution import Solution
+from .validation import check_outcomes
 from .warning import warn_user
 
 ON_REJECT = ("label", "raise", "never")
@@ -103,18 +104,11 @@ class RejectOptionMixin(ClassifierMixin, ABC):
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         """One sentence per case."""
 
-    def _settle_labels(self, y: Any) -> tuple[LabelSpace, Indices]:
-        """Classes, reject label and answer type, and the class numbers of `y`; nothing is stored."""
+    def _settle_labels(self, y: NDArray[Any]) -> tuple[LabelSpace, Indices]:
+        """Classes, reject label and answer type, and the class numbers of checked labels; nothing is stored."""
         self._check_on_reject()
-        y = column_or_1d(as_labels(y), warn=True)
-        require_known(y)
-        check_classification_targets(y)
-        classes = distinct_labels(y)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y holds one class only, {to_python(classes[0])!r}: a classifier needs cases of two classes."
-            )
-        return label_space(classes, self.reject_label), encode(y, classes)
+        classes, codes = settle_classes(y)
+        return label_space(classes, self.reject_label), codes
 
     def _store_labels(self, labels: LabelSpace) -> None:
         self.classes_ = labels.classes
@@ -188,9 +182,21 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         if self.on_reject == "never":
             return self._labels.decode(codes)
         accepted = evaluation.accepted
-        if self.on_reject == "raise" and not accepted.all():
-            raise RejectedSamplesError(np.flatnonzero(~accepted))
+        if not accepted.all():
+            self._refuse_to_reject(np.flatnonzero(~accepted))
         return self._labels.decode(np.where(accepted, codes, -1))
+
+    def _refuse_to_reject(self, rows: Indices) -> None:
+        """Raise where these rejections were not to happen, or would be taken for classes."""
+        if self.on_reject == "raise":
+            raise RejectedSamplesError(rows)
+        combiner = combining_caller()
+        if combiner is not None:
+            raise ValueError(
+                f"{type(self).__name__} rejected {len(rows)} cases inside {combiner}, which combines answers and would "
+                "take a rejection for a class: set on_reject='never', and put the reject option outermost, "
+                f"ThresholdRejectClassifier({combiner}(...))."
+            )
 
     def decide(self, X: Any, *, reasons: bool = True) -> Decisions:
         """Answer each case with its kind, its scores and a sentence that says why.
@@ -227,10 +233,9 @@ class RejectOptionMixin(ClassifierMixin, ABC):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return 1 - mean cost / largest error price: accuracy at unit prices when nothing is rejected."""
-        truth = encode(column_or_1d(as_labels(y)), self.classes_)
-        if (truth < 0).any():
-            raise ValueError(f"y holds labels that are not among the classes {self.classes_.tolist()}.")
+        check_is_fitted(self)
         evaluation = self._evaluate(X)
+        truth = check_outcomes(y, self.classes_, len(evaluation.r))
         answers = evaluation.forced() if self.on_reject == "never" else evaluation.answers()
         prices = self._oriented_costs().prices(truth, answers, len(self.classes_))
         weights = check_weights(sample_weight, len(truth))

@@ -79,21 +79,18 @@ def to_python(label: Any) -> Any:
 def as_labels(y: Any) -> NDArray[Any]:
     """Return labels of any kind of column as a NumPy array of numbers, booleans or text.
 
-    A plain conversion turns nullable and Arrow-backed pandas columns into objects or floats; here they get the type
-    of the values they hold.
+    Nullable, Arrow-backed and categorical columns may arrive as objects; here they get the type of the values they
+    hold. This comes before any check of scikit-learn, which would turn nullable integers into floats.
     """
-    if hasattr(y, "to_numpy") and not isinstance(getattr(y, "dtype", None), np.dtype):
-        y = y.to_numpy()
     y = np.asarray(y)
     if y.dtype.kind == "T":  # NumPy's variable-width text, which scikit-learn does not take
         y = y.astype(object)
     if y.dtype.kind != "O" or y.size == 0:
         return y
-    kinds = {type(value) for value in y.ravel().tolist()}
-    if kinds <= {bool, np.bool_}:
-        return y.astype(bool)
-    if kinds <= {int, float, np.float64}:
-        return np.array(y.tolist())
+    values = [to_python(value) for value in y.ravel().tolist()]
+    kinds = {type(value) for value in values}
+    if kinds == {bool} or kinds <= {int, float}:
+        return np.array(values).reshape(y.shape)
     return y
 
 
@@ -116,6 +113,19 @@ def require_known(y: NDArray[Any], name: str = "y") -> None:
         raise ValueError(f"{name} holds missing values (NaN, NA or None): every case needs a known outcome.")
 
 
+def require_plain(y: NDArray[Any], name: str = "y") -> None:
+    """Refuse labels that are neither numbers, booleans nor text: dates, intervals, bytes."""
+    if y.dtype.kind in "biufU" or y.size == 0:
+        return
+    values = y.ravel().tolist() if y.dtype.kind == "O" else list(y.ravel()[:1])
+    other = next((value for value in values if not isinstance(value, str | int | float)), None)
+    if other is not None:
+        raise ValueError(
+            f"{name} holds {str(other)!r} ({type(other).__name__}), but labels must be numbers, booleans or text: "
+            "turn dates, intervals and the like into text first."
+        )
+
+
 def is_missing(value: Any) -> bool:
     """Whether a value is missing: None, NaN, NA or NaT."""
     # pandas' NA has no truth value, so `value != value` would fail for it.
@@ -131,6 +141,14 @@ def distinct_labels(y: NDArray[Any]) -> NDArray[Any]:
         return np.array(sorted(set(y.tolist())), dtype=y.dtype)  # hashing text beats sorting all of it
     except TypeError:
         raise ValueError(f"Labels must be all numbers or all text; got {preview(y)}.") from None
+
+
+def settle_classes(y: NDArray[Any]) -> tuple[NDArray[Any], Indices]:
+    """Sorted distinct labels, of which there must be two at least, and the class number of each case."""
+    classes = distinct_labels(y)
+    if len(classes) < 2:
+        raise ValueError(f"y holds one class only, {to_python(classes[0])!r}: a classifier needs cases of two classes.")
+    return classes, encode(y, classes)
 
 
 def _as_answers(classes: NDArray[Any]) -> NDArray[Any]:

@@ -13,17 +13,18 @@ from typing import Any
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn import get_config
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, indexable
+from sklearn.utils.validation import check_is_fitted, indexable
 
 from .arrays import Flags, Indices
 from .decisions import Decisions
 from .folds import check_groups, make_folds
-from .labels import as_labels, encode, require_known, to_python
+from .labels import as_labels, encode, to_python
+from .routing import group_params, is_search, take_params
+from .validation import check_labels
 
 
 def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
@@ -72,8 +73,8 @@ def cross_val_decide(
         Cases and outcomes.
     groups : array-like, optional
         Cases that belong together, such as the visits of one patient: no group is on both sides of a fold. They also go
-        to the `fit` of a classifier that takes them, at the end of a Pipeline too, so that its own folds keep them
-        together as well; a search gets them through `params`.
+        to the `fit` of a search, and of a classifier that takes them, at the end of a Pipeline too, so that inner folds
+        keep them together as well; with metadata routing enabled, to what has requested them.
     cv : int, splitter or iterable, optional
         5 folds by default. Folds given by their number are stratified and shuffled, since tables come sorted; a
         splitter is used as it is. Every case must be in exactly one test fold.
@@ -91,15 +92,14 @@ def cross_val_decide(
     Decisions
         In the row order of `X`.
     """
-    X, y, groups = indexable(X, y, groups)
-    labels = as_labels(y)
-    require_known(labels)
+    labels = check_labels(y)
+    X, y, groups = indexable(X, labels, groups)
     codes = check_groups(groups, len(y))
-    folds = make_folds(cv, labels, X=X, groups=codes, random_state=random_state)
+    folds = make_folds(cv, y, X=X, groups=codes, random_state=random_state)
     tested = np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(y))):
         raise ValueError(f"cv={cv!r} must put every case into exactly one test fold.")
-    params = {**_group_params(estimator, codes), **(params or {})}
+    params = {**group_params(estimator, codes), **(params or {})}
     parts = Parallel(n_jobs=n_jobs)(
         delayed(_fit_and_decide)(estimator, X, y, train, test, params, reasons) for train, test in folds
     )
@@ -111,33 +111,15 @@ def cross_val_decide(
 def _fit_and_decide(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: NDArray[Any],
     train: Indices,
     test: Indices,
     params: Mapping[str, Any],
     reasons: bool,
 ) -> Decisions:
-    n = len(train) + len(test)
-    split = {name: _safe_indexing(value, train) if _is_column(value, n) else value for name, value in params.items()}
-    fitted = clone(estimator).fit(_safe_indexing(X, train), _safe_indexing(y, train), **split)
+    fit_params = take_params(params, train, len(y))
+    fitted = clone(estimator).fit(_safe_indexing(X, train), y[train], **fit_params)
     return decide(fitted, _safe_indexing(X, test), reasons=reasons)
-
-
-def _group_params(estimator: Any, groups: Indices | None) -> dict[str, Any]:
-    """Arguments of `fit` that carry the groups to a classifier that takes them."""
-    if groups is None:
-        return {}
-    if has_fit_parameter(estimator, "groups"):
-        return {"groups": groups}
-    # With metadata routing, a Pipeline hands on what its steps have requested, by `params`.
-    if isinstance(estimator, Pipeline) and not get_config()["enable_metadata_routing"]:
-        name, last = estimator.steps[-1]
-        return {f"{name}__{key}": value for key, value in _group_params(last, groups).items()}
-    return {}
-
-
-def _is_column(value: Any, n: int) -> bool:
-    return hasattr(value, "__len__") and not isinstance(value, str) and len(value) == n
 
 
 def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None) -> Flags:
@@ -232,11 +214,6 @@ def _names_out(steps: Pipeline, names: NDArray[Any] | None) -> NDArray[Any] | No
     except (AttributeError, ValueError):
         return None
     return None if found is None else np.asarray(found, dtype=object)  # "passthrough" hands on what it is given
-
-
-def is_search(estimator: Any) -> bool:
-    """Whether an estimator searches hyper-parameters of another."""
-    return hasattr(estimator, "param_grid") or hasattr(estimator, "param_distributions")
 
 
 def has_reject_option(estimator: Any) -> bool:

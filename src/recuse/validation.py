@@ -9,23 +9,35 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data as sklearn_validate_data
 
-from .arrays import Floats
-from .labels import as_labels, is_missing, preview, require_known, to_python
+from .arrays import Floats, Indices
+from .labels import as_labels, encode, is_missing, preview, require_known, require_plain, to_python
 
+_NOT_GIVEN: Any = object()
 _ENCODE = "skrub's TableVectorizer or a ColumnTransformer before the classifier (docs: Your own table)"
 
 
-def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: Any) -> Any:
+def validate_data(estimator: Any, X: Any, y: Any = _NOT_GIVEN, **options: Any) -> Any:
     """Check X, and y if it is given, as `sklearn.utils.validation.validate_data` does.
 
-    No outcome may be missing. If X is a frame and is refused, the message names the column.
+    The labels are taken as they are, see `check_labels`. If X is a frame and is refused, the message names the column.
     """
-    if y is not None and not (isinstance(y, str) and y == "no_validation"):
-        require_known(as_labels(y))
+    if y is _NOT_GIVEN:
+        return _validate_cases(estimator, X, **options)
+    require_given(estimator, y)
+    X = _validate_cases(estimator, X, **options)
+    y = check_labels(y)
+    check_consistent_length(X, y)
+    return X, y
+
+
+def _validate_cases(estimator: Any, X: Any, **options: Any) -> Any:
+    """scikit-learn's check of X, with a message that names the column of a frame."""
     try:
-        return sklearn_validate_data(estimator, X, y, **options)
+        return sklearn_validate_data(estimator, X, **options)
     except (TypeError, ValueError) as error:
         if not options.get("reset", True) and not _has_known_columns(estimator, X):
             raise  # a table with other columns than in fit: what they hold does not matter
@@ -33,6 +45,36 @@ def validate_data(estimator: Any, X: Any, y: Any = "no_validation", **options: A
         if fault is None:
             raise
         raise ValueError(fault) from error
+
+
+def require_given(estimator: Any, y: Any) -> None:
+    """Refuse a fit without labels."""
+    if y is None:
+        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
+
+
+def check_labels(y: Any) -> NDArray[Any]:
+    """Return the labels of training cases in the type they have; refuse what cannot be a class.
+
+    scikit-learn's own conversion does not see them: it turns nullable columns into floats, in which large integers
+    collapse, and does not know NumPy's variable-width text.
+    """
+    labels = column_or_1d(as_labels(y), warn=True)
+    require_known(labels)
+    require_plain(labels)
+    check_classification_targets(labels)
+    return labels
+
+
+def check_outcomes(y: Any, classes: NDArray[Any], n: int) -> Indices:
+    """Class numbers of the true labels of `n` cases; refuse another number of them, and labels that are no class."""
+    y = column_or_1d(as_labels(y))
+    if len(y) != n:
+        raise ValueError(f"y must hold one label per case: X has {n} cases, y has {len(y)} labels.")
+    truth = encode(y, classes)
+    if (truth < 0).any():
+        raise ValueError(f"y holds labels that are not among the classes {preview(classes)}: {preview(y[truth < 0])}.")
+    return truth
 
 
 def check_training_data(estimator: Any, X: Any, y: Any, **options: Any) -> Any:

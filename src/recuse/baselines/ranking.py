@@ -10,15 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Flags, Floats
+from ..base import require_two_classes
 from ..boosting.binning import Bins, bin_features, resolve_bins
 from ..boosting.shapes import AdditiveForm, additive_form
-from ..labels import preview
-from ..parameters import check_count, check_number
-from ..validation import store_columns, validate_data
+from ..labels import preview, settle_classes
+from ..parameters import check_count, check_number, check_weights
+from ..validation import check_outcomes, store_columns, validate_data
 
 
 class _CheckedCases(NamedTuple):
@@ -38,19 +38,10 @@ class _Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def _check(self, X: Any, y: Any, **options: Any) -> _CheckedCases:
         """Check the training cases; nothing is stored."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         draft = copy(self)  # scikit-learn stores the columns on what it checks
         X, y = validate_data(draft, X, y, dtype=np.float64, ensure_min_samples=2, **options)
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        if len(classes) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: y has the classes "
-                f"{preview(classes)}."
-            )
-        if len(classes) < 2:
-            raise ValueError("y holds one class only: a classifier needs cases of two classes.")
+        classes, codes = settle_classes(y)
+        require_two_classes(classes)
         return _CheckedCases(X, codes == 1, classes, getattr(draft, "feature_names_in_", np.arange(X.shape[1])))
 
     def _store_ranking(self, X: Any, cases: _CheckedCases, score: Floats) -> None:
@@ -73,6 +64,12 @@ class _Ranker(ClassifierMixin, BaseEstimator, ABC):
         """Class of each case."""
         answers = (self.decision_function(X) > 0).astype(np.intp)
         return np.asarray(self.classes_[answers])
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of the cases that get their class."""
+        answers = self.decision_function(X) > 0
+        truth = check_outcomes(y, self.classes_, len(answers))
+        return float(np.average(answers == truth, weights=check_weights(sample_weight, len(truth))))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

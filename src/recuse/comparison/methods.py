@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV, train_test_split
-from sklearn.utils.validation import has_fit_parameter
 
 from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
@@ -30,6 +29,7 @@ from ..report.operating_points import (
     break_even_answers,
     chow_answers,
 )
+from ..routing import group_params
 from ..tables import Cases
 from ..thresholds import ThresholdRejectClassifier
 from ..thresholds.rules import Sample, tuned_band
@@ -127,8 +127,7 @@ class Plan:
 
 def _fit_with_groups(estimator: Any, X: Any, y: NDArray[Any], groups: Indices | None) -> Any:
     """Fit, with the groups where the estimator holds cases out and takes them."""
-    takes_groups = groups is not None and has_fit_parameter(estimator, "groups")
-    return estimator.fit(X, y, groups=groups) if takes_groups else estimator.fit(X, y)
+    return estimator.fit(X, y, **group_params(estimator, groups))
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,14 +11,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.utils import get_tags
+from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import (
-    check_consistent_length,
-    check_is_fitted,
-    column_or_1d,
-    indexable,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, indexable
 
 from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, require_two_classes
@@ -25,9 +21,10 @@ from ..calibration import Calibrator, calibrate, check_calibration, log_odds
 from ..costs import Costs
 from ..decisions import Evaluation
 from ..folds import check_groups, make_folds
-from ..labels import as_labels, require_known
 from ..locating import stated_pos_label
 from ..parameters import check_choice, check_number, check_share, check_weights
+from ..routing import group_params, routing_enabled, weight_params
+from ..validation import check_labels, require_given, store_columns
 from .bands import Band, RejectRegion
 from .guarantee import Guarantee, Split, candidate_thresholds, certify, not_shown, split_rows
 from .reasons import band_reasons, detector_name, multiclass_reasons
@@ -40,7 +37,6 @@ from .scores import (
     score,
     take_rows,
 )
-from .weighting import fit_params
 
 
 class _Models(NamedTuple):
@@ -244,7 +240,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> ThresholdRejectClassifier:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+    ) -> ThresholdRejectClassifier:
         """Fit the classifier and set the thresholds. A fit that fails leaves the estimator as it was.
 
         Parameters
@@ -254,30 +252,35 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each case, for the estimator, the detector and the thresholds.
+            Weight of each case, for the estimator, the detector and the thresholds; a number weights all alike.
         groups : array-like of shape (n_samples,), optional
-            Cases that belong together, such as the visits of one patient: no group is on both sides of a fold.
+            Cases that belong together, such as the visits of one patient: no group is on both sides of a fold. They
+            also go to an estimator that has folds of its own: a search, or one whose `fit` takes them.
+        **fit_params
+            Passed to the `fit` of the estimator; arrays with one value per case are split with the cases. With
+            scikit-learn's metadata routing enabled, these, the weights and the groups go to whatever has requested
+            them: the estimator, the detector, the splitter in `cv`. The thresholds use the weights in any case.
 
         Returns
         -------
         self
         """
         self._check_parameters()
-        cases = self._check_data(X, y, sample_weight, groups)
+        cases = self._check_data(X, y, sample_weight, groups, fit_params)
         labels, codes = self._settle_labels(cases.y)
         # With a coverage or a guarantee instead of a price, rejecting need not pay.
         must_pay = self.coverage is None and self.guarantee is None
         prices = self._settle_costs(labels.classes, must_pay=must_pay, inner_pos_label=stated_pos_label(self.estimator))
-        response = self._check_rule_fits(labels.classes, cases)
+        self._check_rule_fits(labels.classes, cases)
         split = self._split_rows(len(codes))
         fitting = cases.take(split.fitting)
-        models = self._fit_models(fitting, response, labels.classes)
+        models = self._fit_models(fitting, labels.classes)
         models, placed = self._place(fitting, codes[split.fitting], models, prices.oriented, labels.classes)
         region, shown = placed.region, None
         if self.guarantee is not None:
             region, shown = self._guarantee(cases.X, codes, split, models, region)
         # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
-        validate_data(self, X, skip_check_array=True)  # feature names and number; the estimator checked the values
+        store_columns(self, X)  # the estimator checked the values
         self._store_labels(labels)
         self._store_costs(prices)
         self._store(models, placed, region, shown)
@@ -311,41 +314,51 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
                 f"novelty={self.novelty!r}: fit it on other cases and pass FrozenEstimator(detector)."
             )
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> GivenCases:
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
-        check_consistent_length(X, y, sample_weight, groups)
-        y = as_labels(y)
-        require_known(y)
-        X, y = indexable(X, column_or_1d(y, warn=True))
+    def _check_data(self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any]) -> GivenCases:
+        require_given(self, y)
+        X, y = indexable(X, check_labels(y))
         if len(y) == 0:
             raise ValueError("X and y are empty: Found array with 0 sample(s) while a minimum of 2 is required.")
-        weights = check_weights(sample_weight, len(y))
-        cases = GivenCases(X, y, weights, check_groups(groups, len(y)))
-        present = np.flatnonzero(weights)
+        weights, codes = check_weights(sample_weight, len(y)), check_groups(groups, len(y))
         explicit_folds = not (self.cv is None or isinstance(self.cv, numbers.Integral) or hasattr(self.cv, "split"))
-        if len(present) == len(y) or explicit_folds:
-            return cases
-        # A case of weight 0 is absent: it must not be in a fold either.
-        return cases.take(present)
+        cases = GivenCases(X, y, weights, codes, fit_params, {})
+        if not explicit_folds:
+            # A case of weight 0 is absent: it must not be in a fold either.
+            cases = cases.take(np.flatnonzero(weights))
+        return self._route(cases, weighted=sample_weight is not None)
 
-    def _check_rule_fits(self, classes: NDArray[Any], cases: GivenCases) -> str:
-        """Refuse what the rule cannot do with this estimator, these classes or weights; return the score's method."""
-        name, rule, response = type(self.estimator).__name__, RULES[self.rule], find_response(self.estimator)
-        if rule.needs_probabilities and response != PROBABILITIES and self.calibration is None:
-            raise TypeError(
-                f"rule={self.rule!r} needs probabilities, and estimator={name} has no predict_proba: use "
-                "calibration='sigmoid', or rule='tuned'."
-            )
+    def _route(self, cases: GivenCases, *, weighted: bool) -> GivenCases:
+        """Say what goes to the `fit` of the estimator and the detector, and to the folds."""
+        if not routing_enabled():
+            params = weight_params(self.estimator, cases.weights) | group_params(self.estimator, cases.groups)
+            for_novelty = {} if self.novelty is None else weight_params(self.novelty, cases.weights, required=False)
+            return cases._replace(params={**cases.params, **params}, novelty_params=for_novelty)
+        weights = cases.weights if weighted else None
+        routed = process_routing(self, "fit", sample_weight=weights, groups=cases.groups, **cases.params)
+        for_novelty = {} if self.novelty is None else routed.novelty.fit
+        groups = cases.groups
+        if hasattr(self.cv, "split"):  # it says itself whether, and under which name, it wants groups
+            groups = check_groups(routed.splitter.split.get("groups"), len(cases.y))
+        return cases._replace(groups=groups, params=routed.estimator.fit, novelty_params=for_novelty)
+
+    def get_metadata_routing(self) -> MetadataRouter:
+        """What goes where, for scikit-learn's metadata routing."""
+        to_fit = MethodMapping().add(caller="fit", callee="fit")
+        to_split = MethodMapping().add(caller="fit", callee="split")
+        router = MetadataRouter(owner=self).add_self_request(self).add(splitter=self.cv, method_mapping=to_split)
+        router.add(estimator=self.estimator, method_mapping=to_fit)
+        return router if self.novelty is None else router.add(novelty=self.novelty, method_mapping=to_fit)
+
+    def _check_rule_fits(self, classes: NDArray[Any], cases: GivenCases) -> None:
+        """Refuse what the rule cannot do with these classes or weights."""
         if self.calibration is not None:
             require_two_classes(classes, f"calibration={self.calibration!r} takes two; leave it out for more.")
-        if not rule.takes_any_classes:
+        if not RULES[self.rule].takes_any_classes:
             require_two_classes(classes, f"rule={self.rule!r} takes two; rule='chow' takes any number.")
         if self.guarantee is not None and np.ptp(cases.weights) > 0:
             raise ValueError("guarantee counts cases and cannot weight them: leave sample_weight out.")
         if self.guarantee is not None and cases.groups is not None:
             raise ValueError("guarantee needs cases that are independent of each other: give one case per group.")
-        return response
 
     def _is_fitted_already(self) -> bool:
         return isinstance(self.estimator, FrozenEstimator)
@@ -364,8 +377,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             random_state=self.random_state,
         )
 
-    def _fit_models(self, cases: GivenCases, response: str, classes: NDArray[Any]) -> _Models:
-        classifier = clone(self.estimator).fit(cases.X, cases.y, **fit_params(self.estimator, cases.weights))
+    def _fit_models(self, cases: GivenCases, classes: NDArray[Any]) -> _Models:
+        classifier = clone(self.estimator).fit(cases.X, cases.y, **cases.params)
+        response = self._find_response(classifier)
         known = getattr(classifier, "classes_", classes)
         if not np.array_equal(known, classes):
             raise ValueError(
@@ -374,14 +388,23 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             )
         if self.novelty is None:
             return _Models(classifier, response)
-        detector = clone(self.novelty)
-        detector = detector.fit(cases.X, **fit_params(detector, cases.weights, required=False))
+        detector = clone(self.novelty).fit(cases.X, **cases.novelty_params)
         if not hasattr(detector, "decision_function"):
             raise TypeError(
                 f"novelty={self.novelty!r} cannot score new cases: it has no decision_function. "
                 "LocalOutlierFactor needs novelty=True."
             )
         return _Models(classifier, response, detector)
+
+    def _find_response(self, classifier: Any) -> str:
+        """Method of the fitted classifier that gives its score; some have probabilities only when fitted."""
+        name, response = type(classifier).__name__, find_response(classifier)
+        if RULES[self.rule].needs_probabilities and response != PROBABILITIES and self.calibration is None:
+            raise TypeError(
+                f"rule={self.rule!r} needs probabilities, and estimator={name} has no predict_proba: use "
+                "calibration='sigmoid', or rule='tuned'."
+            )
+        return response
 
     def _place(
         self, cases: GivenCases, codes: Indices, models: _Models, costs: Costs, classes: NDArray[Any]

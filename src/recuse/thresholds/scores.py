@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,23 +13,42 @@ from sklearn.utils import _safe_indexing  # documented in scikit-learn's referen
 
 from ..arrays import Floats, Indices
 from ..folds import Fold
-from .weighting import fit_params
+from ..routing import take_params
 
 PROBABILITIES, DECISIONS = "predict_proba", "decision_function"
 
 
 class GivenCases(NamedTuple):
-    """The cases given to `fit`, checked."""
+    """The cases given to `fit`, checked.
+
+    Attributes
+    ----------
+    X, y, weights
+        The cases as they came, their labels and their weights.
+    groups : ndarray of int, optional
+        Cases that belong together in the folds.
+    params, novelty_params : dict
+        What else goes to the `fit` of the classifier and of the outlier detector.
+    """
 
     X: Any
     y: NDArray[Any]
     weights: Floats
-    groups: Indices | None = None
+    groups: Indices | None
+    params: Mapping[str, Any]
+    novelty_params: Mapping[str, Any]
 
     def take(self, rows: Indices) -> GivenCases:
         """Some of the cases."""
-        groups = None if self.groups is None else self.groups[rows]
-        return GivenCases(take_rows(self.X, rows), self.y[rows], self.weights[rows], groups)
+        n = len(self.y)
+        return GivenCases(
+            take_rows(self.X, rows),
+            self.y[rows],
+            self.weights[rows],
+            None if self.groups is None else self.groups[rows],
+            take_params(self.params, rows, n),
+            take_params(self.novelty_params, rows, n),
+        )
 
 
 def take_rows(X: Any, rows: Indices) -> Any:
@@ -105,9 +125,8 @@ class CrossValidation(NamedTuple):
         return HeldOut(np.concatenate(scored)[order], rows, [np.searchsorted(rows, test) for _, test in self.folds])
 
     def _fold_scores(self, cases: GivenCases, fold: Fold) -> Floats:
-        train, test = fold
-        model = clone(self.estimator)
-        model.fit(take_rows(cases.X, train), cases.y[train], **fit_params(model, cases.weights[train]))
+        seen, test = cases.take(fold[0]), fold[1]
+        model = clone(self.estimator).fit(seen.X, seen.y, **seen.params)
         if not np.array_equal(getattr(model, "classes_", self.classes), self.classes):
             raise ValueError(f"cv={self.cv!r} leaves a fold without one of the classes: use fewer or stratified folds.")
         return score(model, take_rows(cases.X, test), self.response)

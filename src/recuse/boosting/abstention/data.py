@@ -142,8 +142,6 @@ def prepare(
     with_folds: bool,
 ) -> tuple[TrainingSet, Inputs]:
     """Check the cases, settle labels and prices, and put the positives first."""
-    if y is None:
-        raise ValueError(f"{type(estimator).__name__} requires y to be passed, but the target y is None.")
     draft = copy(estimator)  # scikit-learn stores the columns on what it checks
     X, y = validate_data(
         draft, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2

@@ -9,15 +9,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length, check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from ...arrays import Floats
 from ...base import RejectOptionMixin, SettledCosts, require_two_classes, warn_not_converged
 from ...costs import Costs
 from ...decisions import Decisions, Evaluation
 from ...folds import check_groups
-from ...labels import LabelSpace, as_labels, encode
+from ...labels import LabelSpace
 from ...parameters import (
     check_choice,
     check_count,
@@ -27,7 +27,7 @@ from ...parameters import (
     check_weights,
     n_threads,
 )
-from ...validation import require_known_columns, store_columns, validate_data
+from ...validation import check_outcomes, require_known_columns, store_columns, validate_data
 from ..bounds import GeneralizationBound
 from ..reasons import explain_score
 from ..shapes import AdditiveForm, ShapeFunction
@@ -340,8 +340,6 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any = None) -> _Given:
         """Check the cases, settle labels and prices, code the features, positives first; nothing is stored."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
         draft = copy(self)  # scikit-learn stores the columns on what it checks
         X, y = validate_data(
             draft, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
@@ -513,8 +511,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         check_is_fitted(self)
         margins = check_margins(margins)
         score = self._sign * self.decision_function(X, init_score)
-        truth = encode(column_or_1d(as_labels(y)), self.classes_)
-        check_consistent_length(X, truth)
+        truth = check_outcomes(y, self.classes_, len(score))
         if not set(truth.tolist()) == {0, 1}:
             raise ValueError(f"y must hold cases of both classes {self.classes_.tolist()}, and of no other.")
         positive = truth == (1 if self._sign > 0 else 0)

@@ -1,0 +1,42 @@
+"""Which of scikit-learn's estimators asks for answers, where it would take a rejection for a class.
+
+`predict` gives a rejected case a label that is no class. Estimators that combine the answers of others know classes
+only, and do not look at what they are given: bagging takes the answer for the number of a class, and -1 is the number
+of the last one; AdaBoost counts a rejection as an error in `fit` and as a vote for neither class later; a stack or a
+chain takes it for the value of a feature. scikit-learn has no tag that a classifier could raise against this, and
+fitting looks the same as in a harmless search. So `predict`, before it returns a rejection, looks at who called it.
+"""
+
+from __future__ import annotations
+
+from inspect import currentframe
+
+# Beginnings of the names of functions that combine answers, and the estimator they belong to. Where scikit-learn
+# renames one of them, tests/test_combining.py fails.
+_COMBINERS = {
+    "sklearn.ensemble._bagging.": "BaggingClassifier",
+    "sklearn.ensemble._stacking.": "StackingClassifier",
+    "sklearn.ensemble._voting.": "VotingClassifier",
+    "sklearn.ensemble._weight_boosting.": "AdaBoostClassifier",
+    "sklearn.multiclass.OneVsOneClassifier.": "OneVsOneClassifier",
+    "sklearn.multioutput.ClassifierChain.": "ClassifierChain",
+    "sklearn.multioutput._BaseChain.": "ClassifierChain",
+}
+# These hand answers on as they are, between a combiner and the classifier: a Pipeline, a search, cross_val_predict.
+_HAND_ON = ("joblib.", "sklearn.", f"{__package__}.")
+# A scorer inside a combiner sees the rejections itself, and keeps them.
+_KEEP = "sklearn.metrics."
+
+
+def combining_caller() -> str | None:
+    """Name of the estimator that will take the answers now being computed for classes; None if nobody will."""
+    frame = currentframe()
+    while frame is not None:
+        where = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}"
+        if not where.startswith(_HAND_ON) or where.startswith(_KEEP):
+            return None
+        combiner = next((name for start, name in _COMBINERS.items() if where.startswith(start)), None)
+        if combiner is not None:
+            return combiner
+        frame = frame.f_back
+    return None
