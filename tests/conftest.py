@@ -4,10 +4,43 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from recuse import (
+    AbstentionBoostingClassifier,
+    CoupledOneClassSVC,
+    DoubleHingeSVC,
+    DoubleRampSVC,
+    ExactBoostClassifier,
+    ThresholdRejectClassifier,
+)
+from recuse.baselines import (
+    EmbeddedRejectSVC,
+    IndependentOneClassSVC,
+    KSLinearClassifier,
+    RankBoostClassifier,
+    TwoStepBoostingClassifier,
+)
 
 # No test may fail because the machine was busy.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
+
+# One quick model of every estimator, at prices where it rejects if it can.
+ESTIMATORS = [
+    AbstentionBoostingClassifier(family="coupled", beta=0.01, threshold="calibrated", n_rounds=10),
+    CoupledOneClassSVC(),
+    DoubleHingeSVC(),
+    DoubleRampSVC(),
+    ExactBoostClassifier(metric="reject_cost", costs=0.2, n_estimators=5, n_rounds=10, random_state=0),
+    ThresholdRejectClassifier(LogisticRegression()),
+    EmbeddedRejectSVC(),
+    IndependentOneClassSVC(),
+    KSLinearClassifier(max_iter=3),
+    RankBoostClassifier(n_rounds=10),
+    TwoStepBoostingClassifier(n_rounds=10),
+]
+every_estimator = pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
 
 # One table for every label family of the contract: classes (negative, positive), reject label, type of the answers.
 LABEL_FAMILIES = {

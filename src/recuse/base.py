@@ -234,8 +234,8 @@ class RejectOptionMixin(ClassifierMixin, ABC):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return 1 - mean cost / largest error price: accuracy at unit prices when nothing is rejected."""
         check_is_fitted(self)
+        truth = check_outcomes(X, y, self.classes_)
         evaluation = self._evaluate(X)
-        truth = check_outcomes(y, self.classes_, len(evaluation.r))
         answers = evaluation.forced() if self.on_reject == "never" else evaluation.answers()
         prices = self._oriented_costs().prices(truth, answers, len(self.classes_))
         weights = check_weights(sample_weight, len(truth))

@@ -121,7 +121,7 @@ def require_plain(y: NDArray[Any], name: str = "y") -> None:
     other = next((value for value in values if not isinstance(value, str | int | float)), None)
     if other is not None:
         raise ValueError(
-            f"{name} holds {str(other)!r} ({type(other).__name__}), but labels must be numbers, booleans or text: "
+            f"{name} holds {other} ({type(other).__name__}), but labels must be numbers, booleans or text: "
             "turn dates, intervals and the like into text first."
         )
 

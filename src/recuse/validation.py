@@ -66,11 +66,10 @@ def check_labels(y: Any) -> NDArray[Any]:
     return labels
 
 
-def check_outcomes(y: Any, classes: NDArray[Any], n: int) -> Indices:
-    """Class numbers of the true labels of `n` cases; refuse another number of them, and labels that are no class."""
+def check_outcomes(X: Any, y: Any, classes: NDArray[Any]) -> Indices:
+    """Class numbers of the true labels of cases; refuse another number of labels than of cases, and unknown ones."""
     y = column_or_1d(as_labels(y))
-    if len(y) != n:
-        raise ValueError(f"y must hold one label per case: X has {n} cases, y has {len(y)} labels.")
+    check_consistent_length(X, y)
     truth = encode(y, classes)
     if (truth < 0).any():
         raise ValueError(f"y holds labels that are not among the classes {preview(classes)}: {preview(y[truth < 0])}.")

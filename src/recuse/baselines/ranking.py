@@ -67,8 +67,8 @@ class _Ranker(ClassifierMixin, BaseEstimator, ABC):
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Share of the cases that get their class."""
-        answers = self.decision_function(X) > 0
-        truth = check_outcomes(y, self.classes_, len(answers))
+        check_is_fitted(self)
+        truth, answers = check_outcomes(X, y, self.classes_), self.decision_function(X) > 0
         return float(np.average(answers == truth, weights=check_weights(sample_weight, len(truth))))
 
     def __sklearn_tags__(self) -> Any:

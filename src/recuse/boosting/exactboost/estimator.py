@@ -511,7 +511,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         check_is_fitted(self)
         margins = check_margins(margins)
         score = self._sign * self.decision_function(X, init_score)
-        truth = check_outcomes(y, self.classes_, len(score))
+        truth = check_outcomes(X, y, self.classes_)
         if not set(truth.tolist()) == {0, 1}:
             raise ValueError(f"y must hold cases of both classes {self.classes_.tolist()}, and of no other.")
         positive = truth == (1 if self._sign > 0 else 0)
