@@ -1,15 +1,21 @@
 """What holds for every estimator of the library: scikit-learn's own checks, and a fit that fails changes nothing."""
 
 import warnings
+from copy import deepcopy
 
 import numpy as np
+import pandas as pd
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import IsolationForest
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import recuse
+import recuse.baselines
 from recuse import (
     AbstentionBoostingClassifier,
     CoupledOneClassSVC,
@@ -25,6 +31,8 @@ from recuse.baselines import (
     RankBoostClassifier,
     TwoStepBoostingClassifier,
 )
+
+from .conftest import ESTIMATORS, every_estimator
 
 QUICK = {"n_rounds": 10, "random_state": 0}
 RUNS = {"n_estimators": 20, "random_state": 0}
@@ -94,6 +102,8 @@ def test_scikit_learn_checks(estimator, check):
 
 # A fit that fails
 
+FITTED = [*NEVER_REJECT, *DRAW, *REJECT]
+
 
 def fitted(model, X, y):
     with warnings.catch_warnings():
@@ -101,48 +111,181 @@ def fitted(model, X, y):
         return clone(model).fit(X, y)
 
 
-def assert_same(before, after):
-    assert before.keys() == after.keys()
-    for name, value in before.items():
-        assert after[name] is value, name
-
-
-def one_class(model, X, y):
-    return model, X[:, :2], np.zeros_like(y)
-
-
-def bad_price(model, X, y):
-    return model.set_params(costs=-1.0), X[:, :2], 1 - y
-
-
-def bad_parameter(model, X, y):
-    limit = next(name for name in ("n_rounds", "max_iter", "tol", "C", "on_reject") if name in model.get_params())
-    return model.set_params(**{limit: "nonsense"}), X[:, :2], 1 - y
-
-
-def infinite_cases(model, X, y):
-    return model, np.full((len(y), 2), np.inf), y
-
-
-@pytest.mark.parametrize("spoil", [one_class, bad_price, bad_parameter, infinite_cases])
-@pytest.mark.parametrize(
-    "model",
-    [*NEVER_REJECT, *DRAW, *REJECT],
-    ids=lambda model: type(model).__name__,
-)
-def test_a_fit_that_fails_leaves_the_model_as_it_was(model, spoil, overlapping):
+@pytest.fixture(scope="module")
+def small(overlapping):
+    """A hundred cases as a frame, so that their columns have names, and their classes."""
     X, y = overlapping
-    X, y = X[:100], y[:100]
-    if spoil is bad_price and "costs" not in model.get_params():
-        spoil = one_class
-    model = fitted(model, X, y)
-    answers, parameters = model.predict(X), model.get_params()
-    spoiled, other_X, other_y = spoil(model, X, y)
-    before = dict(vars(spoiled))
+    return pd.DataFrame(X[:100], columns=["a", "b", "c", "d"]), y[:100]
+
+
+@pytest.fixture(scope="module")
+def fitted_once(small):
+    """Fit each model of the list on the first demand; tests get copies."""
+    made = {}
+
+    def get(model):
+        number = next(i for i, listed in enumerate(FITTED) if listed is model)
+        if number not in made:
+            made[number] = fitted(model, *small)
+        return deepcopy(made[number])
+
+    return get
+
+
+def assert_unchanged_by_a_failing_fit(model, X, y, change, *args):
+    """A fit of changed parameters fails; then the attributes are the same objects, and the answers the same."""
+    parameters, answers, scores = model.get_params(deep=False), model.predict(X), model.decision_function(X)
+    model.set_params(**change)
+    before = dict(vars(model))
     with pytest.raises((TypeError, ValueError)):
-        spoiled.fit(other_X, other_y)
-    assert_same(before, vars(model))
-    np.testing.assert_array_equal(model.set_params(**parameters).predict(X), answers)
+        model.fit(*args)
+    assert before.keys() == vars(model).keys()
+    for name, value in before.items():
+        assert vars(model)[name] is value, name
+    model.set_params(**parameters)
+    np.testing.assert_array_equal(model.predict(X), answers)
+    np.testing.assert_array_equal(model.decision_function(X), scores)
+
+
+def narrower(X):
+    """Other columns than the model knows."""
+    return X[["a", "b"]].rename(columns={"a": "z"})
+
+
+def bad_parameter(model):
+    limit = next(name for name in ("n_rounds", "max_iter", "tol", "C", "on_reject") if name in model.get_params())
+    return {limit: "nonsense"}
+
+
+def spoiled_column(X, value):
+    return narrower(X).assign(b=value)
+
+
+# What is wrong with a fit, by name: parameters to change, cases and labels, as functions of the model and its own.
+SPOILS = {
+    "one class": (lambda model: {}, narrower, np.zeros_like),
+    "a missing label": (lambda model: {}, narrower, lambda y: np.where(np.arange(len(y)) == 3, np.nan, y)),
+    "labels of two kinds": (lambda model: {}, narrower, lambda y: np.array([*y[:-1].tolist(), "yes"], dtype=object)),
+    "dates for labels": (lambda model: {}, narrower, lambda y: y.astype("M8[D]")),
+    "numbers for labels": (lambda model: {}, narrower, lambda y: y + 0.5 * np.arange(len(y))),
+    "no labels": (lambda model: {}, narrower, lambda y: None),
+    "too few labels": (lambda model: {}, narrower, lambda y: y[:-1]),
+    "too few cases": (lambda model: {}, lambda X: narrower(X)[:1], lambda y: y[:1]),
+    "no cases": (lambda model: {}, lambda X: narrower(X)[:0], lambda y: y[:0]),
+    "infinite cases": (lambda model: {}, lambda X: spoiled_column(X, np.inf), lambda y: y),
+    "text in a column": (lambda model: {}, lambda X: spoiled_column(X, "x"), lambda y: y),
+    "a bad parameter": (bad_parameter, narrower, lambda y: 1 - y),
+    "a bad price": (lambda model: {"costs": -1.0}, narrower, lambda y: 1 - y),
+    "a reject label that is a class": (lambda model: {"reject_label": 1}, narrower, lambda y: 1 - y),
+    "a positive class that is none": (lambda model: {"pos_label": 5}, narrower, lambda y: 1 - y),
+}
+
+
+@pytest.mark.parametrize("spoil", SPOILS)
+@pytest.mark.parametrize("model", FITTED, ids=lambda model: type(model).__name__)
+def test_a_fit_that_fails_leaves_the_model_as_it_was(model, spoil, fitted_once, small):
+    X, y = small
+    change, spoil_cases, spoil_labels = SPOILS[spoil]
+    change = {name: value for name, value in change(model).items() if name in model.get_params()}
+    if spoil_labels(y) is not None and not change and np.array_equal(spoil_labels(y), 1 - y):
+        change = bad_parameter(model)  # a ranker has neither prices nor a reject label
+    assert_unchanged_by_a_failing_fit(fitted_once(model), X, y, change, spoil_cases(X), spoil_labels(y))
+
+
+@pytest.mark.parametrize(
+    "model", [m for m in ESTIMATORS if not get_tags(m).input_tags.allow_nan], ids=lambda model: type(model).__name__
+)
+def test_a_missing_value_leaves_the_model_as_it_was(model, small):
+    X, y = small
+    assert_unchanged_by_a_failing_fit(fitted(model, X, y), X, y, {}, spoiled_column(X, np.nan), y)
+
+
+class Failing(LogisticRegression):
+    """Fails when it is fitted, or when it scores, or only where it is fitted to part of the cases."""
+
+    def __init__(self, fails_in="fit"):
+        super().__init__()
+        self.fails_in = fails_in
+
+    def fit(self, X, y, sample_weight=None):
+        if self.fails_in == "fit" or (self.fails_in == "folds" and len(y) < 100):
+            raise ValueError("no")
+        return super().fit(X, y, sample_weight)
+
+    def predict_proba(self, X):
+        if self.fails_in == "scores":
+            raise ValueError("no")
+        return super().predict_proba(X)
+
+
+class FailingDetector(IsolationForest):
+    def fit(self, X, y=None, sample_weight=None):
+        raise ValueError("no")
+
+
+def failing_kernel(A, B):
+    raise ValueError("no")
+
+
+def failing_metric(score, positive):
+    raise ValueError("no")
+
+
+INSIDE = {
+    "the estimator": (ThresholdRejectClassifier(LogisticRegression()), {"estimator": Failing()}),
+    "the scores": (ThresholdRejectClassifier(LogisticRegression()), {"estimator": Failing("scores")}),
+    "a fold": (ThresholdRejectClassifier(LogisticRegression(), rule="tuned"), {"estimator": Failing("folds")}),
+    "the detector": (
+        ThresholdRejectClassifier(LogisticRegression(), novelty=IsolationForest(n_estimators=5, random_state=0)),
+        {"novelty": FailingDetector()},
+    ),
+    "the guarantee": (ThresholdRejectClassifier(LogisticRegression(), guarantee=0.6), {"guarantee": 0.001}),
+    "a metric": (ExactBoostClassifier(metric="ks", n_estimators=2), {"metric": failing_metric, "search": "bisection"}),
+    "folds": (TwoStepBoostingClassifier(n_rounds=5), {"cv": [([0, 1], [2])]}),
+    **{
+        f"the kernel of {type(model).__name__}": (model, {"kernel": failing_kernel})
+        for model in ESTIMATORS
+        if "kernel" in model.get_params()
+    },
+}
+
+
+@pytest.mark.parametrize("inside", INSIDE)
+def test_a_failure_inside_leaves_the_model_as_it_was(inside, small):
+    X, y = small
+    model, change = INSIDE[inside]
+    assert_unchanged_by_a_failing_fit(fitted(model, X, y), X, y, change, X, 1 - y)
+
+
+# Before a fit, and with labels that do not belong to the cases
+
+
+@pytest.mark.parametrize("method", ["predict", "decision_function", "score_samples", "decide", "predict_proba"])
+@every_estimator
+def test_before_a_fit_there_are_no_answers(model, method, small):
+    if hasattr(model, method):
+        with pytest.raises(NotFittedError):
+            getattr(clone(model), method)(small[0])
+
+
+@every_estimator
+def test_score_needs_a_fit_and_a_label_per_case(model, small):
+    X, y = small
+    with pytest.raises(NotFittedError):
+        clone(model).score(X, y)
+    model = fitted(model, X, y)
+    for other in (y[:-1], np.append(y, 0), y[:0], y[0]):
+        with pytest.raises(ValueError, match=r"inconsistent numbers of samples: \[100, |1d array"):
+            model.score(X, other)
+    with pytest.raises(ValueError, match=r"y holds labels that are not among the classes \[0, 1\]: \[7\]"):
+        model.score(X, np.where(y == 1, 7, 0))
+
+
+def test_every_estimator_is_listed():
+    exported = [getattr(module, name) for module in (recuse, recuse.baselines) for name in module.__all__]
+    estimators = {thing for thing in exported if isinstance(thing, type) and issubclass(thing, BaseEstimator)}
+    assert estimators == {type(model) for model in ESTIMATORS}
+    assert estimators == {type(model) for model in FITTED}
 
 
 # A fit that does not converge
