@@ -190,6 +190,10 @@ def test_a_fit_that_fails_leaves_the_model_as_it_was(model, spoil, fitted_once, 
     if spoil_labels(y) is not None and not change and np.array_equal(spoil_labels(y), 1 - y):
         change = bad_parameter(model)  # a ranker has neither prices nor a reject label
     assert_unchanged_by_a_failing_fit(fitted_once(model), X, y, change, spoil_cases(X), spoil_labels(y))
+    fresh = clone(model).set_params(**change)
+    with pytest.raises((TypeError, ValueError)):
+        fresh.fit(spoil_cases(X), spoil_labels(y))
+    assert vars(fresh).keys() == fresh.get_params(deep=False).keys()
 
 
 @pytest.mark.parametrize(

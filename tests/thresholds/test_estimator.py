@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.covariance import EllipticEnvelope
 from sklearn.datasets import load_iris, make_classification
-from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, IsolationForest
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier, IsolationForest, StackingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression, Perceptron
@@ -45,6 +45,22 @@ def test_chow_is_the_prices_thresholds_on_the_probabilities(overlapping):
     assert np.array_equal(model.predict(X), expected)
     assert np.array_equal(model.decide(X).forced, (p[:, 1] > prices.break_even).astype(int))
     assert not hasattr(model, "fold_thresholds_")
+
+
+@pytest.mark.parametrize("rule", ["chow", "tuned", "symmetric"])
+@pytest.mark.parametrize(
+    "wrap",
+    [lambda stack: stack, lambda stack: make_pipeline(StandardScaler(), stack), lambda s: GridSearchCV(s, {}, cv=2)],
+    ids=["alone", "in a pipeline", "in a search"],
+)
+def test_probabilities_that_come_with_the_fit_are_used(rule, wrap, overlapping):
+    # The default last estimator of a stack is chosen when it is fitted; before, it has no predict_proba.
+    X, y = overlapping
+    stack = wrap(StackingClassifier([("bayes", GaussianNB()), ("machine", LinearSVC())], cv=2))
+    model = ThresholdRejectClassifier(stack, rule=rule, cv=2).fit(X, y)
+    np.testing.assert_allclose(model.predict_proba(X), clone(stack).fit(X, y).predict_proba(X))
+    assert 0 < model.decide(X).accepted.mean() < 1
+    assert all(0 <= threshold <= 1 for threshold in model.thresholds_)
 
 
 def test_positive_class_can_be_the_first(overlapping):
