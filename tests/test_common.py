@@ -227,10 +227,6 @@ class FailingDetector(IsolationForest):
         raise ValueError("no")
 
 
-def failing_kernel(A, B):
-    raise ValueError("no")
-
-
 def failing_metric(score, positive):
     raise ValueError("no")
 
@@ -246,11 +242,6 @@ INSIDE = {
     "the guarantee": (ThresholdRejectClassifier(LogisticRegression(), guarantee=0.6), {"guarantee": 0.001}),
     "a metric": (ExactBoostClassifier(metric="ks", n_estimators=2), {"metric": failing_metric, "search": "bisection"}),
     "folds": (TwoStepBoostingClassifier(n_rounds=5), {"cv": [([0, 1], [2])]}),
-    **{
-        f"the kernel of {type(model).__name__}": (model, {"kernel": failing_kernel})
-        for model in ESTIMATORS
-        if "kernel" in model.get_params()
-    },
 }
 
 
