@@ -7,7 +7,6 @@ import pytest
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.linear_model import LogisticRegression
@@ -15,6 +14,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_s
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import OneClassSVM
 
 from recuse import AbstentionBoostingClassifier, ExactBoostClassifier, ThresholdRejectClassifier, cross_val_decide
 
@@ -222,9 +222,9 @@ def test_the_detector_has_requests_of_its_own(cases):
     X, y, weights, _ = cases
     inner = LogisticRegression().set_fit_request(sample_weight=False)
     for request in (True, False):
-        forest = IsolationForest(n_estimators=5, random_state=0).set_fit_request(sample_weight=request)
-        fitted = ThresholdRejectClassifier(inner, novelty=forest).fit(X, y, sample_weight=weights)
-        direct = forest.fit(X, sample_weight=weights if request else None)
+        detector = OneClassSVM().set_fit_request(sample_weight=request)
+        fitted = ThresholdRejectClassifier(inner, novelty=detector).fit(X, y, sample_weight=weights)
+        direct = detector.fit(X, sample_weight=weights if request else None)
         np.testing.assert_allclose(fitted.novelty_.decision_function(X), direct.decision_function(X))
     frozen = FrozenEstimator(inner.fit(X, y))
     ThresholdRejectClassifier(frozen).fit(X, y, sample_weight=weights)  # is not fitted, and wants nothing
