@@ -16,7 +16,7 @@ from ..costs import Costs
 from ..tables import Cases
 
 
-class Row(Protocol):
+class ReportedRow(Protocol):
     """A method in the leaderboard."""
 
     @property
@@ -35,7 +35,7 @@ class Row(Protocol):
         """The figures by name."""
 
 
-class Saving(Protocol):
+class ReportedSaving(Protocol):
     """What one rule saves per case against another."""
 
     @property
@@ -47,7 +47,7 @@ class Saving(Protocol):
         """The estimate and its limits."""
 
 
-class Verdict(Protocol):
+class ReportedVerdict(Protocol):
     """What the comparison concludes."""
 
     @property
@@ -67,15 +67,15 @@ class Verdict(Protocol):
         """Expected cost per case of the method chosen, and its limits, corrected for the choice."""
 
     @property
-    def answering(self) -> Saving:
+    def answering(self) -> ReportedSaving:
         """Against the manual review of every case."""
 
     @property
-    def rejecting(self) -> Saving:
+    def rejecting(self) -> ReportedSaving:
         """Against answering every case."""
 
 
-class Answers(Protocol):
+class ReportedAnswers(Protocol):
     """Out-of-fold answers of one method; arrays have a row per repetition and a column per case."""
 
     @property
@@ -115,7 +115,7 @@ class Answers(Protocol):
         """Warnings raised in its folds."""
 
 
-class Method(Protocol):
+class ReportedMethod(Protocol):
     """A method that was compared."""
 
     @property
@@ -127,7 +127,7 @@ class Method(Protocol):
         """Name of the way it follows the prices."""
 
 
-class Arguments(Protocol):
+class ReportedArguments(Protocol):
     """How the comparison was run."""
 
     @property
@@ -147,7 +147,7 @@ class Arguments(Protocol):
         """Columns left out."""
 
 
-class Comparison(Protocol):
+class ReportedComparison(Protocol):
     """A finished comparison."""
 
     @property
@@ -163,26 +163,26 @@ class Comparison(Protocol):
         """Which cases are positive."""
 
     @property
-    def answers(self) -> Mapping[str, Answers]:
+    def answers(self) -> Mapping[str, ReportedAnswers]:
         """Answers of each method that did not fail."""
 
     @property
-    def rows(self) -> Sequence[Row]:
+    def rows(self) -> Sequence[ReportedRow]:
         """The leaderboard."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ReportedVerdict:
         """What it concludes."""
 
     @property
     def conclusions(self) -> dict[str, str]:
         """The same in sentences."""
 
-    def answers_of(self, name: str) -> Answers:
+    def answers_of(self, name: str) -> ReportedAnswers:
         """Return the answers of a method or of a constant answer."""
 
     @property
-    def arguments(self) -> Arguments:
+    def arguments(self) -> ReportedArguments:
         """How it was run."""
 
     @property
@@ -197,5 +197,5 @@ class Comparison(Protocol):
     def versions(self) -> dict[str, str]:
         """Versions of the packages that the figures depend on."""
 
-    def method(self, name: str) -> Method:
+    def method(self, name: str) -> ReportedMethod:
         """Return a method by its name."""

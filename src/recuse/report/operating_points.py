@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from ..arrays import Flags, Floats, Indices
 from ..costs import Costs, answer_columns
 from ..decisions import KINDS
-from .inputs import Answers
+from .inputs import ReportedAnswers
 
 _NO, _YES = 0, 1
 _AMBIGUOUS, _NOVEL = (int(answer_columns(0, kind)) for kind in range(1, len(KINDS)))
@@ -51,12 +51,12 @@ class OperatingPoint(NamedTuple):
     thresholds: tuple[float, float] | None
 
 
-def operating_points(answers: Answers, positive: Flags, moves: str, costs: Costs) -> list[OperatingPoint]:
+def operating_points(answers: ReportedAnswers, positive: Flags, moves: str, costs: Costs) -> list[OperatingPoint]:
     """Where a method can stand: its own answers first, then every other point that is cheapest at some prices.
 
     Parameters
     ----------
-    answers : Answers
+    answers : ReportedAnswers
         Out-of-fold answers of the method.
     positive : ndarray of bool of shape (n,)
         Which cases are positive.
@@ -70,7 +70,7 @@ def operating_points(answers: Answers, positive: Flags, moves: str, costs: Costs
     return _useful(own, way.points(Scored.of(answers, positive, way.score)), costs)
 
 
-def forced_points(answers: Answers, positive: Flags, moves: str, costs: Costs) -> list[OperatingPoint]:
+def forced_points(answers: ReportedAnswers, positive: Flags, moves: str, costs: Costs) -> list[OperatingPoint]:
     """The same for the method without its reject option: every case is answered, novelties too."""
     own = OperatingPoint(count_answers(answers.forced, positive), None)
     scored = Scored.of(answers, positive, WAYS[moves].score)
@@ -148,7 +148,7 @@ class Scored(NamedTuple):
     repeats: int
 
     @classmethod
-    def of(cls, answers: Answers, positive: Flags, score: str) -> Scored:
+    def of(cls, answers: ReportedAnswers, positive: Flags, score: str) -> Scored:
         """Sort the answers by the score of this name."""
         values: Floats = getattr(answers, score)
         novel = (answers.columns == _NOVEL).ravel()

@@ -14,7 +14,7 @@ from ..labels import to_python
 from ..locating import locate
 from ..metrics import ks_score
 from ..tables import table_hints
-from .inputs import Answers, Comparison
+from .inputs import ReportedAnswers, ReportedComparison
 from .operating_points import OperatingPoint, forced_points, operating_points
 
 CURVE_POINTS = 150
@@ -28,17 +28,17 @@ _FEW_CASES = 5
 class Material(NamedTuple):
     """What the sections are made from."""
 
-    comparison: Comparison
+    comparison: ReportedComparison
     model: Any
     differences: list[dict[str, Any]]
 
 
-def summarize(comparison: Comparison, model: Any) -> dict[str, Any]:
+def summarize(comparison: ReportedComparison, model: Any) -> dict[str, Any]:
     """Return everything the page shows, ready for JSON.
 
     Parameters
     ----------
-    comparison : Comparison
+    comparison : ReportedComparison
         A finished run.
     model : Pipeline
         Its winner, fitted on all cases.
@@ -52,7 +52,7 @@ def summarize(comparison: Comparison, model: Any) -> dict[str, Any]:
     return _shared(comparison) | {name: fill(material) for name, fill in SECTIONS.items()}
 
 
-def _shared(comparison: Comparison) -> dict[str, Any]:
+def _shared(comparison: ReportedComparison) -> dict[str, Any]:
     costs, cases = comparison.costs, comparison.cases
     return {
         "name": cases.name,
@@ -99,7 +99,7 @@ def _methods(material: Material) -> list[dict[str, Any]]:
     ]
 
 
-def _operating_points(comparison: Comparison, name: str) -> dict[str, Any]:
+def _operating_points(comparison: ReportedComparison, name: str) -> dict[str, Any]:
     """What the page needs to move a method to other prices."""
     answers, moves = comparison.answers[name], comparison.method(name).moves
     found = {
@@ -116,7 +116,7 @@ def _as_lists(point: OperatingPoint) -> dict[str, Any]:
     return {"matrix": point.matrix.tolist(), "thresholds": thresholds}
 
 
-def _curve(answers: Answers, positive: Flags) -> list[list[float]]:
+def _curve(answers: ReportedAnswers, positive: Flags) -> list[list[float]]:
     """Counts of accepted cases, by outcome and class, as the acceptance threshold falls: [tn, fp, fn, tp].
 
     One threshold cuts the scores of all folds and repetitions; counts are means over the repetitions.
@@ -162,7 +162,7 @@ def _rejected_cases(material: Material) -> dict[str, Any]:
     }
 
 
-def _differences(comparison: Comparison) -> list[dict[str, Any]]:
+def _differences(comparison: ReportedComparison) -> list[dict[str, Any]]:
     """Columns in which the rejected cases differ most from the others, strongest first."""
     answers = comparison.answers_of(comparison.verdict.chosen)
     rejected = ~answers.accepted[0]
@@ -218,7 +218,7 @@ def _why(material: Material) -> dict[str, Any]:
     return {"differences": material.differences, **_shapes(material.comparison, material.model)}
 
 
-def _shapes(comparison: Comparison, model: Any) -> dict[str, Any]:
+def _shapes(comparison: ReportedComparison, model: Any) -> dict[str, Any]:
     """What each feature adds to the scores, if the winner is a sum over features; the strongest first.
 
     A model whose shape functions add nothing to r has no acceptance score of its own: r follows from h.
