@@ -16,7 +16,7 @@ from tests.comparison.conftest import mixed_table
 from tests.persistence.handmade import named, write_model
 
 SMALL = ["-t", "default", "--positive", "bad", "--fn", "3", "--cv", "3", "--n-jobs", "1"]
-SMALL += ["--methods", "logistic-chow,logistic-plain"]
+SMALL += ["--methods", "logistic-chow,logistic-no-reject"]
 
 
 def run(*arguments, **options):
@@ -72,12 +72,12 @@ def test_compare_goes_on_and_speaks_json(folder, call):
     facts = json.loads(out)
     assert {row["method"] for row in facts["leaderboard"]} == {
         "logistic-chow",
-        "logistic-plain",
+        "logistic-no-reject",
         "send-all",
         "always-no",
         "always-yes",
     }
-    assert facts["winner"] in {"logistic-chow", "logistic-plain"}
+    assert facts["winner"] in {"logistic-chow", "logistic-no-reject"}
 
 
 def test_predict_to_a_file(folder, call, tmp_path):
@@ -333,7 +333,7 @@ def test_version(call):
     [
         ("recuse rep", {"report", "reproduce"}),
         ("recuse compare --methods logistic-chow,double", {"logistic-chow,double-hinge", "logistic-chow,double-ramp"}),
-        ("recuse fit -m forest-", {"forest-plain", "forest-chow", "forest-tuned"}),
+        ("recuse fit -m forest-", {"forest-no-reject", "forest-chow", "forest-tuned"}),
         ("recuse reproduce double", {"double-hinge", "double-ramp"}),
         ("recuse predict --cap", {"--capacity"}),
     ],

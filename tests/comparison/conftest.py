@@ -36,6 +36,6 @@ def comparison(table):
         "default",
         positive="bad",
         costs=COSTS,
-        methods=["logistic-plain", "logistic-chow", "logistic-tuned"],
+        methods=["logistic-no-reject", "logistic-chow", "logistic-tuned"],
         cv=3,
     )

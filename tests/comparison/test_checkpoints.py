@@ -19,7 +19,7 @@ from recuse.tables import check_cases
 from tests.comparison.conftest import COSTS, mixed_table
 from tests.processes import left_after
 
-OPTIONS = {"costs": COSTS, "methods": ["logistic-chow", "logistic-plain"], "cv": 3}
+OPTIONS = {"costs": COSTS, "methods": ["logistic-chow", "logistic-no-reject"], "cv": 3}
 TIMES = ["fit_seconds", "predict_seconds"]
 
 
@@ -193,8 +193,8 @@ import numpy as np, pandas as pd
 from recuse.cli import main
 
 data, work = sys.argv[1], Path(sys.argv[2])
-arguments = ["compare", data, "-t", "default", "--fn", "3", "--methods", "logistic-chow,logistic-plain", "--cv", "3"]
-arguments += ["--n-jobs", "1", "--json", "-o"]
+arguments = ["compare", data, "-t", "default", "--fn", "3", "--methods", "logistic-chow,logistic-no-reject"]
+arguments += ["--cv", "3", "--n-jobs", "1", "--json", "-o"]
 # Once here, so that what is imported and cached on first use is there for every run.
 with contextlib.redirect_stdout(io.StringIO()):
     main_exit = None

@@ -21,15 +21,15 @@ from tests.comparison.conftest import COSTS
 
 def test_rows_are_what_the_metrics_say(comparison, table):
     rows = {row.name: row for row in comparison.rows}
-    assert set(rows) == {"logistic-plain", "logistic-chow", "logistic-tuned", "send-all", "always-no", "always-yes"}
+    assert set(rows) == {"logistic-no-reject", "logistic-chow", "logistic-tuned", "send-all", "always-no", "always-yes"}
     y = table["default"].to_numpy()
-    for name in ("logistic-plain", "logistic-chow", "logistic-tuned"):
+    for name in ("logistic-no-reject", "logistic-chow", "logistic-tuned"):
         answers = comparison.decisions(name)["decision"].to_numpy()
         known = {"reject_label": "[abstain]", "labels": ["bad", "good"]}
         assert rows[name].cost.value == pytest.approx(expected_cost(y, answers, costs=COSTS, pos_label="bad", **known))
         assert rows[name].coverage == pytest.approx(coverage_score(y, answers, **known))
         assert rows[name].accuracy == pytest.approx(selective_accuracy_score(y, answers, **known))
-    assert rows["logistic-plain"].coverage == 1
+    assert rows["logistic-no-reject"].coverage == 1
     assert 0 < rows["logistic-chow"].coverage < 1
     assert rows["send-all"].cost.value == pytest.approx(0.3)
 
@@ -155,7 +155,7 @@ def test_repeats_average_over_folds(table):
 
 
 def test_worker_processes_give_the_same(comparison, table):
-    options = {"positive": "bad", "costs": COSTS, "methods": ["logistic-plain", "logistic-chow", "logistic-tuned"]}
+    options = {"positive": "bad", "costs": COSTS, "methods": ["logistic-no-reject", "logistic-chow", "logistic-tuned"]}
     parallel = compare(table, "default", cv=3, n_jobs=2, **options)
     timeless = ["method", "cost", "cost_low", "cost_high", "coverage", "accuracy", "params"]
     pd.testing.assert_frame_equal(parallel.leaderboard[timeless], comparison.leaderboard[timeless])
@@ -204,7 +204,7 @@ def test_rule_cost_is_the_cost_of_the_rule(overlapping):
     assert methods.RuleCost("chow", costs, 1)(fitted, X, y) == pytest.approx(
         -expected_cost(y, chow.decide(X), costs=costs)
     )
-    assert methods.RuleCost("plain", costs, 1)(fitted, X, y) == pytest.approx(
+    assert methods.RuleCost("no-reject", costs, 1)(fitted, X, y) == pytest.approx(
         -expected_cost(y, plain.decide(X), costs=costs)
     )
     tuned = methods.RuleCost("tuned", costs, 1)(fitted, X, y)
@@ -240,7 +240,7 @@ def test_every_method_works_on_a_mixed_table_and_can_be_saved(table, method, tmp
     decisions = recuse.decide(model, table)
     assert (decisions.label[decisions.accepted] == decisions.forced[decisions.accepted]).all()
     assert (decisions.forced == table["default"]).mean() > 0.6
-    if method.endswith("-plain"):
+    if method.endswith("-no-reject"):
         assert decisions.accepted.all()
     recuse.save(model, tmp_path / "model.skops")
     np.testing.assert_array_equal(recuse.decide(recuse.load(tmp_path / "model.skops"), table).r, decisions.r)

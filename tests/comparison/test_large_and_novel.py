@@ -44,7 +44,7 @@ def listed(monkeypatch):
 def with_novelties(table, listed, tmp_path):
     listed(NOVEL)
     costs = Costs(fp=1, fn=3, reject=0.3, reject_novelty=0.1)
-    options = {"positive": "bad", "costs": costs, "methods": ["novel", "logistic-plain", "double-hinge"], "cv": 3}
+    options = {"positive": "bad", "costs": costs, "methods": ["novel", "logistic-no-reject", "double-hinge"], "cv": 3}
     return compare(table, "default", repeats=2, out=tmp_path / "run", **options), costs
 
 

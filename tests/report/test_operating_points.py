@@ -33,10 +33,10 @@ def make_answers(moves, seed=4, n=400, repeats=1, novel=0.0):
     rng = np.random.default_rng(seed)
     p = np.round(rng.beta(1, 1, (repeats, n)), 2)
     positive = rng.random(n) < p[0]
-    forced = p > (RUN.break_even if moves == "plain" else 0.4)
-    lower, upper = (RUN.break_even, RUN.break_even) if moves == "plain" else RUN.thresholds
-    r = np.maximum(p - upper, lower - p) if moves != "plain" else np.ones_like(p)
-    if moves != "plain":
+    forced = p > (RUN.break_even if moves == "no-reject" else 0.4)
+    lower, upper = (RUN.break_even, RUN.break_even) if moves == "no-reject" else RUN.thresholds
+    r = np.maximum(p - upper, lower - p) if moves != "no-reject" else np.ones_like(p)
+    if moves != "no-reject":
         forced = np.where(r > 0, p > upper, forced)
     kind = np.where(rng.random((repeats, n)) < novel, 2, np.where(r > 0, 0, 1)).astype(np.int8)
     forced = forced.astype(np.int8)
@@ -48,12 +48,12 @@ def labels_at(answers, point, moves):
     """What a point answers, case by case."""
     lower, upper = point.thresholds
     p = answers.score[0]
-    if moves == "plain":
+    if moves == "no-reject":
         return np.where(p > upper, 1, 0)
     return np.where(p > upper, 1, np.where(p < lower, 0, -1))
 
 
-@pytest.mark.parametrize("moves", ["plain", "chow", "tuned"])
+@pytest.mark.parametrize("moves", ["no-reject", "chow", "tuned"])
 def test_counts_are_those_of_the_thresholds(moves):
     answers, positive = make_answers(moves)
     points = WAYS[moves].points(Scored.of(answers, positive, "score"))

@@ -315,11 +315,11 @@ def _rules(
     """The three ways to use an ordinary classifier: without rejection, by Chow's rule, by tuned thresholds."""
     # Full coverage is the break-even probability, which needs no cross-validated scores: two folds, the fewest, do.
     n_folds = 2 if calibration is None else INNER_FOLDS
-    never_reject = _with_rule(base, NEVER_REJECTS, rule="chow", coverage=1.0, cv=n_folds, calibration=calibration)
+    answering = _with_rule(base, NEVER_REJECTS, rule="chow", coverage=1.0, cv=n_folds, calibration=calibration)
     by_chow = _with_rule(base, CHOW, rule="chow", cv=INNER_FOLDS, calibration=calibration)
     tuned = _with_rule(base, TUNED, rule="tuned", cv=INNER_FOLDS)
     return (
-        Method(f"{name}-plain", f"{title}, never rejecting", never_reject, NEVER_REJECTS, reference=True, **options),
+        Method(f"{name}-no-reject", f"{title}, never rejecting", answering, NEVER_REJECTS, reference=True, **options),
         Method(f"{name}-chow", f"{title}, Chow's rule", by_chow, CHOW, **options),
         Method(f"{name}-tuned", f"{title}, tuned thresholds", tuned, TUNED, **options),
     )

@@ -274,7 +274,7 @@ class Way(NamedTuple):
 
 
 # The one list of these names. They are stored in summary.json.
-NEVER_REJECTS, CHOW, TUNED, PAIR = "plain", "chow", "tuned", "pair"
+NEVER_REJECTS, CHOW, TUNED, PAIR = "no-reject", "chow", "tuned", "pair"
 WAYS = {
     NEVER_REJECTS: Way("score", _break_even_points, lambda costs: (costs.break_even, costs.break_even)),
     CHOW: Way("score", _chow_points, lambda costs: costs.thresholds),
