@@ -26,6 +26,7 @@ from numba import njit
 from numba.extending import overload
 
 WINDOW = 32  # the longest shift there can be; known to the compiler, so that loops over it are unrolled
+BEYOND = 2**62  # stands after the last of the distinct scores: farther than any shift leads
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Arguments
@@ -405,6 +406,7 @@ def _rank_scores(hist, size, value, values, of_position, level):
             values[n] = s
             of_position[s] = n
             n += 1
+    values[n] = BEYOND
     for q in range(len(value)):
         level[q] = of_position[value[q]]
     return n
@@ -795,17 +797,18 @@ def reject_start(objective, room, size, totals, D):
 def _cost_at_shift(values, left, right, n, d):
     """Least A + C when the right side is shifted by d; `left` and `right` hold the changes of A and C by rank.
 
-    Both sides are in the order of their scores: they are merged as they are walked through.
+    Both sides are in the order of their scores: they are merged as they are walked through. A side that is at its end
+    is `BEYOND` the other.
     """
     a, c, least_a, best = 0.0, 0.0, 0.0, 0.0
     i, j = 0, 0
     while i < n or j < n:
-        at = values[i] if j == n or (i < n and values[i] <= values[j] + d) else values[j] + d
-        if i < n and values[i] == at:
+        of_left, of_right = values[i], values[j] + d
+        if of_left <= of_right:
             a += left[1, i]
             c += left[2, i]
             i += 1
-        if j < n and values[j] + d == at:
+        if of_right <= of_left:
             a += right[1, j]
             c += right[2, j]
             j += 1
