@@ -443,6 +443,20 @@ def auc_start(objective, room, size, totals, D):
 
 
 @njit(cache=True, nogil=True)
+def _next_level(levels, units, i, last):
+    """Where the cases after i of the same score end, and the weight of all of them.
+
+    They are neighbours and cross the cut together: one pass over the window for all of them.
+    """
+    v, w = levels[i], units[i]
+    i += 1
+    while i < last and levels[i] == v:
+        w += units[i]
+        i += 1
+    return i, w
+
+
+@njit(cache=True, nogil=True)
 def _cross(v, w, left, right, gone, come):
     """Pairs that end, and pairs that begin, when cases of weight w at score v cross the cut."""
     # Slices of a length the compiler knows: the loop becomes a few vector instructions.
@@ -483,6 +497,7 @@ def auc_sweep(objective, cuts, D, room, size, n, floor):
     contiguous slice of the counts of the other class.
     """
     starts, levels, units = room.by_bin.starts, room.by_bin.levels, room.by_bin.units
+    pos_levels, neg_levels, pos_units, neg_units = levels[0], levels[1], units[0], units[1]
     hist, work, found = room.hist, room.work, room.found
     right_neg, left_neg, right_pos, left_pos, rl, lr = work[0], work[1], work[2], work[3], work[4], work[5]
     for s in range(size):
@@ -500,25 +515,18 @@ def auc_sweep(objective, cuts, D, room, size, n, floor):
         p0, p1, n0, n1 = starts[0, b], starts[0, b + 1], starts[1, b], starts[1, b + 1]
         if p0 == p1 and n0 == n1:
             continue
-        # Cases of equal score are neighbours and cross together: one pass over the window for all of them.
         i = p0
         while i < p1:
-            v, w = levels[0, i], units[0, i]
-            i += 1
-            while i < p1 and levels[0, i] == v:
-                w += units[0, i]
-                i += 1
+            v = pos_levels[i]
+            i, w = _next_level(pos_levels, pos_units, i, p1)
             _cross(v, w, left_neg, right_neg, rl, lr)
             left_pos[size - 1 - v] += w
             right_pos[size - 1 - v] -= w
         # The positives of the bin are left by now: a pair of two from this bin entered `lr`, and leaves it here.
         i = n0
         while i < n1:
-            v, w = levels[1, i], units[1, i]
-            i += 1
-            while i < n1 and levels[1, i] == v:
-                w += units[1, i]
-                i += 1
+            v = neg_levels[i]
+            i, w = _next_level(neg_levels, neg_units, i, n1)
             _cross(size - 1 - v, w, left_pos, right_pos, lr, rl)
             left_neg[v] += w
             right_neg[v] -= w
