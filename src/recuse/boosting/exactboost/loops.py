@@ -1031,9 +1031,8 @@ def bisection(objective, sample, codes, n_cuts, D, floor, found):
 
 
 @njit(cache=True, nogil=True)
-def _search_feature(objective, level, codes, n_bins, D, room, size, n, best):
-    """Search one feature; returns the better of `best` and what it found."""
-    _sort_by_bin(codes, level, n_bins + 1, room.sample, room.by_bin)
+def _search_feature(objective, n_bins, D, room, size, n, best):
+    """Search the feature by whose bins the cases are sorted; returns the better of `best` and what it found."""
     some_missing = not _is_empty(room.by_bin.starts, n_bins)
     # A loop rather than two calls: the sweep is compiled into its caller, and once is enough.
     for turn in range(2 if some_missing else 1):
@@ -1076,7 +1075,8 @@ def search_all(objective, table, features, D, room, size):
     chosen = -1
     for i in range(len(features)):
         f = features[i]
-        better = _search_feature(objective, level, codes[f], n_bins[f], D, room, size, n, best)
+        _sort_by_bin(codes[f], level, n_bins[f] + 1, room.sample, room.by_bin)
+        better = _search_feature(objective, n_bins[f], D, room, size, n, best)
         if better > best:
             best, chosen = better, f
             _middle_of_gap(starts, n_bins[f], found)
@@ -1142,11 +1142,9 @@ def _count_shifted(score, codes, shift, rows, weights, base, out):
 
 
 @njit(cache=True, nogil=True)
-def _loss_with_stump(objective, score, codes, n_bins, bag, plan, low, high, candidate):
-    """Loss of all cases of the bag with the candidate added; writes the range of their scores to its span.
-
-    The scores before lie between `low` and `high`.
-    """
+def _loss_with_stump(objective, score, codes, n_bins, bag, plan, span_before, candidate):
+    """Loss of all cases of the bag with the candidate added; writes the range of their scores to its span."""
+    low, high = span_before
     D, full, shift, span = plan.longest, candidate.full, candidate.shift, candidate.span
     length = full.shape[1]
     # Centred, so that there is room for the margin on either side.
@@ -1174,21 +1172,22 @@ def _apply_shift(score, codes, shift):
 
 
 @njit(cache=True, nogil=True)
-def run(objective, of_sample, bisect, table, bag, plan, draws, room, outcome):
+def run(objectives, bisect, table, bag, plan, draws, room, outcome):
     """One run of boosting; returns how many stumps were taken.
 
-    `objective` is that of all cases of the bag, `of_sample` that of a subsample, whose k is smaller. `bisect` is True
-    or None: the compiler drops the search that is not wanted. The score starts with the initial scores and ends with
-    the final ones; the span of room.candidate starts with their range on the bag. One stream of random numbers is for
-    the cases and one for the features: more cases do not mean other features.
+    `objectives` are that of all cases of the bag and that of a subsample, whose k is smaller. `bisect` is True or None:
+    the compiler drops the search that is not wanted. The score starts with the initial scores and ends with the final
+    ones; the span of room.candidate starts with their range on the bag. One stream of random numbers is for the cases
+    and one for the features: more cases do not mean other features.
     """
+    objective, of_sample = objectives
     codes, n_bins, n_features, D, theta = table.codes, table.n_bins, plan.n_features, plan.longest, plan.theta
     sample, candidate = room.sample, room.candidate
     stump, span = candidate.stump, candidate.span
     score, stumps, trace = outcome.score, outcome.stumps, outcome.trace
     low, high = span[0], span[1]
     stump[:] = 0  # a stump that adds nothing
-    loss = _loss_with_stump(objective, score, codes[0], n_bins[0], bag, plan, low, high, candidate)
+    loss = _loss_with_stump(objective, score, codes[0], n_bins[0], bag, plan, (low, high), candidate)
     trace[0] = loss
     taken, idle = 0, 0
     for t in range(len(stumps)):
@@ -1209,7 +1208,7 @@ def run(objective, of_sample, bisect, table, bag, plan, draws, room, outcome):
         if chosen < 0 or stump[1] == 0:
             continue
         # The search saw a part of the cases and kept the old margin: all of them decide, at the margin of their range.
-        new = _loss_with_stump(objective, score, codes[chosen], n_bins[chosen], bag, plan, low, high, candidate)
+        new = _loss_with_stump(objective, score, codes[chosen], n_bins[chosen], bag, plan, (low, high), candidate)
         if new > loss:
             continue
         if new < loss:

@@ -139,7 +139,7 @@ def _boost_compiled(
     room.candidate.span[:] = low, high
     outcome = loops.Outcome(score, np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1))
     taken = loops.run(
-        *(compiled_objective(problem.objective, terms) for terms in bag_and_sample_terms(problem, settings, bag)),
+        tuple(compiled_objective(problem.objective, terms) for terms in bag_and_sample_terms(problem, settings, bag)),
         None if settings.exact else True,
         loops.Features(bins.codes, bins.n_bins),
         loops.Bag(bag, split, problem.weight, units),
