@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer
 from recuse.reproduce import results
 from recuse.reproduce.__main__ import main
 from recuse.reproduce.consum import experiment, table
-from recuse.reproduce.consum.study import Comparison
+from recuse.reproduce.consum.study import CouplingCosts
 
 
 def test_quick_run_from_the_command_line(monkeypatch, tmp_path, capsys):
@@ -45,6 +45,6 @@ def test_the_committed_results_are_those_of_the_code(tmp_path):
         4: "A, error against rejection; B, cost against C",
     }
     figures = [(f"Figure {number}: {title}", f"{kept.stem}_figure_{number}.png") for number, title in titles.items()]
-    experiment.write(tmp_path, kept, [Comparison(**values) for values in data["study"]], figures)
+    experiment.write(tmp_path, kept, [CouplingCosts(**values) for values in data["study"]], figures)
     for file in ("reproduce_consum.md", "reproduce_consum.json"):
         assert (tmp_path / file).read_text() == (folder / file).read_text()

@@ -69,8 +69,8 @@ def empirical_maximum(problem: Problem, h: Floats, r: Floats) -> float:
 
 def massart(family: str, n_values: NDArray[np.int64], has_missing: Flags, m: int) -> tuple[float, float]:
     """Bounds of the Rademacher complexities of the classifying and the rejecting part of the stumps."""
-    n, lost = n_values.astype(float), np.where(has_missing, 3.0, 1.0)
-    n_h, n_r = 3 * np.sum(lost * (n + 1) * (n + 2)), np.sum(lost * (1 + n * (n + 1) / 2))
+    n, missing_labels = n_values.astype(float), np.where(has_missing, 3.0, 1.0)
+    n_h, n_r = 3 * np.sum(missing_labels * (n + 1) * (n + 2)), np.sum(missing_labels * (1 + n * (n + 1) / 2))
     # Of stumps that only reject the mean of 0 and -1 can be taken off; not where their opposites, which accept, are
     # stumps as well.
     half = 1.0 if STUMP_FAMILIES[family].accepts else 0.5

@@ -1125,7 +1125,7 @@ def margin_of(theta, low, high, D):
 
 @njit(cache=True, nogil=True)
 def _shift_by_code(stump, n_bins, shift):
-    """What a stump adds, by code: looked up, it costs no branch that nobody can foresee."""
+    """What a stump adds, by code: a lookup in place of a branch that the processor could not predict."""
     cut, d, missing_left = stump[0], stump[1], stump[2] == 1
     for code in range(n_bins):
         shift[code] = d if code > cut else 0

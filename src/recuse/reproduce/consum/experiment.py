@@ -58,7 +58,7 @@ def study_grid(quick: bool) -> tuple[tuple[float, ...], tuple[float, ...]]:
     return (WIDTHS[2:4], STRENGTHS[1:3]) if quick else (study.WIDTHS, study.STRENGTHS)
 
 
-def compare_coupling(quick: bool) -> list[study.Comparison]:
+def compare_coupling(quick: bool) -> list[study.CouplingCosts]:
     """When the coupling helps: every situation, on several draws."""
     situations = study.SITUATIONS[1:5:3] if quick else study.SITUATIONS
     draws = [(situation, seed, *study_grid(quick)) for situation in situations for seed in range(2 if quick else 5)]
@@ -92,7 +92,7 @@ def figure_fits(quick: bool) -> figures.Fits:
 def write(
     out: Path | None,
     results: Results[Part, Outcome],
-    comparisons: Iterable[study.Comparison] = (),
+    comparisons: Iterable[study.CouplingCosts] = (),
     drawn: Iterable[tuple[str, str]] = (),
 ) -> None:
     """Write every outcome as JSON and the page as Markdown."""
@@ -102,7 +102,7 @@ def write(
 
 
 def page(
-    results: Results[Part, Outcome], comparisons: list[study.Comparison], drawn: Iterable[tuple[str, str]]
+    results: Results[Part, Outcome], comparisons: list[study.CouplingCosts], drawn: Iterable[tuple[str, str]]
 ) -> list[str]:
     """The tables, the claims, the study and the figures (title and file name)."""
     text = [*heading(NAME, __doc__), "```"]

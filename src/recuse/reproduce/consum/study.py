@@ -48,7 +48,7 @@ SITUATIONS = (
 
 
 @dataclass(frozen=True)
-class Comparison:
+class CouplingCosts:
     """Costs on one draw in one scenario, without and with the coupling, at the best width (and C) of each.
 
     `grid` are the costs at every width (rows) and C (columns, the first 0).
@@ -76,7 +76,7 @@ def cases(situation: Situation, n: int, seed: int) -> tuple[Floats, Labels]:
 
 def compare(
     situation: Situation, seed: int, widths: Sequence[float] = WIDTHS, strengths: Sequence[float] = STRENGTHS
-) -> list[Comparison]:
+) -> list[CouplingCosts]:
     """Compare C = 0 with C > 0 in all scenarios, on one draw."""
     X, y = cases(situation, N_TRAIN, 3 * seed)
     others = [with_novelties(*cases(situation, N_OTHER, 3 * seed + 1 + k), 3 * seed + 1 + k) for k in range(2)]
@@ -95,12 +95,12 @@ def compare(
 
 def _chosen(
     situation: Situation, scenario: str, seed: int, costs: Floats, grid: tuple[Sequence[float], Sequence[float]]
-) -> Comparison:
+) -> CouplingCosts:
     """Test costs where the validation costs are lowest, without and with the coupling."""
     (widths, strengths), (validation, test) = grid, costs
     alone = int(validation[:, 0].argmin())
     row, column = np.unravel_index(validation[:, 1:].argmin(), validation[:, 1:].shape)
-    return Comparison(
+    return CouplingCosts(
         situation.name,
         scenario,
         seed,
@@ -123,7 +123,7 @@ def _costs(model: Any, X: Floats, y: Labels) -> list[float]:
     return costs
 
 
-def lines(found: Sequence[Comparison], widths: Sequence[float] = WIDTHS) -> list[str]:
+def lines(found: Sequence[CouplingCosts], widths: Sequence[float] = WIDTHS) -> list[str]:
     """A table of the costs, and one of the ratios at each fixed width and C."""
     return [
         *table(_COST_HEADER, _cost_rows(found), text_columns=(0, 1, 6)),
@@ -144,14 +144,14 @@ def _few_draws(n: int) -> str:
     )
 
 
-def _grouped(found: Sequence[Comparison]) -> Iterator[tuple[str, str, list[Comparison]]]:
+def _grouped(found: Sequence[CouplingCosts]) -> Iterator[tuple[str, str, list[CouplingCosts]]]:
     """Situation and scenario, with the comparisons of all draws."""
     for situation in dict.fromkeys(comparison.situation for comparison in found):
         for scenario in SCENARIOS:
             yield situation, scenario, [c for c in found if (c.situation, c.scenario) == (situation, scenario)]
 
 
-def _cost_rows(found: Sequence[Comparison]) -> Iterator[tuple[str, ...]]:
+def _cost_rows(found: Sequence[CouplingCosts]) -> Iterator[tuple[str, ...]]:
     """Mean costs without and with the coupling, at the best width and C of each."""
     for situation, scenario, draws in _grouped(found):
         alone, coupled = np.array([c.alone for c in draws]), np.array([c.coupled for c in draws])
@@ -168,7 +168,7 @@ def _cost_rows(found: Sequence[Comparison]) -> Iterator[tuple[str, ...]]:
         )
 
 
-def _ratio_rows(found: Sequence[Comparison]) -> Iterator[tuple[str, ...]]:
+def _ratio_rows(found: Sequence[CouplingCosts]) -> Iterator[tuple[str, ...]]:
     """Mean cost at the largest C relative to C = 0, at each width."""
     for situation, scenario, draws in _grouped(found):
         grid = np.mean([c.grid for c in draws], axis=0)

@@ -190,12 +190,12 @@ def _fewer_errors_when_rejecting_is_cheap(kept: _Kept) -> Claim:
     shown, held = [], []
     for method in (HINGE, NAIVE):
         for name in NOISY:
-            (dear, _), (cheap, accepted) = (
+            (at_high, _), (at_low, accepted) = (
                 kept.rate_among_accepted(name, costs, method) for costs in (SYMMETRIC, CHEAP)
             )
-            if np.isfinite(dear) and np.isfinite(cheap):
-                held.append(cheap <= dear / 2)
-                shown.append(f"{method}, {name}: {dear:.1f} at 0.45, {cheap:.1f} at 0.1 ({accepted:.1f} accepted)")
+            if np.isfinite(at_high) and np.isfinite(at_low):
+                held.append(at_low <= at_high / 2)
+                shown.append(f"{method}, {name}: {at_high:.1f} at 0.45, {at_low:.1f} at 0.1 ({accepted:.1f} accepted)")
     if not held:
         return Claim(text, "", NOT_MEASURED)
     return Claim(text, "; ".join(shown), YES if all(held) else PARTLY if any(held) else NO)

@@ -74,7 +74,7 @@ class _Restricted:
         return gradient, hessian
 
     def _arguments(self, x: Floats) -> tuple[Floats, Floats]:
-        """U and v of every case."""
+        """Arguments u and v of every case."""
         return np.clip(self.u0 + self.u @ x, -CLIP, CLIP), np.clip(self.v0 + self.v @ x, -CLIP, CLIP)
 
 

@@ -178,7 +178,7 @@ def cuts(prefix, labels, values):
 
 
 @njit(cache=True, nogil=True)
-def _lost(allowed, values, g, q):
+def _label_of_missing(allowed, values, g, q):
     """Of the labels allowed for missing values, the one of least cost, and its cost."""
     # Missing values are a segment of their own: their label does not depend on the cuts.
     least, label = np.inf, 0
@@ -223,7 +223,7 @@ def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, fou
                 three, label[i] = types[t + i, 2], types[t + i, 3]
                 best[i] += values[three, 1] * q - values[three, 0] * g
                 if has_missing[f]:
-                    label[i], extra = _lost(missing[t + i], values, g_miss, q_miss)
+                    label[i], extra = _label_of_missing(missing[t + i], values, g_miss, q_miss)
                     best[i] += extra
                 if best[i] < found[f]:
                     found[f] = best[i]
@@ -239,14 +239,14 @@ def derivatives(hist, prefix, offsets, n_bins, stumps, values, out):
     for a in range(stumps.shape[0]):
         base, n = offsets[stumps[a, 0]], n_bins[stumps[a, 0]]
         j, k = base + stumps[a, 1], base + stumps[a, 2]
-        lost, end = base + n, base + n
+        missing, end = base + n, base + n
         one, two, three, miss = stumps[a, 3], stumps[a, 4], stumps[a, 5], stumps[a, 6]
         # Each segment adds rho Q - H G; missing values are in no prefix, and come from their own cell of the histogram.
         total = values[one, 1] * prefix[j, 1] - values[one, 0] * prefix[j, 0]
         total += values[two, 1] * (prefix[k, 1] - prefix[j, 1]) - values[two, 0] * (prefix[k, 0] - prefix[j, 0])
         total += values[three, 1] * (prefix[end, 1] - prefix[k, 1]) - values[three, 0] * (prefix[end, 0] - prefix[k, 0])
-        g = pos[lost, 0] - neg[lost, 0]
-        q = pos[lost, 0] - pos[lost, 1] + neg[lost, 0] - neg[lost, 1]
+        g = pos[missing, 0] - neg[missing, 0]
+        q = pos[missing, 0] - pos[missing, 1] + neg[missing, 0] - neg[missing, 1]
         out[a] = total + values[miss, 1] * q - values[miss, 0] * g
 
 
@@ -497,13 +497,13 @@ def tree_scan(hist, layout, ridge, least, found, where, first, last):
     whether missing values do. A side needs the curvature `least` at least.
     """
     offsets, n_bins, has_missing = layout
-    left, right, total, lost = np.empty(5), np.empty(5), np.empty(5), np.empty(5)
+    left, right, total, missing = np.empty(5), np.empty(5), np.empty(5), np.empty(5)
     for v in range(hist.shape[0]):
         for f in range(first, last):
             base, n = offsets[f], n_bins[f]
             for a in range(5):
-                lost[a] = hist[v, base + n, a]
-                total[a] = lost[a]
+                missing[a] = hist[v, base + n, a]
+                total[a] = missing[a]
             for k in range(n):
                 for a in range(5):
                     total[a] += hist[v, base + k, a]
@@ -511,7 +511,7 @@ def tree_scan(hist, layout, ridge, least, found, where, first, last):
             found[v, f] = 0.0
             for side in range(2 if has_missing[f] else 1):  # missing values on the right, then on the left
                 for a in range(5):
-                    left[a] = lost[a] if side == 1 else 0.0
+                    left[a] = missing[a] if side == 1 else 0.0
                 for k in range(n - 1):  # a cut after the last bin would split nothing off
                     for a in range(5):
                         left[a] += hist[v, base + k, a]

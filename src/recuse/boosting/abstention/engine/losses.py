@@ -415,7 +415,7 @@ def _share(t: Floats) -> Floats:
 
 
 def _times_log(w: Floats, scale: Floats) -> Floats:
-    """W ln(w / scale), which is e^u u up to the scale."""
+    """Returns w ln(w / scale), which is e^u u up to the scale."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(w > 0, xlogy(w, w / scale), 0.0)
 

@@ -84,8 +84,8 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
             stump, violation = _look(state, history, n_iter, full=True)
         if last or _is_done(history, violation, settings.tol):
             break
-        told = _move(state, stump)
-        if monitor is not None and monitor(state, *told):
+        change = _move(state, stump)
+        if monitor is not None and monitor(state, *change):
             n_iter += 1
             break
     if history.rounds[-1] != n_iter:

@@ -79,7 +79,7 @@ STUMP_FAMILIES = {
 def make_family(name: str, gamma: float = 0.0) -> Family:
     """Build a family by name; `gamma` is added to r of the labels "-", "+" and "x", as in the paper."""
     listed = STUMP_FAMILIES[name].types
-    types = np.array([[LABELS.index(a) for a in segments + lost] for segments, lost, _ in listed], dtype=np.int64)
+    types = np.array([[LABELS.index(a) for a in segments + unseen] for segments, unseen, _ in listed], dtype=np.int64)
     missing = np.array([[a in seen for a in LABELS] for _, _, seen in listed])
     return Family(types, missing, np.column_stack([_H, _rho(gamma)]))
 
@@ -128,7 +128,7 @@ Coded = tuple[int, int, int, int, int, int, int]
 
 def canonical(stump: Coded, n_bins: int) -> Coded:
     """Return the one spelling of a stump: an empty segment takes its neighbour's label, equal neighbours merge."""
-    f, j, k, one, two, three, lost = stump
+    f, j, k, one, two, three, missing = stump
     segments = [(one, j), (two, k - j), (three, n_bins - k)]
     merged: list[list[int]] = []
     for label, size in segments:
@@ -141,22 +141,22 @@ def canonical(stump: Coded, n_bins: int) -> Coded:
     while len(merged) < 3:
         merged.append([merged[-1][0], 0])
     first, second, third = merged
-    return (f, first[1], first[1] + second[1], first[0], second[0], third[0], lost)
+    return (f, first[1], first[1] + second[1], first[0], second[0], third[0], missing)
 
 
 def cell_labels(stump: Coded, n_bins: int) -> NDArray[np.int64]:
     """Label of each bin of the stump's feature, and last of missing values."""
-    _, j, k, one, two, three, lost = stump
+    _, j, k, one, two, three, missing = stump
     labels = np.full(n_bins + 1, three, dtype=np.int64)
-    labels[:j], labels[j:k], labels[-1] = one, two, lost
+    labels[:j], labels[j:k], labels[-1] = one, two, missing
     return labels
 
 
 def describe(stump: Coded, bins: Bins, gamma: float = 0.0) -> Stump:
     """Return a coded stump with cut values in place of bin numbers."""
-    f, j, k, one, two, three, lost = stump
+    f, j, k, one, two, three, missing = stump
     ends = np.concatenate([[-np.inf], bins.cuts[f], [np.inf]])
-    return Stump(f, float(ends[j]), float(ends[k]), LABELS[one] + LABELS[two] + LABELS[three], LABELS[lost], gamma)
+    return Stump(f, float(ends[j]), float(ends[k]), LABELS[one] + LABELS[two] + LABELS[three], LABELS[missing], gamma)
 
 
 def pairs(array: Floats) -> NDArray[np.complex128]:
@@ -222,12 +222,12 @@ class StumpSearch:
 
     def best_of(self, f: int) -> Coded:
         """Return the best stump of one feature."""
-        t, lost = self.where[f].tolist()
+        t, missing = self.where[f].tolist()
         labels = self.family.types[t]
         cells = slice(self.bins.offsets[f], self.bins.offsets[f + 1])
         j, k = self._loops.cuts(pairs(self.prefix[cells]), labels, self.family.values)
         one, two, three, _ = labels.tolist()
-        return canonical((f, j, k, one, two, three, lost), int(self.bins.n_bins[f]))
+        return canonical((f, j, k, one, two, three, missing), int(self.bins.n_bins[f]))
 
     def derivatives(self, stumps: list[Coded]) -> Floats:
         """Derivatives along known stumps, each from a handful of prefix sums."""
