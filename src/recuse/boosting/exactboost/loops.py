@@ -93,7 +93,7 @@ class Draws(NamedTuple):
     states: Any
 
 
-class Outcome(NamedTuple):
+class RunOutcome(NamedTuple):
     """What a run writes: scores of all cases, stumps (feature, cut, shift, missing left), loss by round."""
 
     score: Any
@@ -147,7 +147,7 @@ class Ranks(NamedTuple):
     bounds: Any
 
 
-class Candidate(NamedTuple):
+class CandidateStump(NamedTuple):
     """The stump that a round has found (cut, shift, missing left), and what it would make of the scores in the bag."""
 
     stump: Any
@@ -166,10 +166,10 @@ class Room(NamedTuple):
     by_bin: ByBin
     ranks: Ranks
     found: Any  # the best stump so far of the feature being searched
-    candidate: Candidate
+    candidate: CandidateStump
 
 
-class Cuts(NamedTuple):
+class FeatureCuts(NamedTuple):
     """The cuts of a feature to be tried: after bin 0, ..., last - 1, missing values on the side given."""
 
     n_bins: int
@@ -207,7 +207,7 @@ def make_room(n_pos: int, n_neg: int, widest: int, margin: int, most_bins: int, 
             bounds=np.zeros(most_bins + 2),
         ),
         found=np.zeros(3, np.int64),
-        candidate=Candidate(
+        candidate=CandidateStump(
             stump=np.zeros(3, np.int64),
             shift=np.zeros(most_bins + 1, np.int64),
             full=np.zeros((2, widest + 2 * margin + 4)),
@@ -923,7 +923,7 @@ def start_search(objective: Any, room: Room, size: int, totals: Any, D: int) -> 
     return COMPILED_OBJECTIVES[type(objective)].start(objective, room, size, totals, D)
 
 
-def sweep(objective: Any, cuts: Cuts, D: int, room: Room, size: int, n: int, floor: float) -> Any:
+def sweep(objective: Any, cuts: FeatureCuts, D: int, room: Room, size: int, n: int, floor: float) -> Any:
     """Try the cuts and shifts of one feature; returns the best value, `floor` where none is better."""
     return COMPILED_OBJECTIVES[type(objective)].sweep(objective, cuts, D, room, size, n, floor)
 
@@ -1039,7 +1039,7 @@ def _search_feature(objective, n_bins, D, room, size, n, best):
         missing_left = turn == 1
         # With missing values on the right there is one more cut: they alone against all others.
         last = n_bins if some_missing and not missing_left else n_bins - 1
-        best = sweep(objective, Cuts(n_bins, last, missing_left), D, room, size, n, best)
+        best = sweep(objective, FeatureCuts(n_bins, last, missing_left), D, room, size, n, best)
     return best
 
 

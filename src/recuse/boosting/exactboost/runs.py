@@ -137,7 +137,7 @@ def _boost_compiled(
     margin = int(settings.margin * widest) + 3
     room = loops.make_room(sizes.positives, sizes.negatives, widest, margin, int(bins.n_bins.max()), units, bins.codes)
     room.candidate.span[:] = low, high
-    outcome = loops.Outcome(score, np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1))
+    outcome = loops.RunOutcome(score, np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1))
     taken = loops.run(
         tuple(compiled_objective(problem.objective, terms) for terms in bag_and_sample_terms(problem, settings, bag)),
         None if settings.exact else True,
