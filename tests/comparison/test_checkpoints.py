@@ -19,7 +19,7 @@ from recuse.tables import check_cases
 from tests.comparison.conftest import COSTS, mixed_table
 from tests.processes import left_after
 
-OPTIONS = {"costs": COSTS, "methods": ["logistic-chow", "logistic-plain"], "cv": 3}
+OPTIONS = {"positive": "good", "costs": COSTS, "methods": ["logistic-chow", "logistic-plain"], "cv": 3}
 TIMES = ["fit_seconds", "predict_seconds"]
 
 
@@ -108,7 +108,7 @@ def test_anything_that_matters_starts_anew(table, tmp_path, monkeypatch, change)
     monkeypatch.setattr(
         cross_validation, "run_fold", lambda *args, run=cross_validation.run_fold: fitted.append(1) or run(*args)
     )
-    compare(data, "default", out=tmp_path, **OPTIONS | change)
+    compare(data, "default", out=tmp_path, overwrite=data is not table, **OPTIONS | change)
     assert len(fitted) == 2 * change.get("cv", 3)
 
 

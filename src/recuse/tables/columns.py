@@ -58,7 +58,7 @@ class TableColumns(TransformerMixin, BaseEstimator):
 
         check_is_fitted(self)
         # A chunk of a larger table keeps its row numbers, for messages.
-        frame = X if isinstance(X, pd.DataFrame) else as_frame(X)
+        frame = X.rename(columns=str) if isinstance(X, pd.DataFrame) else as_frame(X)
         lacking = [name for name in self.columns_ if name not in frame.columns]
         if lacking:
             others = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
