@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from recuse.extras import EXTRAS, require
+from tests.processes import LIMIT
 
 BLOCKER = """
 import sys
@@ -24,7 +25,7 @@ sys.meta_path.insert(0, Blocker())
 def run_without(blocked, code):
     """Run Python code in a process that cannot import some packages."""
     script = BLOCKER.format(blocked=set(blocked)) + code
-    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=600)
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=LIMIT)
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["compare"], ["--version"]], ids=" ".join)

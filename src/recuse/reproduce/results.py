@@ -74,7 +74,7 @@ class Results(Generic[PartT, OutcomeT]):
             "experiment": self.experiment,
             "quick": self.quick,
             "skipped": self.skipped,
-            "missing": self.missing,
+            **({"missing": self.missing} if self.missing else {}),
             "settings": {part.label: settings(part) for part in self.finished()},
             "outcomes": [asdict(outcome) for outcome in self.outcomes],  # type: ignore[call-overload]
         }
