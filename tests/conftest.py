@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
@@ -23,7 +23,7 @@ from recuse.baselines import (
 )
 
 # No test may fail because the machine was busy.
-settings.register_profile("untimed", deadline=None)
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
 # One quick model of every estimator, at prices where it rejects if it can.

@@ -7,6 +7,7 @@ import sys
 import pytest
 
 import recuse
+from tests.processes import LIMIT
 
 MODULES = [
     "recuse",
@@ -25,7 +26,7 @@ MODULES = [
 
 
 def run(code):
-    return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120)
+    return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=LIMIT)
 
 
 @pytest.mark.parametrize("name", MODULES)

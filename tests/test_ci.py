@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import LIMIT
+
 SCRIPT = Path(__file__).parents[1] / ".ci" / "run"
 
 
@@ -32,7 +34,7 @@ def stand_in(tools, name, code=0):
 
 def run(tools):
     environment = {key: value for key, value in os.environ.items() if key != "RECUSE_DATA"} | {"PATH": str(tools)}
-    done = subprocess.run([str(SCRIPT)], capture_output=True, text=True, timeout=60, env=environment)
+    done = subprocess.run([str(SCRIPT)], capture_output=True, text=True, timeout=LIMIT, env=environment)
     return done, (tools.parent / "calls").read_text().splitlines()
 
 

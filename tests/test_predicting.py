@@ -62,7 +62,7 @@ def test_float_labels_keep_all_their_digits(tmp_path):
     """Only scores are rounded: a label such as 1234567.0 stays what it is."""
     frame = mixed_table(80).assign(default=lambda t: np.where(t["default"] == "bad", 1234568.0, 1234567.0))
     frame.to_csv(tmp_path / "t.csv", index=False)
-    model = fit_method(frame, "default", method="logistic-chow", costs=COSTS)
+    model = fit_method(frame, "default", method="logistic-chow", positive=1234568, costs=COSTS)
     predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv")
     written = pd.read_csv(tmp_path / "out.csv")
     assert set(written["forced"]) == {1234567.0, 1234568.0}

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from recuse.extras import EXTRAS, missing
 from recuse.reproduce import PROTOCOLS
 
 app = typer.Typer(
@@ -99,6 +100,9 @@ def compare(
     n_jobs: Annotated[int, typer.Option(help="Folds computed in parallel; -1 for all cores.")] = -1,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("recuse-run"),
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace the results of another table in that folder.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Cross-validate reject-option classifiers on a table and write a report, decisions and the best model.
@@ -127,6 +131,7 @@ def compare(
             n_jobs=n_jobs,
             seed=seed,
             out=out,
+            overwrite=overwrite,
             progress=report,
         )
     if as_json:
@@ -327,14 +332,31 @@ def _print_json(data: Any) -> None:
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: 0 done, 1 bad input with one line on standard error, 2 wrong usage."""
     warnings.showwarning = _show_warning
+    _show_information()
     try:
         app(args=arguments)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        _fail(missing(package, "The recuse command") if package in EXTRAS else str(error), 1)
     except (ValueError, TypeError, OSError, ImportError) as error:
         _fail(" ".join(str(error).split()) or type(error).__name__, 1)
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:
     print(f"recuse: warning: {' '.join(str(message).split())}", file=sys.stderr)
+
+
+def _show_information() -> None:
+    """Let what the library has to say, such as which outcome is positive, appear on standard error."""
+    import logging
+
+    class ToStandardError(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            print(f"recuse: {record.getMessage()}", file=sys.stderr)
+
+    logger = logging.getLogger("recuse.comparison")
+    logger.setLevel(logging.INFO)
+    logger.handlers = [ToStandardError()]
 
 
 def _fail(text: str, code: int) -> None:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .arrays import Flags, Floats, Indices
 from .costs import Costs, answer_columns
+from .extras import require
 from .labels import to_python
 
 KINDS = ("accept", "ambiguity", "novelty")
@@ -192,8 +193,7 @@ class Decisions:
 
         The rows have the index of the frame the cases came in, so that the two can be joined; `index` overrides it.
         """
-        import pandas as pd
-
+        pd = require("pandas", "to_pandas")
         return pd.DataFrame(self._columns(), index=self.index if index is None else index)
 
     @staticmethod

@@ -11,6 +11,7 @@ from typing import Any
 
 from joblib import delayed
 
+WATCH = "recuse: end with the parent"  # name of the thread
 _WATCH_SECONDS = 0.5
 
 
@@ -54,4 +55,4 @@ def _end_with(parent: int) -> None:
         os._exit(1)
 
     if os.name == "posix":  # elsewhere an idle worker ends after a timeout
-        threading.Thread(target=watch, daemon=True).start()
+        threading.Thread(target=watch, daemon=True, name=WATCH).start()

@@ -3,7 +3,6 @@
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +16,9 @@ from recuse.comparison.checkpoints import Checkpoints, data_fingerprint, method_
 from recuse.comparison.folds import FoldResult
 from recuse.tables import check_cases
 from tests.comparison.conftest import COSTS, mixed_table
-from tests.processes import left_after
+from tests.processes import LIMIT, left_running, wait_until
 
-OPTIONS = {"costs": COSTS, "methods": ["logistic-chow", "logistic-no-reject"], "cv": 3}
+OPTIONS = {"positive": "good", "costs": COSTS, "methods": ["logistic-chow", "logistic-no-reject"], "cv": 3}
 TIMES = ["fit_seconds", "predict_seconds"]
 
 
@@ -108,7 +107,7 @@ def test_anything_that_matters_starts_anew(table, tmp_path, monkeypatch, change)
     monkeypatch.setattr(
         cross_validation, "run_fold", lambda *args, run=cross_validation.run_fold: fitted.append(1) or run(*args)
     )
-    compare(data, "default", out=tmp_path, **OPTIONS | change)
+    compare(data, "default", out=tmp_path, overwrite=data is not table, **OPTIONS | change)
     assert len(fitted) == 2 * change.get("cv", 3)
 
 
@@ -282,7 +281,7 @@ def test_killed_at_random_moments_it_ends_with_the_same_leaderboard(tmp_path):
         [sys.executable, str(script), str(tmp_path / "data.csv"), str(tmp_path)],
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=4 * LIMIT,  # more than twenty runs
     )
     assert done.returncode == 0, done.stderr[-3000:]
     facts = json.loads(done.stdout.splitlines()[-1])
@@ -317,17 +316,12 @@ def test_workers_end_with_a_killed_parent(tmp_path):
     command += ["--methods", "forest-tuned,abstention-boosting", "--n-jobs", "2", "-o", str(tmp_path / "run")]
     parent = subprocess.Popen([*command, "--json"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:
-        deadline = time.monotonic() + 200
-        workers = []
-        while len(workers) < 2 and time.monotonic() < deadline and parent.poll() is None:
-            time.sleep(0.2)
-            workers = [pid for pid, line in children(parent.pid).items() if "popen_loky" in line]
-        assert len(workers) == 2, "no two workers were started"
-        # Once a fold is done, both are past their imports and in the middle of fits.
-        while not list(tmp_path.rglob("*.npz")) and time.monotonic() < deadline and parent.poll() is None:
-            time.sleep(0.1)
+        # Once a fold is done, its worker is in the middle of the next; the other at least has a fold to work on.
+        wait_until(lambda: list(tmp_path.rglob("*.npz")) or parent.poll() is not None)
         assert parent.poll() is None, "the run was over before it could be killed"
+        workers = [pid for pid, line in children(parent.pid).items() if "popen_loky" in line]
+        assert len(workers) == 2, "no two workers were started"
     finally:
         parent.send_signal(signal.SIGKILL)
         parent.wait()
-    assert left_after(workers, 60) == []
+    assert left_running(workers) == []

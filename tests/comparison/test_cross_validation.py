@@ -12,7 +12,8 @@ from sklearn.pipeline import Pipeline
 
 import recuse
 from recuse import ThresholdRejectClassifier
-from recuse.comparison import METHODS, Method, compare, cross_validation, fit_method, methods, write_run
+from recuse.comparison import METHODS, Method, compare, fit_method, methods, write_run
+from recuse.comparison.loading import load_cases, load_table
 from recuse.comparison.methods import Plan
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
 from recuse.report.operating_points import WAYS
@@ -106,7 +107,9 @@ def test_a_failing_method_is_reported_and_the_others_go_on(table, monkeypatch, t
         raise RuntimeError("no luck\nat all")
 
     monkeypatch.setattr(methods, "METHODS", (*METHODS, Method("bad-luck", "Bad luck", build)))
-    result = compare(table, "default", costs=COSTS, methods=["bad-luck", "logistic-chow"], cv=3, out=tmp_path)
+    result = compare(
+        table, "default", positive="good", costs=COSTS, methods=["bad-luck", "logistic-chow"], cv=3, out=tmp_path
+    )
     row = result.rows[-1]
     assert (row.name, row.cost, row.error) == ("bad-luck", None, "no luck at all")
     assert result.winner.name == "logistic-chow"
@@ -120,7 +123,7 @@ def test_every_method_failing_is_an_error(table, monkeypatch, tmp_path):
 
     monkeypatch.setattr(methods, "METHODS", (Method("bad-luck", "Bad luck", build),))
     with pytest.raises(ValueError, match=r"Every method failed. bad-luck: no luck"):
-        compare(table, "default", costs=COSTS, cv=3, out=tmp_path)
+        compare(table, "default", positive="good", costs=COSTS, cv=3, out=tmp_path)
 
 
 def test_everything_is_written(comparison, table, tmp_path):
@@ -141,7 +144,7 @@ def test_everything_is_written(comparison, table, tmp_path):
 
 
 def test_repeats_average_over_folds(table):
-    options = {"costs": COSTS, "methods": ["logistic-chow"], "cv": 3}
+    options = {"positive": "good", "costs": COSTS, "methods": ["logistic-chow"], "cv": 3}
     twice = compare(table, "default", repeats=2, **options)
     once = compare(table, "default", **options)
     answers = twice.answers["logistic-chow"]
@@ -163,12 +166,20 @@ def test_worker_processes_give_the_same(comparison, table):
 
 def test_progress_counts_folds(table):
     seen = []
-    compare(table, "default", costs=COSTS, methods=["logistic-chow"], cv=2, progress=lambda *state: seen.append(state))
+    compare(
+        table,
+        "default",
+        positive="good",
+        costs=COSTS,
+        methods=["logistic-chow"],
+        cv=2,
+        progress=lambda *state: seen.append(state),
+    )
     assert seen == [(0, 2, ""), (1, 2, "Logistic regression, Chow's rule"), (2, 2, "Logistic regression, Chow's rule")]
 
 
 def test_default_table():
-    cases = cross_validation.load_cases(None, None)
+    cases = load_cases(load_table(None, None))
     assert (len(cases.outcomes), cases.positive, cases.classes) == (569, "malignant", ["benign", "malignant"])
 
 
@@ -186,13 +197,13 @@ def test_default_table():
 )
 def test_bad_arguments(table, options, message):
     with pytest.raises(ValueError, match=message):
-        compare(table, **{"target": "default", **options})
+        compare(table, **{"target": "default", "positive": "good", **options})
 
 
 def test_out_is_a_file(table, tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(NotADirectoryError, match="is a file: give a folder"):
-        compare(table, "default", out=tmp_path / "taken")
+        compare(table, "default", positive="good", out=tmp_path / "taken")
 
 
 def test_rule_cost_is_the_cost_of_the_rule(overlapping):

@@ -9,6 +9,7 @@ import pytest
 import recuse
 from recuse import Costs
 from recuse.comparison import fit_method
+from recuse.comparison.loading import load_cases, load_table
 from recuse.metrics import expected_cost
 
 COSTS = Costs(fp=1, fn=5, reject=0.3)
@@ -99,7 +100,9 @@ def test_a_changed_grouping_is_another_run(tmp_path):
     facts = json.loads((tmp_path / "run.json").read_text())
     assert facts["arguments"]["groups"] == "who"
     assert "who" not in facts["data"]["columns"]
-    other = recuse.compare(table.assign(who=np.arange(150) % 50), "ill", groups="who", out=tmp_path, **options)
+    other = recuse.compare(
+        table.assign(who=np.arange(150) % 50), "ill", groups="who", out=tmp_path, overwrite=True, **options
+    )
     assert first.fingerprint != other.fingerprint
 
 
@@ -196,6 +199,6 @@ def test_time_of_any_kind_is_put_in_order(kind):
     days = pd.date_range("2024-01-01", periods=120)
     times = {"text": days.strftime("%Y-%m-%d"), "dates": days, "numbers": np.arange(120) * 0.5}[kind]
     table = drifting(120, seed=0).assign(day=times)
-    cases = recuse.comparison.cross_validation.load_cases(table.iloc[::-1], "y", time="day")
+    cases = load_cases(load_table(table.iloc[::-1], "y"), time="day")
     assert cases.times.tolist() == list(range(119, -1, -1))
     assert cases.in_time().times.tolist() == list(range(120))

@@ -262,11 +262,17 @@ def test_same_values_as_pandas(name):
 
 
 @needs_data
-def test_large_sets_are_fast_and_keep_missing_values():
-    start = time.perf_counter()
-    gmsc = load("gmsc")
-    skin = load("skin")
-    assert time.perf_counter() - start < 10  # about 0.3 s on an idle machine
+def test_large_sets_take_no_more_time_than_they_need_and_keep_missing_values():
+    pd = pytest.importorskip("pandas")
+
+    def seconds(read):
+        """Of this process: what else the machine does is not counted."""
+        start = time.process_time()
+        return read(), time.process_time() - start
+
+    (gmsc, skin), ours = seconds(lambda: (load("gmsc"), load("skin")))
+    _, theirs = seconds(lambda: [pd.read_csv(Path(FOLDER) / f"{name}.csv.gz") for name in ("gmsc", "skin")])
+    assert ours < 20 * theirs  # about 1.5 times
     missing = dict(zip(gmsc.feature_names, np.isnan(gmsc.data).sum(axis=0), strict=True))
     assert (missing["MonthlyIncome"], missing["NumberOfDependents"]) == (29731, 3924)
     assert sum(missing.values()) == 29731 + 3924

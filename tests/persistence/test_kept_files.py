@@ -30,9 +30,23 @@ def load_and_expect_warnings(path):
     return model
 
 
+def skip_parts_of_a_later_scikit_learn(path):
+    """Its estimators find nothing that a later version no longer stores: files go from old versions to new ones."""
+    saved, present = (
+        tuple(map(int, v.split(".")[:2])) for v in (saved_versions(path)["scikit-learn"], sklearn.__version__)
+    )
+    if saved > present and any((name or "").startswith("sklearn.") for name in stored_names(path)):
+        pytest.skip(f"holds an estimator of a later scikit-learn ({saved} > {present})")
+
+
+def stored_names(path):
+    return {names.name_of(node) for node in names.nodes(read_schema(path.read_bytes()))}
+
+
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: f"{path.parent.name}-{path.stem}")
 def test_a_kept_file_answers_as_it_did(path):
     assert f"format_{read_header(path.read_bytes()).format}" == path.parent.name
+    skip_parts_of_a_later_scikit_learn(path)
     expected = json.loads(path.with_suffix(".json").read_text())
     found = answers(load_and_expect_warnings(path), expected.pop("cases"))
     assert found.keys() == expected.keys()
@@ -59,6 +73,6 @@ def test_there_is_a_file_of_every_estimator_and_each_is_small():
 def test_every_stored_record_is_in_a_kept_file():
     stored = set()
     for path in PATHS:
-        stored |= {names.name_of(node) for node in names.nodes(read_schema(path.read_bytes()))}
+        stored |= stored_names(path)
     # An objective made of a user's own function can be loaded only where that function is.
     assert set(names.RECORDS) - stored == {"recuse.saved.RocObjective"}

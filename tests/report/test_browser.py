@@ -17,6 +17,7 @@ from recuse.metrics import (
     rejection_rate,
     selective_accuracy_score,
 )
+from tests.processes import LIMIT
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'recuse[test]'")
 
@@ -54,7 +55,7 @@ def open_page(browser, page_file):
         context = browser.new_context(viewport={"width": width, "height": height}, offline=True, **options)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(60_000)
+        page.set_default_timeout(1000 * LIMIT)
         page.on("console", lambda message: complaints.append(message.text))
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("request", lambda request: requests.append(request.url))
@@ -276,7 +277,7 @@ def test_the_page_of_a_booster_draws_its_shape_functions(browser, table, tmp_pat
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto((tmp_path / "report.html").as_uri())
-    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    page.wait_for_selector("html[data-ready=yes]", timeout=1000 * LIMIT)
     why = summarize(result, result.model())["why"]
     assert page.locator("[id^=shape-] svg").count() == len(why["shapes"]) > 0
     assert page.locator("[id^=shape-] >> text=acceptance score").count() == len(why["shapes"]) * why["own_acceptance"]

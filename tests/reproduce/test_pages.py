@@ -34,6 +34,7 @@ def test_the_command_is_shown():
     assert "`python -m recuse.reproduce consum --quick --out benchmarks/results`" in run_again("consum", True)[0]
     assert not_run([]) == []
     assert not_run(["a", "b"])[0].endswith("a; b.")
+    assert not_run([], ["c"]) == ["Not run for lack of data: c.", ""]
     assert numbers((0.5, 2.0)) == "0.5, 2"
 
 

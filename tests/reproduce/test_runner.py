@@ -2,8 +2,18 @@
 
 from dataclasses import dataclass
 
+import pytest
+
+from recuse.datasets import load
 from recuse.reproduce.results import Results
-from recuse.reproduce.runner import TimeBudget, call_in_processes, call_in_threads, run_parts, stream_from_processes
+from recuse.reproduce.runner import (
+    TimeBudget,
+    call_in_processes,
+    call_in_threads,
+    present,
+    run_parts,
+    stream_from_processes,
+)
 
 
 @dataclass(frozen=True)
@@ -37,3 +47,30 @@ def test_calls_come_back_in_order():
     assert call_in_threads(pow, arguments) == powers
     assert call_in_processes(pow, arguments, 1) == powers
     assert sorted(stream_from_processes(pow, arguments, 1)) == powers
+
+
+def run_if_there(part):
+    load(part.label)
+    return [Outcome(part.label)]
+
+
+def test_parts_without_data_are_skipped_and_named(data_folder, capsys):
+    """liver_drinks is on no server, so nothing is fetched."""
+    results = Results("e", [Part("liver_drinks"), Part("haberman")], False)
+    run_parts(results, TimeBudget(1), run_if_there, lambda part: None)
+    assert (results.missing, results.outcomes) == (["liver_drinks"], [Outcome("haberman")])
+    assert capsys.readouterr().err.startswith("liver_drinks is skipped: name='liver_drinks' was not found: set the")
+    assert results.data()["missing"] == ["liver_drinks"]
+
+
+def test_an_experiment_without_any_of_its_data_is_an_error(data_folder):
+    results = Results("e", [Part("liver_drinks")], False)
+    with pytest.raises(FileNotFoundError, match="RECUSE_DATA"):
+        run_parts(results, TimeBudget(1), run_if_there, lambda part: None)
+    with pytest.raises(FileNotFoundError, match="RECUSE_DATA"):
+        present(["liver_drinks"], load)
+
+
+def test_data_sets_that_are_there_are_kept(data_folder, capsys):
+    assert present(["liver_drinks", "haberman"], load) == ["haberman"]
+    assert "liver_drinks is skipped" in capsys.readouterr().err

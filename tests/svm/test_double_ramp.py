@@ -22,6 +22,7 @@ from recuse.svm.dc.quadratic_program import NormProgram
 from recuse.svm.losses import double_ramp
 from recuse.svm.qp.smo import solve_smo
 from recuse.svm.rows import MatrixRows, VectorRows
+from tests.processes import LIMIT
 
 from .ramp_reference import global_minimum, majoriser_minimum, random_ramp_case
 
@@ -363,7 +364,7 @@ model = pickle.loads(open({str(tmp_path / "model.pickle")!r}, "rb").read())
 model.decide(np.zeros((2, {X.shape[1]})))
 print(sorted({{"numba", "highspy"}} & set(sys.modules)))
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT)
     assert done.stdout.strip() == "[]", done.stderr
 
 

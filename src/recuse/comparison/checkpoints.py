@@ -5,10 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
+import sys
+import uuid
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 
 from ..persistence import write_whole
@@ -16,7 +20,7 @@ from ..tables import Cases
 from .folds import FoldResult
 from .methods import INNER_FOLDS, Method, Task
 
-_FOLDER = ".cache"
+CACHE = ".cache"
 _ARRAYS = ("test", "forced", "kind", "h", "r", "score")
 _FACTS = ("fit_seconds", "predict_seconds", "params", "fitted_on", "trained_on", "warnings")
 _PACKAGES = ("recuse", "scikit-learn", "numpy", "scipy", "pandas", "skrub")
@@ -31,6 +35,15 @@ def versions() -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = "absent"
     return found
+
+
+def table_fingerprint(frame: Any) -> str:
+    """Digest of a whole table, whichever of its columns are used and for what."""
+    import pandas as pd
+
+    digest = hashlib.sha256(json.dumps(list(frame.columns)).encode())
+    digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
+    return digest.hexdigest()
 
 
 def data_fingerprint(cases: Cases) -> str:
@@ -56,20 +69,31 @@ def run_fingerprint(data: str, arguments: dict[str, Any]) -> str:
 
 def method_key(method: Method, task: Task) -> str:
     """Name of a method with a digest of its definition: estimator, grid, and how it chooses and samples."""
+    name = re.sub(r"[^\w.-]", "_", method.name)  # it becomes part of a file name
     try:
         plan = method.build(task)
     except Exception:  # its folds will fail in the same way and say why, and a failure is not kept
-        return method.name
-    parts = sorted(({"": plan.estimator} | plan.estimator.get_params(deep=True)).items())
-    described = [_described(parts), plan.grid, plan.inner, plan.scoring, method.fit_rows, INNER_FOLDS]
-    return f"{method.name}-{hashlib.sha256(repr(described).encode()).hexdigest()[:12]}"
+        return name
+    try:
+        described = [joblib.hash(plan.estimator), _own_code(plan.estimator), plan.grid, plan.inner, plan.scoring]
+    except Exception:  # it holds a lambda or something else without a name: what it does cannot be recognised later
+        return f"{name}-{uuid.uuid4().hex[:12]}"
+    digest = hashlib.sha256(repr([*described, method.fit_rows, INNER_FOLDS]).encode()).hexdigest()
+    return f"{name}-{digest[:12]}"
 
 
-def _described(part: Any) -> str:
-    """Type of an estimator, whose repr would shorten its parameters (they are listed separately); else the value."""
-    if isinstance(part, list | tuple):
-        return str([_described(member) for member in part])
-    return f"{type(part).__module__}.{type(part).__qualname__}" if hasattr(part, "get_params") else repr(part)
+def _own_code(estimator: Any) -> list[str]:
+    """Digests of the files that define the classes of an estimator, as far as no version number tells of them."""
+    members = [estimator, *estimator.get_params(deep=True).values()]
+    homes = {cls.__module__ for member in members for cls in type(member).__mro__}
+    files = {getattr(sys.modules.get(home), "__file__", None) for home in homes if _is_own(home)}
+    return [hashlib.sha256(Path(file).read_bytes()).hexdigest() for file in sorted(filter(None, files))]
+
+
+def _is_own(module: str) -> bool:
+    """Whether a module belongs neither to Python nor to a package whose version is known to the run."""
+    root = module.partition(".")[0].replace("sklearn", "scikit-learn")
+    return root not in _PACKAGES and root not in sys.stdlib_module_names
 
 
 class Checkpoints:
@@ -84,7 +108,7 @@ class Checkpoints:
     """
 
     def __init__(self, out: Path | None, fingerprint: str) -> None:
-        self.folder = None if out is None else out / _FOLDER / fingerprint[:16]
+        self.folder = None if out is None else out / CACHE / fingerprint[:16]
         if self.folder is not None:
             self.folder.mkdir(parents=True, exist_ok=True)
 
@@ -130,5 +154,5 @@ def _as_bytes(data: Any) -> Any:
 
 def remove_leftovers(out: Path) -> None:
     """Delete the unfinished files that a killed run may have left behind."""
-    for path in [*out.glob(".*.tmp"), *(out / _FOLDER).glob("*/.*.tmp")]:
+    for path in [*out.glob(".*.tmp"), *(out / CACHE).glob("*/.*.tmp")]:
         path.unlink(missing_ok=True)

@@ -7,10 +7,8 @@ name.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -22,34 +20,37 @@ from ..costs import Costs, as_costs
 from ..folds import Fold, make_folds, require_groups, time_folds
 from ..labels import to_python
 from ..parameters import check_count
-from ..tables import Cases, as_frame, check_cases, read_table, table_hints
+from ..tables import Cases
 from ..workers import delayed_child
-from .checkpoints import Checkpoints, data_fingerprint, method_key, remove_leftovers, run_fingerprint
+from .checkpoints import Checkpoints, data_fingerprint, method_key, run_fingerprint, table_fingerprint
+from .folder import claim_folder
 from .folds import FoldResult, fit_model, run_fold
-from .methods import INNER_FOLDS, Method, Task, choose_methods, left_out
+from .loading import LEAST_CASES, load_cases, load_table, require_packages
+from .methods import INNER_FOLDS, Method, Task, left_out
+from .own import as_methods, sendable, warn_of_other_prices
 from .result import ARRAY, Answers, Comparison, RunArguments
 from .writing import write_run
 
 DEFAULT_COSTS = Costs(fp=1.0, fn=5.0, reject=0.3)
-_LEAST_CASES = 6  # of each class: three inner folds of the smallest training part
 Progress = Callable[[int, int, str], None]
 
 
 def compare(
     data: Any = None,
-    target: str | None = None,
+    target: Any = None,
     *,
     positive: Any = None,
     drop: Iterable[str] = (),
     groups: Any = None,
     time: str | None = None,
     costs: Costs | float = DEFAULT_COSTS,
-    methods: Iterable[str] | None = None,
+    methods: Iterable[Any] | None = None,
     cv: int = 5,
     repeats: int = 1,
     n_jobs: int | None = None,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
+    overwrite: bool = False,
     progress: Progress | None = None,
 ) -> Comparison:
     """Cross-validate reject-option classifiers on a table and rank them by expected cost.
@@ -59,13 +60,14 @@ def compare(
 
     Parameters
     ----------
-    data : DataFrame or path, optional
-        The table: a pandas or polars frame, or a CSV, TSV or Parquet file. By default scikit-learn's breast-cancer
-        table, with malignant as the positive class.
-    target : str
-        Column with the outcome, of two classes.
+    data : DataFrame, array-like or path, optional
+        The table: a pandas or polars frame, an array or a list of rows, or a CSV, TSV or Parquet file. By default
+        scikit-learn's breast-cancer table, with malignant as the positive class.
+    target : str or array-like of shape (n_cases,)
+        Column with the outcome, of two classes; or the outcome of each case, as in ``compare(X, y)``.
     positive : label, optional
-        The positive class; the second of the sorted classes by default.
+        The positive class; the second of the sorted classes by default, with a warning unless it is one that nobody
+        mistakes, such as 1 of 0 and 1 or "yes" of "no" and "yes".
     drop : iterable of str, optional
         Columns to leave out, such as an identifier. New tables need not have them.
     groups : str or array-like, optional
@@ -78,8 +80,10 @@ def compare(
         n / (cv + 1) cases, is never answered, and all figures are about the others. The column is not a feature.
     costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
         Prices.
-    methods : iterable of str, optional
-        Names in ``recuse.comparison.METHODS``; by default all that are meant for tables of this size.
+    methods : iterable, optional
+        Names in ``recuse.comparison.METHODS``; by default all that are meant for tables of this size. Estimators of
+        your own, alone or as ``(name, estimator)``, can stand among them: a classifier with `predict_proba` gets
+        Chow's rule at these prices, a reject-option classifier is fitted as it is. They get the columns as numbers.
     cv : int, default=5
         Outer folds.
     repeats : int, default=1
@@ -90,7 +94,9 @@ def compare(
         Random state of folds, methods and intervals.
     out : path-like, optional
         Folder to write everything into. Finished folds are kept there in ``.cache``, so that the same call resumes
-        where it was interrupted.
+        where it was interrupted. A folder with the results of another table is refused.
+    overwrite : bool, default=False
+        Whether the results of another table in `out` may be deleted.
     progress : callable, optional
         Called after each fold with the number of folds done, the number of all folds, and the title of the method.
 
@@ -99,18 +105,20 @@ def compare(
     Comparison
     """
     started = perf_counter()
+    require_packages("compare", writes=out is not None)
     costs = as_costs(costs)
     costs.require_rejecting_pays()
     _check_arguments(cv, repeats, seed, n_jobs)
     _check_folds(groups, time, repeats)
     arguments = RunArguments(int(cv), int(repeats), int(seed), _as_names(drop), _group_name(groups), time)
-    cases = load_cases(
-        data, target, positive, drop=arguments.drop, groups=groups, time=time, least=max(cv, _LEAST_CASES)
-    )
+    table = load_table(data, target)
+    chosen = as_methods(methods, len(table.frame))
+    cases = load_cases(table, positive, drop=arguments.drop, groups=groups, time=time, least=max(cv, LEAST_CASES))
     n_cases = len(cases.outcomes)
-    chosen = choose_methods(methods, n_cases)
+    warn_of_other_prices(chosen, costs, cases)
     splits = _splits(cases, arguments)
-    fingerprint, folder = data_fingerprint(cases), _prepare_folder(out)
+    source, fingerprint = table_fingerprint(table.frame), data_fingerprint(cases)
+    folder = None if out is None else claim_folder(out, table.name, source, overwrite)
     checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.as_dict() | costs.as_dict()))
     results = _run(chosen, cases, Task.of(cases, costs, seed), splits, checkpoints, n_jobs, progress)
     answered = np.unique(np.concatenate([test for _, test in splits]))
@@ -127,6 +135,7 @@ def compare(
         seconds=perf_counter() - started,
         left_out=left_out(n_cases) if methods is None else {},
         table=None if len(answered) == n_cases else cases,
+        source=source,
     )
     if folder is not None:
         write_run(comparison, folder)
@@ -135,9 +144,9 @@ def compare(
 
 def fit_method(
     data: Any,
-    target: str,
+    target: Any,
     *,
-    method: str,
+    method: Any,
     positive: Any = None,
     drop: Iterable[str] = (),
     groups: Any = None,
@@ -149,8 +158,8 @@ def fit_method(
 
     Parameters
     ----------
-    method : str
-        Name in ``recuse.comparison.METHODS``.
+    method : str, estimator or (name, estimator)
+        One of what `compare` takes as `methods`.
     data, target, positive, drop, groups, time, costs, seed
         As in `compare`.
 
@@ -159,48 +168,18 @@ def fit_method(
     Pipeline
         The preparation of the table and the classifier, for `recuse.save` and `recuse.decide`.
     """
+    require_packages("fit_method")
     costs = as_costs(costs)
     costs.require_rejecting_pays()
     check_count("seed", seed, least=0)
     _check_folds(groups, time)
-    cases = load_cases(data, target, positive, drop=_as_names(drop), groups=groups, time=time).in_time()
+    table = load_table(data, target)
+    (chosen,) = as_methods([method], len(table.frame))
+    cases = load_cases(table, positive, drop=_as_names(drop), groups=groups, time=time).in_time()
     if cases.groups is not None:
         require_groups(cases.groups, INNER_FOLDS)
-    (chosen,) = choose_methods([method], len(cases.outcomes))
+    warn_of_other_prices([chosen], costs, cases)
     return fit_model(chosen, Task.of(cases, costs, seed), cases.features, cases.outcomes, cases.groups)[0]
-
-
-def load_cases(
-    data: Any,
-    target: str | None,
-    positive: Any = None,
-    *,
-    drop: Iterable[str] = (),
-    groups: Any = None,
-    time: str | None = None,
-    least: int = _LEAST_CASES,
-) -> Cases:
-    """Read and check the table: a frame, a file, or scikit-learn's breast-cancer table when none is given.
-
-    Warns of what would make a comparison look better than it is: identifiers, people in several rows, copies of rows.
-    """
-    name = "table"
-    if data is None:
-        from ..datasets import load
-
-        bunch = load("breast_cancer", as_frame=True)
-        frame = bunch.data.assign(diagnosis=np.where(bunch.target == 1, "benign", "malignant"))
-        target, name = target or "diagnosis", "breast cancer (scikit-learn)"
-    elif target is None:
-        raise ValueError("target is missing: name the column to predict.")
-    elif isinstance(data, str | os.PathLike):
-        frame, name = read_table(data), Path(data).name
-    else:
-        frame = as_frame(data)
-    cases = check_cases(frame, target, positive, drop=drop, groups=groups, time=time, name=name, least=least)
-    for hint in table_hints(cases):
-        warnings.warn(f"{name}: {hint}.", UserWarning, stacklevel=3)
-    return cases
 
 
 def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:
@@ -235,21 +214,10 @@ def _as_names(drop: Iterable[str] | None) -> list[str]:
     return [drop] if isinstance(drop, str) else [str(name) for name in drop or ()]
 
 
-def _prepare_folder(out: str | os.PathLike[str] | None) -> Path | None:
-    if out is None:
-        return None
-    folder = Path(out)
-    if folder.exists() and not folder.is_dir():
-        raise NotADirectoryError(f"out={os.fspath(out)!r} is a file: give a folder.")
-    folder.mkdir(parents=True, exist_ok=True)
-    remove_leftovers(folder)
-    return folder
-
-
 def _splits(cases: Cases, arguments: RunArguments) -> list[Fold]:
     """Training and test rows of every fold of every repetition."""
     if cases.times is not None:
-        return time_folds(cases.times, cases.outcomes, arguments.cv, _LEAST_CASES)
+        return time_folds(cases.times, cases.outcomes, arguments.cv, LEAST_CASES)
     splits = [
         split
         for repeat in range(arguments.repeats)
@@ -314,23 +282,24 @@ def _results(
         for method, number in pending:
             yield method, number, run_fold(method, task, cases, *splits[number])
         return
-    # A method holds nested functions, which pickle cannot send to a worker: send its name instead.
-    calls = (delayed_child(_run_named)(method.name, task, cases, number, *splits[number]) for method, number in pending)
+    calls = (
+        delayed_child(_run_sent)(sendable(method), task, cases, number, *splits[number]) for method, number in pending
+    )
     by_name = {method.name: method for method, _ in pending}
     for name, number, result in Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")(calls):
         yield by_name[name], number, result
 
 
-def _run_named(
-    name: str,
+def _run_sent(
+    sent: str | Method,
     task: Task,
     cases: Cases,
     number: int,
     train: Indices,
     test: Indices,
 ) -> tuple[str, int, FoldResult]:
-    (method,) = choose_methods([name], task.n_rows)
-    return name, number, run_fold(method, task, cases, train, test)
+    (method,) = as_methods([sent], task.n_rows)
+    return method.name, number, run_fold(method, task, cases, train, test)
 
 
 def _first_error(folds: list[FoldResult]) -> str | None:

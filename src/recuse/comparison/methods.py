@@ -251,7 +251,7 @@ def _scaled(classifier: Any) -> Any:
     return make_pipeline(SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler(), classifier)
 
 
-def _with_rule(
+def with_rule(
     base: Callable[[Task], tuple[Any, Grid]], way: str, cv: int | None = None, **options: Any
 ) -> Callable[[Task], Plan]:
     """A reject rule around a classifier."""
@@ -315,9 +315,9 @@ def _rules(
     """The three ways to use an ordinary classifier: without rejection, by Chow's rule, by tuned thresholds."""
     # Full coverage is the break-even probability, which needs no cross-validated scores: two folds, the fewest, do.
     n_folds = 2 if calibration is None else INNER_FOLDS
-    answering = _with_rule(base, NEVER_REJECTS, rule="chow", coverage=1.0, cv=n_folds, calibration=calibration)
-    by_chow = _with_rule(base, CHOW, rule="chow", cv=INNER_FOLDS, calibration=calibration)
-    tuned = _with_rule(base, TUNED, rule="tuned", cv=INNER_FOLDS)
+    answering = with_rule(base, NEVER_REJECTS, rule="chow", coverage=1.0, cv=n_folds, calibration=calibration)
+    by_chow = with_rule(base, CHOW, rule="chow", cv=INNER_FOLDS, calibration=calibration)
+    tuned = with_rule(base, TUNED, rule="tuned", cv=INNER_FOLDS)
     return (
         Method(f"{name}-no-reject", f"{title}, never rejecting", answering, NEVER_REJECTS, reference=True, **options),
         Method(f"{name}-chow", f"{title}, Chow's rule", by_chow, CHOW, **options),
@@ -397,7 +397,7 @@ def _prior(task: Task) -> tuple[Any, Grid]:
 
 
 # The cheapest constant answer as a model: Chow's rule on a probability that is the share of positives for every case.
-CONSTANT_MODEL = Method("constant", "The same answer for every case", _with_rule(_prior, CHOW, rule="chow"), CHOW)
+CONSTANT_MODEL = Method("constant", "The same answer for every case", with_rule(_prior, CHOW, rule="chow"), CHOW)
 
 
 def left_out(n_rows: int) -> dict[Method, str]:

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from .folder import REPORT_FILE, RESULTS
 from .leaderboard import Interval, Row
 from .result import Comparison
 
@@ -40,8 +41,9 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
     for sentence in result.conclusions.values():
         print(sentence)
     if out is not None:
-        print(f"Report: {out / 'report.html'}")
-        print(f"Also in {out}: leaderboard.csv, decisions.csv, model.skops, run.json")
+        print(f"Report: {out / REPORT_FILE}")
+        others = [name for name in RESULTS if name != REPORT_FILE and (out / name).is_file()]
+        print(f"Also in {out}: {', '.join(others)}")
 
 
 def _cells(row: Row) -> list[str]:
@@ -84,6 +86,11 @@ def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
         "answering": {"pays": verdict.answering.pays, "saved": list(verdict.answering.saved)},
         "rejecting": {"pays": verdict.rejecting.pays, "saved": list(verdict.rejecting.saved)},
         "leaderboard": rows,
+        "positive": {
+            "outcome": result.cases.positive,
+            "cases": int(result.positive.sum()),
+            "of": len(result.positive),
+        },
     }
     return json.dumps(facts | {"out": None if out is None else str(out)})
 

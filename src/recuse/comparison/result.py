@@ -163,6 +163,8 @@ class Comparison:
     table : Cases or None
         The whole table, if some of its cases were never answered: over time, the first only train. All figures are
         about `cases`; models are fitted on the whole table.
+    source : str
+        Digest of the table as it was given, with the columns that were left out.
 
     Examples
     --------
@@ -188,6 +190,7 @@ class Comparison:
     seconds: float = 0.0
     left_out: dict[Method, str] = field(default_factory=dict)
     table: Cases | None = None
+    source: str = ""
 
     @property
     def how_folds_were_made(self) -> str | None:
@@ -383,7 +386,7 @@ class Comparison:
         )
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.methods)} methods on {len(self.cases.outcomes)} cases of {self.cases.name})"
+        return f"Comparison({len(self.methods)} methods on {self.cases.name}; {self.cases.positive_sentence})"
 
 
 def _count_params(folds: list[FoldResult]) -> dict[str, dict[str, int]]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from pathlib import Path
 from typing import Any
 
 from ..labels import to_python
 from ..persistence import save, write_whole
 from ..report import render, summarize
+from .folder import REPORT_FILE, RUN_FILE
 from .result import Comparison
 
 
@@ -41,11 +43,20 @@ def write_run(comparison: Comparison, folder: str | os.PathLike[str]) -> None:
     write_whole(folder / "leaderboard.csv", comparison.leaderboard.to_csv(index=False).encode())
     write_whole(folder / "decisions.csv", comparison.decisions().to_csv(index=False).encode())
     model = comparison.model()
-    save(model, folder / "model.skops")
+    _save_model(model, folder / "model.skops")
     summary = summarize(comparison, model)
     write_whole(folder / "summary.json", json.dumps(summary, allow_nan=False).encode())
-    write_whole(folder / "report.html", render(summary).encode())
-    write_whole(folder / "run.json", (json.dumps(_run_facts(comparison), indent=2, default=str) + "\n").encode())
+    write_whole(folder / REPORT_FILE, render(summary).encode())
+    write_whole(folder / RUN_FILE, (json.dumps(_run_facts(comparison), indent=2, default=str) + "\n").encode())
+
+
+def _save_model(model: Any, path: Path) -> None:
+    """Save a model, unless it holds classes of the user's own, which a model file can hold only if they are trusted."""
+    try:
+        save(model, path)
+    except ValueError as error:
+        path.unlink(missing_ok=True)  # the model of an earlier run
+        warnings.warn(f"{path.name} was not written: {error}", UserWarning, stacklevel=4)
 
 
 def _run_facts(comparison: Comparison) -> dict[str, Any]:
@@ -62,6 +73,7 @@ def _run_facts(comparison: Comparison) -> dict[str, Any]:
         "data": {
             "name": cases.name,
             "fingerprint": comparison.fingerprint,
+            "table": comparison.source,
             "rows": len(cases.outcomes),
             "answered": len(comparison.cases.outcomes),
             "columns": list(cases.features.columns),

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..extras import require
+
 BLUE, ORANGE = "#0072B2", "#D55E00"  # colour-blind readers can tell them apart
 
 
 def import_pyplot() -> Any:
     """Return matplotlib's pyplot, or an error that says how to install it."""
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise ImportError("Drawing needs matplotlib: pip install 'recuse[plot]'.") from None
-    return plt
+    return require("matplotlib.pyplot", "Drawing")
 
 
 def axes_or_new(ax: Any, **figure_options: Any) -> Any:

@@ -9,6 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from ..extras import require
 from ..persistence import write_whole
 
 _TEMPLATES = files(__package__) / "templates"
@@ -28,14 +29,11 @@ def render(summary: dict[str, Any]) -> str:
     str
         HTML.
     """
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined
-    except ImportError:
-        raise ImportError("The report needs jinja2 and vl-convert-python: pip install 'recuse[report]'.") from None
-    environment = Environment(
-        loader=FunctionLoader(_template),
+    jinja2 = require("jinja2", "The report")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_template),
         autoescape=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
@@ -60,11 +58,7 @@ def _template(name: str) -> str:
 @cache
 def _library() -> str:
     """Vega-Lite, from the installed package: nothing is downloaded."""
-    try:
-        import vl_convert
-    except ImportError:
-        raise ImportError("The report needs jinja2 and vl-convert-python: pip install 'recuse[report]'.") from None
-    bundle = vl_convert.javascript_bundle()  # type: ignore[call-arg]  # its stub demands a snippet
+    bundle = require("vl_convert", "The report").javascript_bundle()
     # In a scope of its own, so that the library's short names do not collide with the page's.
     library = f"(function () {{\n{bundle}\n}})();"
     return library.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -114,9 +114,10 @@ def numbers(values: Iterable[float], form: str = "g") -> str:
     return ", ".join(f"{value:{form}}" for value in values)
 
 
-def not_run(skipped: Sequence[str]) -> list[str]:
-    """What there was no time for, if anything."""
-    return [f"Not run for lack of time: {'; '.join(skipped)}.", ""] if skipped else []
+def not_run(skipped: Sequence[str], missing: Sequence[str] = ()) -> list[str]:
+    """What there was no time for, and what there were no data for, if anything."""
+    told = {"for lack of time": skipped, "for lack of data": missing}
+    return [line for why, parts in told.items() if parts for line in (f"Not run {why}: {'; '.join(parts)}.", "")]
 
 
 def run_again(experiment: str, quick: bool) -> list[str]:

@@ -47,6 +47,8 @@ class Results(Generic[PartT, OutcomeT]):
         What was found so far.
     skipped : list of str
         What there was no time for.
+    missing : list of str
+        What there were no data for.
     """
 
     experiment: str
@@ -54,6 +56,7 @@ class Results(Generic[PartT, OutcomeT]):
     quick: bool
     outcomes: list[OutcomeT] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
 
     @property
     def stem(self) -> str:
@@ -71,6 +74,7 @@ class Results(Generic[PartT, OutcomeT]):
             "experiment": self.experiment,
             "quick": self.quick,
             "skipped": self.skipped,
+            **({"missing": self.missing} if self.missing else {}),
             "settings": {part.label: settings(part) for part in self.finished()},
             "outcomes": [asdict(outcome) for outcome in self.outcomes],  # type: ignore[call-overload]
         }

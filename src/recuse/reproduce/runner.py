@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -10,6 +11,8 @@ from joblib import Parallel, delayed
 
 from ..workers import delayed_child
 from .results import OutcomeT, PartT, Results
+
+NOT_THERE = (FileNotFoundError, ConnectionError)  # what `load` raises for a data set that is not to be had
 
 
 class TimeBudget:
@@ -30,16 +33,50 @@ def run_parts(
     run_part: Callable[[PartT], list[OutcomeT]],
     report: Callable[[PartT], None],
 ) -> None:
-    """Run the parts that have no outcomes yet, as long as there is time; report each as it ends."""
+    """Run the parts that have no outcomes yet, as long as there is time; report each as it ends.
+
+    A part whose data are not there is skipped; if that leaves nothing, the error says why.
+    """
     finished = results.finished()
+    errors: list[Exception] = []
     for part in results.planned:
         if part in finished:
             continue
         if budget.spent:
             results.skipped.append(part.label)
             continue
-        results.outcomes += run_part(part)
+        try:
+            results.outcomes += run_part(part)
+        except NOT_THERE as error:
+            results.missing.append(part.label)
+            say_skipped(part.label, error)
+            errors.append(error)
+            continue
         report(part)
+    if errors and not results.outcomes:
+        raise errors[0]
+
+
+def present(names: Iterable[str], load: Callable[[str], Any]) -> list[str]:
+    """Return the data sets that can be read; the others are skipped, and if that leaves none the error says why."""
+    found: list[str] = []
+    errors: list[Exception] = []
+    for name in names:
+        try:
+            load(name)
+        except NOT_THERE as error:
+            say_skipped(name, error)
+            errors.append(error)
+        else:
+            found.append(name)
+    if errors and not found:
+        raise errors[0]
+    return found
+
+
+def say_skipped(what: str, error: Exception) -> None:
+    """Tell that a part of an experiment is not run, and why."""
+    print(f"{what} is skipped: {error}", file=sys.stderr, flush=True)
 
 
 def call_in_threads(function: Callable[..., Any], arguments: Iterable[tuple[Any, ...]]) -> list[Any]:

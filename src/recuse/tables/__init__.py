@@ -2,8 +2,8 @@
 
 from .cases import Cases, check_cases
 from .columns import TableColumns
-from .hints import identifier_hints, table_hints
-from .reading import as_frame, read_chunks, read_table, table_format
+from .hints import identifier_hints, positive_hints, table_hints
+from .reading import as_frame, read_chunks, read_table, table_format, with_outcomes
 
 __all__ = [
     "Cases",
@@ -11,8 +11,10 @@ __all__ = [
     "as_frame",
     "check_cases",
     "identifier_hints",
+    "positive_hints",
     "read_chunks",
     "read_table",
     "table_format",
     "table_hints",
+    "with_outcomes",
 ]

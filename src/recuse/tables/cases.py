@@ -57,6 +57,12 @@ class Cases:
         )
 
     @property
+    def positive_sentence(self) -> str:
+        """Which outcome is positive, and how often it occurs."""
+        count, n = int(np.count_nonzero(self.outcomes == self.positive)), len(self.outcomes)
+        return f"the positive outcome is {self.target} = {self.positive!r}, {count:,} of {n:,} cases ({count / n:.1%})"
+
+    @property
     def case_numbers(self) -> Indices:
         """Row of the table, from 1, of each case."""
         return (np.arange(len(self.outcomes)) if self.rows is None else self.rows) + 1

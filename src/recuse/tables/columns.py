@@ -15,6 +15,8 @@ from .reading import as_frame
 NUMBER, YES_NO, DATE, TEXT = "number", "yes/no", "date", "text"
 ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ISO_DATE = re.compile(ISO_DAY.pattern + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?")
+_ZONE = r"\d{2}:\d{2}.*(?:Z|[+-]\d{2}:?\d{2})$"
+_DAY_LENGTH = len("2020-02-08")
 _TRUE, _FALSE = {"true", "1", "1.0"}, {"false", "0", "0.0"}
 
 
@@ -58,7 +60,7 @@ class TableColumns(TransformerMixin, BaseEstimator):
 
         check_is_fitted(self)
         # A chunk of a larger table keeps its row numbers, for messages.
-        frame = X if isinstance(X, pd.DataFrame) else as_frame(X)
+        frame = X.rename(columns=str) if isinstance(X, pd.DataFrame) else as_frame(X)
         lacking = [name for name in self.columns_ if name not in frame.columns]
         if lacking:
             others = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
@@ -149,6 +151,10 @@ def _iso_dates(column: Any) -> Any:
     """Dates from ISO text, those with a time zone in universal time; what is not a date becomes missing."""
     import pandas as pd
 
+    zoned = column.str.contains(_ZONE, na=False)
+    if zoned.any() and not zoned.all():
+        # pandas 2 would give a time without a zone the zone of the one before it.
+        column = column.where(zoned, column.where(column.str.len() > _DAY_LENGTH, column + "T00:00") + "Z")
     return pd.to_datetime(column, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)
 
 

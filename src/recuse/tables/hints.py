@@ -14,6 +14,17 @@ from .columns import ISO_DAY
 _FEW_ROWS = 50  # up to this number of rows, values that are all different may be chance
 _FEW_PEOPLE = 10  # fewer different values are categories, whatever the column is called
 _MANY_CASES = 50  # per value: more are a site or a category rather than a person
+# Outcomes, the negative first, of which nobody asks which is the positive one.
+_TELLING = {
+    ("0", "1"),
+    ("-1", "1"),
+    ("false", "true"),
+    ("f", "t"),
+    ("no", "yes"),
+    ("n", "y"),
+    ("negative", "positive"),
+    ("-", "+"),
+}
 _PERSON = r"patient|person|subject|participant|customer|client|user|member|individual|household|employee|student"
 _ID = re.compile(rf"(.*_)?(u?id|uuid|index|mrn|ssn|email|({_PERSON})(_?(id|no|nr|num|number|code|key|name))?)")
 
@@ -24,6 +35,18 @@ def table_hints(cases: Cases) -> list[str]:
     if cases.groups is None and cases.times is None:
         hints += person_hints(cases.features)
     return hints + copy_hints(cases)
+
+
+def positive_hints(cases: Cases) -> list[str]:
+    """Say that the positive outcome was guessed, unless the outcomes themselves tell which it is, such as 0 and 1."""
+    negative, positive = cases.classes
+    if (str(negative).lower(), str(positive).lower()) in _TELLING:
+        return []
+    return [
+        f"{positive!r} is taken as the positive outcome of {cases.target!r} because it is the last when sorted: a miss "
+        f"overlooks it, a false alarm wrongly reports it. Name the positive outcome with --positive "
+        f"{shlex.quote(str(positive))} or --positive {shlex.quote(str(negative))} (in Python, positive=)"
+    ]
 
 
 def identifier_hints(features: Any) -> list[str]:

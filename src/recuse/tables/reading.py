@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -145,11 +146,44 @@ def as_frame(X: Any) -> Any:
     if hasattr(X, "to_pandas"):  # polars, pyarrow
         X = X.to_pandas()
     if not isinstance(X, pd.DataFrame):
-        values = np.asarray(X)
-        if values.ndim != 2:
-            raise ValueError(f"X must be a table of two dimensions; got shape {values.shape}.")
-        X = pd.DataFrame(values, columns=[f"x{i}" for i in range(values.shape[1])])
+        X = _frame_of_values(X)
     frame = X.reset_index(drop=True)
     frame.columns = [str(name) for name in frame.columns]
     _require_distinct(list(frame.columns))
     return frame
+
+
+def _frame_of_values(values: Any) -> Any:
+    """Name the columns of an array or a list of rows; each column gets a type of its own."""
+    import pandas as pd
+
+    if issparse(values):
+        raise TypeError("X is sparse, and a table has a value in every cell: give X.toarray().")
+    shape = np.shape(values if hasattr(values, "shape") else np.asarray(values, dtype=object))
+    if len(shape) != 2:
+        raise ValueError(f"X must be a table of two dimensions; got shape {shape}.")
+    # NumPy would turn a list of mixed rows into text, and keeps numbers in an array of objects as objects.
+    return pd.DataFrame(values, columns=[f"x{i}" for i in range(shape[1])]).infer_objects()
+
+
+def with_outcomes(X: Any, y: Any) -> tuple[Any, str]:
+    """Return a table of features with the outcome of each case as a further column, and the name of that column.
+
+    It is the name of `y` where it has one, else "outcome".
+    """
+    import pandas as pd
+
+    frame = as_frame(X)
+    y = y.to_pandas() if hasattr(y, "to_pandas") else y
+    values = y if hasattr(y, "shape") else pd.Series(y)
+    if len(values.shape) == 2 and values.shape[1] == 1:
+        values = values.iloc[:, 0] if hasattr(values, "iloc") else values[:, 0]
+    if len(values.shape) != 1:
+        raise ValueError(f"y must hold one outcome per case; got shape {values.shape}.")
+    if len(values) != len(frame):
+        raise ValueError(f"y holds {len(values)} outcomes for {len(frame)} cases in X: give one for each.")
+    column = pd.Series(values).reset_index(drop=True)
+    name = str(getattr(values, "name", None) or "outcome")
+    while name in frame.columns:
+        name += "_"
+    return frame.assign(**{name: column}), name

@@ -22,6 +22,7 @@ from recuse.boosting.abstention.engine.rounds import boost
 from recuse.boosting.abstention.prices import Prices
 from recuse.boosting.abstention.search import FAMILIES
 from recuse.datasets import make_noise_by_feature
+from tests.processes import LIMIT
 
 from .helpers import make_problem
 
@@ -487,7 +488,7 @@ model = recuse.load({str(tmp_path / "model.skops")!r})
 model.decide(np.zeros((3, 5)))
 print("numba" in sys.modules)
 """
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT)
     assert result.stdout.strip() == "False", result.stderr
 
 

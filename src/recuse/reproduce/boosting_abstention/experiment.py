@@ -31,9 +31,9 @@ from ...boosting import AbstentionBoostingClassifier
 from ...datasets import load, make_noise_by_feature
 from ...svm import DoubleHingeSVC
 from ...thresholds import ThresholdRejectClassifier
-from ..pages import heading, run_again
+from ..pages import heading, not_run, run_again
 from ..results import file_stem, write_results
-from ..runner import TimeBudget, call_in_processes
+from ..runner import TimeBudget, call_in_processes, present
 from .outcomes import (
     CANDIDATES,
     DEFAULT,
@@ -74,7 +74,7 @@ def run(*, quick: bool = False, minutes: float = 60.0, out: Path | None = None, 
     """Run the protocol, two prices at a time; write the results after every partition, print the page at the end."""
     prices, n_splits = (PRICES[3:4], 1) if quick else (PRICES, n_splits)
     names, n_jobs = (["haberman"], 1) if quick else (list(DATASETS), 2)
-    budget = TimeBudget(minutes)
+    names, budget = present(names, _cases), TimeBudget(minutes)
     outcomes: list[Outcome] = []
     synthetic: list[Outcome] = []
     for split in range(n_splits):
@@ -238,7 +238,10 @@ def run_synthetic(split: int, c: float) -> list[Outcome]:
 
 def page(outcomes: list[Outcome], synthetic: list[Outcome], quick: bool = False) -> str:
     """The results as a page."""
-    return "\n".join([*heading(NAME, __doc__), *sections(outcomes, synthetic), "", *run_again(NAME, quick)])
+    found = {outcome.data for outcome in outcomes}
+    missing = [] if quick else [name for name in DATASETS if name not in found]
+    text = [*heading(NAME, __doc__), *sections(outcomes, synthetic), "", *not_run([], missing)]
+    return "\n".join(text + run_again(NAME, quick))
 
 
 def _write(out: Path, outcomes: list[Outcome], synthetic: list[Outcome], quick: bool) -> None:

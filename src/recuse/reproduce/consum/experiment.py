@@ -117,7 +117,7 @@ def page(
     images = [line for title, file in drawn for line in (f"![{title}]({file})", "")]
     if images:
         text += ["## Figures", "", (figures.__doc__ or "").strip(), "", *images]
-    return text + not_run(results.skipped) + run_again(NAME, results.quick)
+    return text + not_run(results.skipped, results.missing) + run_again(NAME, results.quick)
 
 
 def _settings_text(results: Results[Part, Outcome]) -> str:

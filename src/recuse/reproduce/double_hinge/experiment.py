@@ -216,7 +216,7 @@ def page(results: Results[Part, Outcome]) -> list[str]:
     for part in results.finished():
         text += lines(part, results.outcomes)
     text += ["```", "", "Loss in per cent: mean and standard deviation over the splits. " + _settings_text(results), ""]
-    return text + not_run(results.skipped) + run_again(NAME, results.quick)
+    return text + not_run(results.skipped, results.missing) + run_again(NAME, results.quick)
 
 
 def _settings_text(results: Results[Part, Outcome]) -> str:

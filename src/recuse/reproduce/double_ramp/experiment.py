@@ -31,7 +31,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ...arrays import Floats, Indices
 from ...datasets import load
-from ..pages import claims_table, heading, numbers, run_again
+from ..pages import claims_table, heading, not_run, numbers, run_again
 from ..results import Results, resume, write_results
 from ..runner import TimeBudget, call_in_threads, run_parts
 from ..splits import Labels, Split
@@ -149,10 +149,10 @@ def page(results: Results[Part, Outcome], figures: list[tuple[str, str]]) -> lis
     for part in finished:
         text += lines(part, results.outcomes)
     text += ["```", "", "Means over the folds, risk with its standard deviation. " + _settings_text(results), ""]
-    missing = [part.label for part in results.planned if part not in finished]
-    if missing:
-        text += [f"Not run {'for lack of time' if results.skipped else 'yet'}: {'; '.join(missing)}.", ""]
-    return text + run_again(NAME, results.quick)
+    lacking = [part.label for part in results.planned if part not in finished and part.label not in results.missing]
+    if lacking:
+        text += [f"Not run {'for lack of time' if results.skipped else 'yet'}: {'; '.join(lacking)}.", ""]
+    return text + not_run([], results.missing) + run_again(NAME, results.quick)
 
 
 def _settings_text(results: Results[Part, Outcome]) -> str:

@@ -25,7 +25,7 @@ from ...datasets import load
 from ...metrics import expected_cost, ks_score
 from ..pages import heading, run_again
 from ..results import file_stem, read_results, write_results
-from ..runner import TimeBudget, stream_from_processes
+from ..runner import TimeBudget, present, stream_from_processes
 from .models import OURS, base_models, ensemblers, estimators, exactboost, rejecting_models
 from .outcomes import Outcome
 from .tables import sections
@@ -82,9 +82,8 @@ def _folds(quick: bool, done: set[tuple[str, int]], budget: TimeBudget) -> Itera
     """Folds that are not done, as long as there is time; the first is always run."""
     begun = False
     n_folds = 2 if quick else FOLDS
-    for name in ["haberman"] if quick else DATASETS:
-        if all((name, number) in done for number in range(n_folds)):
-            continue
+    names = ["haberman"] if quick else DATASETS
+    for name in present([name for name in names if any((name, i) not in done for i in range(n_folds))], load):
         X, y = load(name, return_X_y=True)
         splits = StratifiedKFold(n_folds, shuffle=True, random_state=0).split(X, y)
         for number, (train, test) in enumerate(splits):

@@ -1,0 +1,79 @@
+"""The table of a comparison: read, checked, and what there is to say about it before anything is fitted."""
+
+from __future__ import annotations
+
+import logging
+import os
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..extras import require
+from ..tables import Cases, as_frame, check_cases, positive_hints, read_table, table_hints, with_outcomes
+
+LEAST_CASES = 6  # of each class: three inner folds of the smallest training part
+_logger = logging.getLogger("recuse.comparison")
+
+
+class LoadedTable(NamedTuple):
+    """A table, the name of its outcome column, and its own name in messages."""
+
+    frame: Any
+    target: str
+    name: str
+    positive: Any = None  # known of the table that comes with scikit-learn only
+
+
+def load_table(data: Any, target: Any) -> LoadedTable:
+    """Read a table: a frame or an array, a file, or scikit-learn's breast-cancer table when none is given."""
+    if data is None:
+        return _breast_cancer(target)
+    if target is None:
+        raise ValueError("target is missing: name the column to predict, or give the outcome of each case.")
+    frame, name = (read_table(data), Path(data).name) if isinstance(data, str | os.PathLike) else (data, "table")
+    if isinstance(target, str):
+        return LoadedTable(as_frame(frame), target, name)
+    return LoadedTable(*with_outcomes(frame, target), name)
+
+
+def _breast_cancer(target: Any) -> LoadedTable:
+    from ..datasets import load
+
+    if not isinstance(target, str | None):
+        raise ValueError("data is missing: give the table of cases to which these outcomes belong.")
+    bunch = load("breast_cancer", as_frame=True)
+    frame = bunch.data.assign(diagnosis=np.where(bunch.target == 1, "benign", "malignant"))
+    return LoadedTable(frame, target or "diagnosis", "breast cancer (scikit-learn)", "malignant")
+
+
+def load_cases(
+    table: LoadedTable,
+    positive: Any = None,
+    *,
+    drop: Iterable[str] = (),
+    groups: Any = None,
+    time: str | None = None,
+    least: int = LEAST_CASES,
+) -> Cases:
+    """Check a table and split it into features and outcomes; say which outcome is positive.
+
+    Warns of a positive outcome that was guessed, and of what would make a comparison look better than it is:
+    identifiers, people in several rows, copies of rows.
+    """
+    positive = table.positive if positive is None else positive
+    cases = check_cases(
+        table.frame, table.target, positive, drop=drop, groups=groups, time=time, name=table.name, least=least
+    )
+    _logger.info("%s: %s.", table.name, cases.positive_sentence)
+    for hint in (positive_hints(cases) if positive is None else []) + table_hints(cases):
+        warnings.warn(f"{table.name}: {hint}.", UserWarning, stacklevel=3)
+    return cases
+
+
+def require_packages(needed_by: str, writes: bool = False) -> None:
+    """Refuse to begin what cannot be finished: pandas and skrub prepare every table, the others write the report."""
+    for package in ("pandas", "skrub", *(("jinja2", "vl_convert") if writes else ())):
+        require(package, needed_by)

@@ -1,0 +1,164 @@
+"""Estimators of the user's own among the methods of a comparison.
+
+A classifier with probabilities gets Chow's rule at the prices of the comparison, as the classifiers of the list do. An
+estimator that ends in a reject-option classifier is fitted as it is, at its own prices.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone, is_classifier
+from sklearn.frozen import FrozenEstimator
+from sklearn.pipeline import Pipeline
+
+from ..costs import Costs, as_costs
+from ..locating import has_reject_option, is_search, stated_pos_label
+from ..tables import Cases
+from . import methods
+from .methods import CHOW, CONSTANTS, PAIR, Grid, Method, Plan, Task, choose_methods, with_rule
+
+
+@dataclass(frozen=True, eq=False)
+class AsItIs:
+    """Builds the plan of an estimator that has a reject option. Unlike a nested function, it can be pickled."""
+
+    estimator: Any
+
+    def __call__(self, task: Task) -> Plan:
+        """Return the plan: nothing is chosen, nothing is set."""
+        return Plan(clone(self.estimator))
+
+
+@dataclass(frozen=True, eq=False)
+class ByChowsRule:
+    """Builds the plan of a classifier with probabilities: Chow's rule around it."""
+
+    estimator: Any
+
+    def __call__(self, task: Task) -> Plan:
+        """Return the plan."""
+        return with_rule(self._classifier, CHOW, rule="chow")(task)
+
+    def _classifier(self, task: Task) -> tuple[Any, Grid]:
+        return clone(self.estimator), {}
+
+
+def as_methods(given: Any, n_rows: int) -> list[Method]:
+    """Return the methods that a comparison runs.
+
+    Parameters
+    ----------
+    given : iterable of str, estimator, (name, estimator) or Method; or None
+        Names in `METHODS`, and estimators of the user's own. One of them may stand alone. None means every method of
+        the list that is meant for tables of this size.
+    n_rows : int
+        Size of the table.
+    """
+    if given is None:
+        return choose_methods(None, n_rows)
+    if isinstance(given, str) or hasattr(given, "fit") or not isinstance(given, Iterable):
+        given = [given]
+    chosen: dict[str, Method] = {}
+    for entry in given:
+        found = choose_methods([entry], n_rows)[0] if isinstance(entry, str) else _own_method(entry, chosen)
+        chosen[found.name] = found
+    return list(chosen.values()) or choose_methods([], n_rows)
+
+
+def _own_method(given: Any, taken: Collection[str]) -> Method:
+    """A method of an estimator, or of a pair of name and estimator, that is called like none of those taken."""
+    if isinstance(given, Method):
+        _check_free(given.name, taken)
+        return given
+    if isinstance(given, tuple) and len(given) == 2:
+        name, estimator = given
+        _check_name(name, taken)
+    else:
+        estimator = given
+        name = _free_name(type(estimator).__name__.lower(), taken)
+    _check_estimator(estimator)
+    if _reject_option(estimator) is not None:
+        return Method(name, name, AsItIs(estimator), PAIR)
+    return Method(name, f"{name}, Chow's rule", ByChowsRule(estimator), CHOW)
+
+
+def _check_name(name: Any, taken: Collection[str]) -> None:
+    if not isinstance(name, str) or not name.strip():
+        raise TypeError(f"methods: {name!r} cannot name an estimator; in a pair (name, estimator) the name is text.")
+    _check_free(name, {*taken, *_reserved()})
+
+
+def _check_free(name: str, taken: Collection[str]) -> None:
+    if name in taken:
+        raise ValueError(f"methods: the name {name!r} is taken; call the estimator otherwise.")
+
+
+def _reserved() -> set[str]:
+    """Names that mean something else in a comparison."""
+    return {method.name for method in methods.METHODS} | {constant.name for constant in CONSTANTS}
+
+
+def _free_name(name: str, taken: Collection[str]) -> str:
+    names = [name, *(f"{name}-{number}" for number in range(2, len(taken) + 3))]
+    return next(free for free in names if free not in taken and free not in _reserved())
+
+
+def _check_estimator(estimator: Any) -> None:
+    """Refuse what is no classifier, and a classifier that tells neither probabilities nor when to reject."""
+    name = type(estimator).__name__
+    if isinstance(estimator, type):
+        raise TypeError(f"methods: {estimator.__name__} is a class; give an instance of it, {estimator.__name__}().")
+    if _reject_option(estimator) is not None:
+        return
+    if not (hasattr(estimator, "fit") and hasattr(estimator, "get_params") and is_classifier(estimator)):
+        raise TypeError(
+            f"methods: {name} is no classifier; give names of recuse.comparison.METHODS, classifiers with "
+            "predict_proba, reject-option classifiers, or pairs (name, classifier)."
+        )
+    # A stack knows what it can do once it is fitted.
+    if not hasattr(estimator, "predict_proba") and not hasattr(estimator, "final_estimator"):
+        raise TypeError(
+            f"methods: {name} estimates no probabilities, which Chow's rule needs; give "
+            f"ThresholdRejectClassifier({name}(), rule='tuned', costs=...), or wrap it in CalibratedClassifierCV."
+        )
+
+
+def _reject_option(estimator: Any) -> Any:
+    """Return the reject-option classifier that an estimator, fitted or not, ends in; None if it ends in another."""
+    while not has_reject_option(estimator):
+        if isinstance(estimator, Pipeline):
+            estimator = estimator.steps[-1][1]
+        elif isinstance(estimator, FrozenEstimator) or is_search(estimator):
+            estimator = estimator.estimator
+        else:
+            return None
+    return estimator
+
+
+def sendable(method: Method) -> str | Method:
+    """Return what a worker process is sent: a method of the list holds nested functions, so its name; else itself."""
+    return method.name if method in methods.METHODS else method
+
+
+def warn_of_other_prices(chosen: Iterable[Method], costs: Costs, cases: Cases) -> None:
+    """Warn of estimators whose own prices are not those that their answers are charged at."""
+    positive, classes = cases.positive, sorted(cases.classes)
+    for method in chosen:
+        classifier = _reject_option(method.build.estimator) if isinstance(method.build, AsItIs) else None
+        own = None if classifier is None else classifier.get_params(deep=False).get("costs")
+        if own is None:
+            continue
+        named = stated_pos_label(classifier)
+        mirrored = (classes[1] if named is None else named) != positive
+        seen = as_costs(own).swapped() if mirrored else as_costs(own)
+        if seen != costs:
+            warnings.warn(
+                f"methods: {method.name!r} is fitted at prices of its own and charged those of the comparison; give it "
+                f"costs={costs!r} and pos_label={positive!r} to fit it at these.",
+                UserWarning,
+                stacklevel=3,
+            )
