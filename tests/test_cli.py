@@ -163,12 +163,16 @@ def test_reproduce_runs_a_paper_s_protocol(call, monkeypatch, tmp_path):
     assert err == f"recuse: paper='double-hing' is not known; there are {', '.join(sorted(PROTOCOLS))}.\n"
 
 
-def test_the_class_score_points_to_the_positive_class_in_every_file(folder, call, tmp_path):
-    """Whatever the order of the labels: here the positive one is the first."""
+def test_the_class_score_points_the_same_way_in_every_table_and_file(folder, call, tmp_path):
+    """To the second of the sorted classes, as `decision_function` does: here the positive one is the first."""
     call("predict", folder / "run" / "model.skops", folder / "data.csv", "-o", tmp_path / "out.csv")
     for path in (tmp_path / "out.csv", folder / "run" / "decisions.csv"):
         written = pd.read_csv(path)
-        np.testing.assert_array_equal(written["forced"] == "bad", written["h"] > 0)
+        np.testing.assert_array_equal(written["forced"] == "good", written["h"] > 0)
+    decisions = recuse.decide(recuse.load(folder / "run" / "model.skops"), pd.read_csv(folder / "data.csv"))
+    assert decisions.pos_label == "bad"
+    np.testing.assert_array_equal(decisions.forced == "good", decisions.h > 0)
+    np.testing.assert_allclose(pd.read_csv(tmp_path / "out.csv")["h"], decisions.h, rtol=5e-6)
 
 
 def test_report_again(folder, call, tmp_path):

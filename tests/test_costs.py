@@ -117,9 +117,14 @@ def test_one_class_price_alone_is_not_enough():
         Costs(reject_negative=0.2)
 
 
-def test_prints_as_a_table():
-    lines = str(Costs(fp=1, fn=5, reject=0.3, novelty_error=2)).splitlines()
+def test_prints_as_one_line():
+    costs = Costs(fp=1, fn=5, reject=0.3, novelty_error=2)
+    assert str(costs) == f"{costs}" == repr(costs) == "Costs(fp=1.0, fn=5.0, reject=0.3, novelty_error=2.0)"
+
+
+def test_table():
+    lines = Costs(fp=1, fn=5, reject=0.3, novelty_error=2).table().splitlines()
     assert lines[0].split() == ["price", "of", "a", "false", "alarm", "1"]
     assert lines[-1].endswith("0.7")
     assert any("novelty" in line for line in lines)
-    assert "rejecting never pays" in str(Costs(reject=0.6))
+    assert "rejecting never pays" in Costs(reject=0.6).table()

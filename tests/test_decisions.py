@@ -149,6 +149,35 @@ def test_is_rejected_never_guesses():
         is_rejected([0, 1], -1, estimator=LogisticRegression())
 
 
+@pytest.mark.parametrize("classes", [[0, 1], [-1, 1], ["no", "yes"], [0.0, 1.0]], ids=str)
+def test_is_rejected_finds_the_label_in_a_model_or_a_table(classes, overlapping):
+    X, y = overlapping
+    labels = np.array(classes)[y]
+    model = ThresholdRejectClassifier(LogisticRegression()).fit(X, labels)
+    pipeline = make_pipeline(StandardScaler(), clone(model)).fit(X, labels)
+    search = GridSearchCV(clone(pipeline), {"thresholdrejectclassifier__rule": ["chow"]}, cv=2).fit(X, labels)
+    for estimator in (model, pipeline, search):
+        decisions, answers = decide(estimator, X), estimator.predict(X)
+        assert decisions.rejected.any()
+        for source in (estimator, decisions, decisions.reject_label):
+            np.testing.assert_array_equal(is_rejected(answers, source), decisions.rejected)
+        np.testing.assert_array_equal(is_rejected(answers, estimator=estimator), decisions.rejected)
+
+
+@pytest.mark.parametrize("source", [[-1], np.array([0, -1]), float("nan"), object(), {"reject_label": -1}], ids=str)
+def test_is_rejected_refuses_what_is_no_label(source):
+    with pytest.raises(ValueError, match="reject_label must be a number or a text; got"):
+        is_rejected([0, 1, -1], source)
+
+
+def test_is_rejected_refuses_a_model_that_cannot_reject(overlapping):
+    X, y = overlapping
+    with pytest.raises(TypeError, match="LogisticRegression has no reject option"):
+        is_rejected([0, 1, -1], LogisticRegression().fit(X, y))
+    with pytest.raises(NotFittedError):
+        is_rejected([0, 1, -1], ThresholdRejectClassifier(LogisticRegression()))
+
+
 def test_a_search_that_is_not_fitted_is_not_mistaken_for_a_classifier(overlapping):
     class Odd(BaseEstimator):
         def fit(self, X, y):
@@ -185,6 +214,22 @@ def test_tables_are_equal_when_they_say_the_same(decisions):
         decisions["label"]
     with pytest.raises(ValueError, match="at least one Decisions table"):
         Decisions.concatenate([])
+
+
+@pytest.mark.parametrize("rows", [slice(None), slice(0, 5), slice(None, None, -1), [0, 1], np.arange(240) < 9])
+def test_a_part_of_a_table_shares_no_memory_with_it(rows, decisions):
+    part = decisions[rows]
+    for name in ("label", "forced", "accepted", "kind", "h", "r", "reason", "classes"):
+        assert not np.shares_memory(getattr(part, name), getattr(decisions, name)), name
+    before = decisions.h.copy()
+    part.h[:] = 7.0
+    np.testing.assert_array_equal(decisions.h, before)
+
+
+@pytest.mark.parametrize("row", [True, False, np.True_, np.array(False)], ids=repr)
+def test_a_truth_value_is_no_row(row, decisions):
+    with pytest.raises(TypeError, match=rf"decisions\[{bool(row)}\] is no row: use a position, a slice, or a mask"):
+        decisions[row]
 
 
 def _lending():

@@ -44,6 +44,8 @@ class Costs:
     >>> [round(p, 3) for p in costs.thresholds]
     [0.06, 0.7]
     >>> print(costs)
+    Costs(fp=1.0, fn=5.0, reject=0.3)
+    >>> print(costs.table())
     price of a false alarm         1
     price of a miss                5
     price of rejecting a negative  0.3
@@ -215,7 +217,8 @@ class Costs:
         prices |= {name: price for name, price in optional.items() if price is not None}
         return f"Costs({', '.join(f'{name}={price!r}' for name, price in prices.items())})"
 
-    def __str__(self) -> str:
+    def table(self) -> str:
+        """The prices and the thresholds that they imply, one line each, for people to read."""
         rows = [
             ("price of a false alarm", self.fp),
             ("price of a miss", self.fn),

@@ -91,8 +91,8 @@ class Decisions:
     kind : ndarray of str
         ``"accept"``, ``"ambiguity"`` (close to several classes) or ``"novelty"`` (far from all of them).
     h : ndarray of float
-        Class score, greater than 0 towards the second class (with three or more classes: the highest
-        probability).
+        Class score as from `decision_function`: greater than 0 towards the second class, whichever is positive (with
+        three or more classes: the highest probability).
     r : ndarray of float
         Acceptance score: the case is accepted when it is greater than 0.
     reason : ndarray of str
@@ -102,7 +102,7 @@ class Decisions:
     reject_label : object
         What `label` holds for a rejected case.
     costs, pos_label
-        The model's prices and its positive class, for metrics.
+        The model's prices and its positive class, for metrics; None where they are not known.
     index : pandas index, optional
         Row names of the cases, where they came as a pandas frame.
 
@@ -170,15 +170,21 @@ class Decisions:
         raise TypeError("A Decisions table has no truth value: use len(decisions) or decisions.accepted.all().")
 
     def __getitem__(self, rows: Any) -> Decisions | Decision:
-        """Return one row for an integer, a table for a slice, a mask or a list of positions."""
+        """Return one row for an integer, a table of its own for a slice, a mask or a list of positions."""
         if isinstance(rows, str):
             raise TypeError(f"Columns are attributes: use decisions.{rows}, or decisions.to_pandas()[{rows!r}].")
         if not isinstance(rows, slice):
             rows = np.asarray(rows)
+            if rows.ndim == 0 and rows.dtype.kind == "b":
+                raise TypeError(
+                    f"decisions[{bool(rows)}] is no row: use a position, a slice, or a mask with one value per case."
+                )
             rows = rows.astype(np.intp) if rows.size == 0 else rows  # an empty list has no type of its own
             if rows.ndim == 0:
                 return Decision(*(to_python(column[rows]) for column in self._columns().values()))
-        columns = {name: column[rows] for name, column in self._columns().items()}
+        # Copies: a slice of an array is a view, and a change in one table would show in the other.
+        columns: dict[str, Any] = {name: column[rows].copy() for name, column in self._columns().items()}
+        columns["classes"] = self.classes.copy()
         return replace(self, **columns, index=None if self.index is None else self.index[rows])
 
     def __iter__(self) -> Iterator[Decision]:
@@ -198,7 +204,10 @@ class Decisions:
 
     @staticmethod
     def concatenate(parts: Sequence[Decisions]) -> Decisions:
-        """Stack tables of the same model, or of models fitted to the same classes."""
+        """Stack tables of the same model, or of models fitted to the same classes.
+
+        Where their prices differ, the whole has none: a metric then needs them.
+        """
         if len(parts) == 0:
             raise ValueError("Nothing to stack: give at least one Decisions table.")
         first, *rest = parts
@@ -215,6 +224,8 @@ class Decisions:
         index = first.index
         if index is not None:
             index = index.append([part.index for part in rest]) if all(p.index is not None for p in rest) else None
+        if any((part.costs, to_python(part.pos_label)) != (first.costs, to_python(first.pos_label)) for part in rest):
+            columns |= {"costs": None, "pos_label": None}
         return replace(first, **columns, index=index)
 
     def __repr__(self) -> str:

@@ -171,9 +171,15 @@ def _automatic_label(answers: NDArray[Any]) -> Any:
     return next(label for label in (-1, 0, min(numbers) - 1) if label not in numbers)
 
 
-def _check_label(label: Any, classes: NDArray[Any], answers: NDArray[Any]) -> None:
+def require_label(label: Any, name: str = "reject_label") -> None:
+    """Refuse what can be no label: an estimator, an array, a missing value."""
+    label = to_python(label)
     if not isinstance(label, str | int | float) or label != label:
-        raise ValueError(f"reject_label must be a number or a text; got {label!r}.")
+        raise ValueError(f"{name} must be a number or a text; got {label!r}.")
+
+
+def _check_label(label: Any, classes: NDArray[Any], answers: NDArray[Any]) -> None:
+    require_label(label)
     if label in classes.tolist() or label in answers.tolist():
         raise ValueError(
             f"reject_label={label!r} is one of the classes {preview(classes)}: choose a label that is not a class."

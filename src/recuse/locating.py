@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, indexable
 from .arrays import Flags, Indices
 from .decisions import Decisions
 from .folds import check_groups, make_folds
-from .labels import as_labels, encode, to_python
+from .labels import as_labels, encode, require_label, to_python
 from .routing import group_params, is_search, take_params
 from .validation import check_labels
 
@@ -129,10 +129,11 @@ def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None
     ----------
     answers : Decisions or array-like
         A decisions table, which records its rejections, or the array from `predict`.
-    reject_label : object, optional
-        The label that marks a rejected case in an array.
-    estimator : fitted estimator, optional
-        Where to look the label up instead: a reject-option classifier, or a Pipeline or search that ends in one.
+    reject_label : label, fitted estimator or Decisions, optional
+        The label that marks a rejected case in an array, or what knows it: a reject-option classifier, a Pipeline or
+        search that ends in one, or a table of its decisions.
+    estimator : fitted estimator or Decisions, optional
+        The same by name, for code that says what it passes.
 
     Returns
     -------
@@ -148,8 +149,7 @@ def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None
         return ~answers.accepted
     if (reject_label is None) == (estimator is None):
         raise ValueError("Which label marks a rejected case? Pass either reject_label= or estimator=.")
-    if estimator is not None:
-        reject_label = locate(estimator)[0].reject_label_
+    reject_label = _reject_label_of(reject_label if estimator is None else estimator)
     answers = as_labels(answers)
     if (answers.dtype.kind == "U" and not isinstance(reject_label, str)) or (
         answers.dtype.kind in "biuf" and isinstance(reject_label, str)
@@ -160,6 +160,16 @@ def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None
     if answers.ndim != 1:
         raise ValueError(f"answers must be one-dimensional, one per case; got shape {answers.shape}.")
     return encode(answers, np.array([reject_label])) == 0
+
+
+def _reject_label_of(source: Any) -> Any:
+    """The label itself, or that of a table of decisions or of a fitted estimator."""
+    if isinstance(source, Decisions):
+        return source.reject_label
+    if hasattr(source, "fit"):
+        return locate(source)[0].reject_label_
+    require_label(source)
+    return source
 
 
 def locate(estimator: Any, X: Any = None) -> tuple[Any, Any]:

@@ -86,9 +86,9 @@ def predict_table(
     data : path-like
         CSV, TSV or Parquet file, gzipped or not.
     out : path-like or binary file
-        Where the decisions go, one row per case: case, decision, kind, forced, h, r, reason. The class score h is
-        greater than 0 towards the positive class, as in the decisions of a comparison; scores have six digits. A
-        file is written completely or not at all.
+        Where the decisions go, one row per case: case, decision, kind, forced, h, r, reason. The columns mean what
+        they mean in `Decisions`: h is greater than 0 towards the second of the sorted classes. Scores have six digits.
+        A file is written completely or not at all.
     capacity : int, optional
         How many rejected cases can be reviewed. A column `review` then numbers the rejected cases, starting with those
         whose review saves most (the lowest acceptance score); beyond the capacity it is empty.
@@ -135,8 +135,6 @@ def _answer(
         decisions = decide(model, chunk)
         frame = decisions.to_pandas()[["label", "kind", "forced", "h", "r", "reason"]]
         frame = frame.rename(columns={"label": "decision"})
-        if to_python(decisions.classes[0]) == to_python(decisions.pos_label):
-            frame["h"] = -frame["h"]  # readers of the file do not know the order of the classes
         # Whatever label marks a rejection inside the model, the file has this one.
         frame["decision"] = frame["decision"].astype(object).where(decisions.accepted, REJECT_TEXT)
         frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))

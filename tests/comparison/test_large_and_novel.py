@@ -105,7 +105,7 @@ def test_a_model_with_novelties_answers_new_tables(table, listed, tmp_path):
     written = pd.read_csv(tmp_path / "out.csv")
     assert answered.novelty == (written["kind"] == "novelty").sum() > 0
     assert f"{answered.novelty} of them unlike any seen" in str(answered)
-    np.testing.assert_array_equal(written["forced"] == "bad", written["h"] > 0)
+    np.testing.assert_array_equal(written["forced"] == "good", written["h"] > 0)
 
 
 def seen_rows(seen):

@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,14 +8,16 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import accuracy_score, confusion_matrix
 
-from recuse import Costs, ThresholdRejectClassifier
+from recuse import Costs, Decisions, ThresholdRejectClassifier
 from recuse.metrics import (
+    cost_curve,
     coverage_score,
     expected_cost,
     reject_confusion_matrix,
     rejection_rate,
     selective_accuracy_score,
 )
+from recuse.plot import CostCurveDisplay
 from tests import reference
 
 TRUTH = ["no", "no", "yes", "yes", "no", "yes"]
@@ -81,7 +85,7 @@ def test_equals_the_definition(case):
 def test_invariances(case):
     truth, answers, weights = case
     repeated = np.repeat(np.arange(len(truth)), (2 * weights).astype(int))
-    for metric in (coverage_score, rejection_rate, expected_cost):
+    for metric in (coverage_score, rejection_rate, partial(expected_cost, costs=PRICES)):
         value = metric(truth, answers, reject_label=-1, sample_weight=weights)
         assert metric(truth[::-1], answers[::-1], reject_label=-1, sample_weight=weights[::-1]) == pytest.approx(value)
         assert metric(truth[repeated], answers[repeated], reject_label=-1) == pytest.approx(value)
@@ -99,7 +103,7 @@ def test_nothing_rejected_is_the_usual_metric(case):
     assert selective_accuracy_score(truth, answers, sample_weight=weights) == pytest.approx(
         accuracy_score(truth, answers, sample_weight=weights)
     )
-    assert 1 - expected_cost(truth, answers, sample_weight=weights) == pytest.approx(
+    assert 1 - expected_cost(truth, answers, costs=Costs(), sample_weight=weights) == pytest.approx(
         accuracy_score(truth, answers, sample_weight=weights)
     )
     plain = confusion_matrix(truth, answers, sample_weight=weights)
@@ -182,12 +186,53 @@ def test_bad_input_is_refused_in_one_sentence(metric, truth, answers, options, m
 )
 def test_bad_options_of_the_cost(options, message):
     with pytest.raises(ValueError, match=message):
-        expected_cost([0, 1], [0, -1], reject_label=-1, **options)
+        expected_cost([0, 1], [0, -1], reject_label=-1, **{"costs": 0.2, **options})
+
+
+@pytest.mark.parametrize(
+    "metric",
+    [
+        lambda y, answers: expected_cost(y, answers, reject_label=-1),
+        lambda y, answers: cost_curve(y, np.abs(answers), [0.1, 0.2]),
+        lambda y, answers: CostCurveDisplay.from_predictions(y, np.abs(answers), [0.1, 0.2]),
+    ],
+    ids=["expected_cost", "cost_curve", "CostCurveDisplay"],
+)
+def test_prices_are_never_guessed(metric):
+    with pytest.raises(ValueError, match=r"costs is missing, and y_pred has no prices of its own: pass costs=Costs"):
+        metric([0, 1], np.array([0, -1]))
+
+
+def test_tables_of_models_with_different_prices_have_none(overlapping):
+    X, y = overlapping
+    tables = [ThresholdRejectClassifier(LogisticRegression(), costs=c).fit(X, y).decide(X) for c in (0.1, 0.2)]
+    assert expected_cost(np.tile(y, 2), Decisions.concatenate([tables[0], tables[0]])) == expected_cost(y, tables[0])
+    mixed = Decisions.concatenate(tables)
+    with pytest.raises(ValueError, match="costs is missing"):
+        expected_cost(np.tile(y, 2), mixed)
+    assert 0 < expected_cost(np.tile(y, 2), mixed, costs=0.1) < 1
+
+
+@pytest.mark.parametrize("label", [LogisticRegression(), [-1], float("nan")])
+def test_a_reject_label_must_be_a_label(label):
+    with pytest.raises(ValueError, match="reject_label must be a number or a text; got"):
+        coverage_score([0, 1], [0, 1], reject_label=label)
+
+
+def test_counts_are_whole_numbers(overlapping):
+    counts = reject_confusion_matrix(TRUTH, ANSWERS, reject_label="[abstain]")
+    assert counts.dtype.kind == "i"
+    assert counts.sum() == len(TRUTH)
+    twice = reject_confusion_matrix(TRUTH, ANSWERS, reject_label="[abstain]", sample_weight=[2] * len(TRUTH))
+    np.testing.assert_array_equal(twice, 2 * counts)
+    assert twice.dtype.kind == "i"
+    halves = reject_confusion_matrix(TRUTH, ANSWERS, reject_label="[abstain]", sample_weight=[0.5] * len(TRUTH))
+    np.testing.assert_array_equal(halves, counts / 2)
 
 
 def test_one_class_needs_labels():
     with pytest.raises(ValueError, match="pass labels= with both classes"):
-        expected_cost([1, 1], [1, 1])
+        expected_cost([1, 1], [1, 1], costs=PRICES)
     assert expected_cost([1, 1], [1, 0], labels=[0, 1], costs=PRICES) == 2.5
     with pytest.raises(ValueError, match="normalize must be None, 'true' or 'all'; got 'rows'"):
         reject_confusion_matrix([0, 1], [0, 1], normalize="rows")

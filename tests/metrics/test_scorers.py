@@ -68,6 +68,18 @@ def test_pickles(name, overlapping):
     assert pickle.loads(pickle.dumps(scorer))(model, X, y) == scorer(model, X, y)
 
 
+@pytest.mark.parametrize("name", get_scorer_names())
+def test_hashes(name):
+    scorer = scorer_of(name)
+    assert hash(scorer) == hash(scorer_of(name))
+    assert len({scorer, scorer_of(name), scorer.set_score_request()}) == 2
+
+
+def test_scorers_with_options_that_have_no_hash_can_be_keys():
+    first, second = (get_scorer("coverage", labels=labels) for labels in ([0, 1], [1, 0]))
+    assert {first: 1, second: 2}[get_scorer("coverage", labels=[1, 0])] == 2
+
+
 def test_prices_and_positive_class_of_the_model_are_used(overlapping):
     X, y = overlapping
     prices = Costs(fp=1, fn=4, reject=0.3)

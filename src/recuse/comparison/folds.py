@@ -30,9 +30,10 @@ class FoldResult:
     forced, kind : ndarray of int8
         Class without the reject option (0 negative, 1 positive), and position in `KINDS`.
     h, r : ndarray of float
-        Class score, greater than 0 towards the positive class, and acceptance score.
+        Class and acceptance score, as in `Decisions`: h is greater than 0 towards the second of the sorted classes.
     score : ndarray of float
-        Probability of the positive class where the model has one, else h.
+        Probability of the positive class where the model has one, else h with its sign such that it grows towards that
+        class.
     reason : list of str
         One sentence per case.
     fit_seconds, predict_seconds : float
@@ -88,15 +89,13 @@ def _fit_and_answer(method: Method, task: Task, cases: Cases, train: Indices, te
     classifier, prepared = locate(model, cases.features.iloc[test])
     decisions = classifier.decide(prepared)
     answered = time.perf_counter()
-    swapped = to_python(decisions.classes[0]) == cases.positive
-    h = -decisions.h if swapped else decisions.h
     return FoldResult(
         test=test,
         forced=(encode(decisions.forced, np.array([cases.positive])) == 0).astype(np.int8),
         kind=encode(decisions.kind, np.array(KINDS)).astype(np.int8),
-        h=h,
+        h=decisions.h,
         r=decisions.r,
-        score=_class_score(classifier, prepared, h, cases.positive),
+        score=_class_score(classifier, prepared, decisions.h, cases.positive),
         reason=decisions.reason.tolist(),
         fit_seconds=fitted - started,
         predict_seconds=answered - fitted,
@@ -128,10 +127,10 @@ def table_vectorizer(seed: int) -> Any:
 
 
 def _class_score(classifier: Any, X: Any, h: Floats, positive: Any) -> Floats:
-    """Probability of the positive class where there is one, else the class score."""
-    if not hasattr(classifier, "predict_proba"):
-        return h
+    """Probability of the positive class where there is one, else the class score towards it."""
     column = int(to_python(classifier.classes_[1]) == positive)
+    if not hasattr(classifier, "predict_proba"):
+        return h if column == 1 else -h
     probabilities: Floats = np.asarray(classifier.predict_proba(X))[:, column]
     return probabilities
 

@@ -363,7 +363,8 @@ class Comparison:
         """Return out-of-fold decisions of a method, the winner by default, as a pandas DataFrame.
 
         One row per case that was answered, in the order of the table: its number there, outcome, decision, kind, forced
-        class, h, r, reason and fold. With several repetitions, those of the first.
+        class, h, r, reason and fold. The columns mean what they mean in `Decisions`: h is greater than 0 towards the
+        second of the sorted classes, whichever is positive. With several repetitions, those of the first.
         """
         import pandas as pd
 

@@ -202,8 +202,8 @@ def cost_curve(
 ) -> tuple[Floats, Floats, Floats]:
     """Expected cost against the share accepted: the lowest point is the operating point to choose.
 
-    Parameters are those of `risk_coverage_curve`. Without `costs`, those of the `Decisions` table are used, else
-    ``Costs()``.
+    Parameters are those of `risk_coverage_curve`. Without `costs`, those of the `Decisions` table are used; answers in
+    an array have none, so that `costs` must be given.
 
     Returns
     -------

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..arrays import Flags, Floats, Indices
 from ..costs import answer_columns
 from ..decisions import KINDS, Decisions
-from ..labels import as_labels, distinct_labels, encode, preview, require_known, to_python
+from ..labels import as_labels, distinct_labels, encode, preview, require_known, require_label, to_python
 from ..parameters import check_weights
 
 
@@ -162,8 +162,11 @@ def _check_labels(y_true: NDArray[Any], labels: Any, novelty_label: Any) -> NDAr
 
 
 def _check_marker(name: str, marker: Any, labels: NDArray[Any]) -> None:
-    """Refuse a reject label that is a class."""
-    if marker is not None and encode(np.asarray([marker]), labels)[0] >= 0:
+    """Refuse a reject label that is no label, or a class."""
+    if marker is None:
+        return
+    require_label(marker, name)
+    if encode(np.asarray([marker]), labels)[0] >= 0:
         raise ValueError(f"{name}={to_python(marker)!r} is one of the classes {labels.tolist()}.")
 
 

@@ -37,7 +37,7 @@ def expected_cost(
     y_pred : Decisions or array-like
         The answers. A `Decisions` table also provides classes, reject label, kinds, prices and positive class.
     costs : Costs or float, optional
-        The prices; by default those of the `Decisions` table, else ``Costs()``.
+        The prices; by default those of the `Decisions` table. Answers in an array have none: give them.
     labels : array-like, optional
         The classes, where `y_true` does not hold them all.
     pos_label : label, optional
@@ -78,12 +78,17 @@ def expected_cost(
 
 
 def prices_of(y_pred: Any, costs: Costs | float | None, pos_label: Any) -> tuple[Costs, Any]:
-    """Prices and positive class: those given, else those of a `Decisions` table, else the defaults."""
+    """Prices and positive class: those given, else those of a `Decisions` table; prices are never guessed."""
     if isinstance(y_pred, Decisions):
         costs = y_pred.costs if costs is None else costs
         if pos_label is None and len(y_pred.classes) == 2:
             pos_label = y_pred.pos_label
-    return as_costs(Costs() if costs is None else costs), pos_label
+    if costs is None:
+        raise ValueError(
+            "costs is missing, and y_pred has no prices of its own: pass costs=Costs(fp=, fn=, reject=), or a reject "
+            "price such as costs=0.2."
+        )
+    return as_costs(costs), pos_label
 
 
 def price_matrix(labels: NDArray[Any], costs: Costs, pos_label: Any = None) -> Floats:
@@ -169,7 +174,7 @@ def reject_confusion_matrix(
     reject_label: Any = None,
     sample_weight: Any = None,
     normalize: str | None = None,
-) -> Floats:
+) -> NDArray[Any]:
     """Confusion matrix with a last column for the rejected cases.
 
     Parameters are those of `expected_cost`, and `normalize`: "true" divides by the row sums, "all" by the total.
@@ -177,14 +182,15 @@ def reject_confusion_matrix(
     Returns
     -------
     ndarray of shape (n_classes, n_classes + 1)
-        Row i, column j: weight of the cases of class i answered with class j; last column: rejected.
+        Row i, column j: number, or weight, of the cases of class i answered with class j; last column: rejected. Whole
+        numbers where cases are counted: without `normalize`, and without weights or with whole ones.
 
     Examples
     --------
     >>> from recuse.metrics import reject_confusion_matrix
     >>> reject_confusion_matrix([0, 0, 1, 1], [0, 1, -1, 1], reject_label=-1)
-    array([[1., 1., 0.],
-           [0., 1., 1.]])
+    array([[1, 1, 0],
+           [0, 1, 1]])
     """
     if normalize not in (None, "true", "all"):
         raise ValueError(f"normalize must be None, 'true' or 'all'; got {normalize!r}.")
@@ -197,7 +203,12 @@ def reject_confusion_matrix(
     if normalize == "true":
         totals = matrix.sum(axis=1, keepdims=True)
         return np.divide(matrix, totals, out=np.zeros_like(matrix), where=totals > 0)
-    return matrix
+    return matrix.astype(np.int64) if _are_whole(sample_weight) else matrix
+
+
+def _are_whole(weights: Any) -> bool:
+    """Whether weighted cases are counted in whole numbers: there are no weights, or these are integers."""
+    return weights is None or np.asarray(weights).dtype.kind in "biu"
 
 
 def _share(placed: PlacedAnswers, chosen: Flags) -> float:

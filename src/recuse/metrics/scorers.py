@@ -63,7 +63,7 @@ class RejectScorer:
     name: str
     measure: Callable[..., float]
     sign: int = 1
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict, hash=False)  # may hold lists, which have no hash
     weight_request: bool | str | None = None
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Floats
 from ..labels import to_python
@@ -219,7 +220,7 @@ class RejectConfusionMatrixDisplay:
         What `plot` drew.
     """
 
-    def __init__(self, matrix: Floats, labels: list[Any], reject_label: Any = "rejected") -> None:
+    def __init__(self, matrix: NDArray[Any], labels: list[Any], reject_label: Any = "rejected") -> None:
         self.matrix, self.labels, self.reject_label = matrix, labels, reject_label
 
     @classmethod
@@ -245,7 +246,7 @@ class RejectConfusionMatrixDisplay:
         self.figure_ = self.ax_.figure
         n = len(self.labels)
         totals = self.matrix.sum(axis=1, keepdims=True)
-        shares = np.divide(self.matrix, totals, out=np.zeros_like(self.matrix), where=totals > 0)
+        shares = np.divide(self.matrix, totals, out=np.zeros(self.matrix.shape), where=totals > 0)
         colors = [[BLUE if i == j else _GREY if j == n else ORANGE for j in range(n + 1)] for i in range(n)]
         self.text_ = np.empty(self.matrix.shape, dtype=object)
         for (i, j), value in np.ndenumerate(self.matrix):
