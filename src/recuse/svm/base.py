@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import check_is_fitted
 
-from ..arrays import Floats, Indices
+from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, SettledCosts, require_two_classes
 from ..decisions import Evaluation
 from ..labels import LabelSpace, to_python
 from ..parameters import check_choice, check_number, check_positive, check_share, check_weights, is_number
+from ..rounding import EPS, row_sums
 from ..validation import check_training_data, store_columns, validate_data
 from .coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
 from .kernels import KERNELS, Kernel, centred, dense, form_of
@@ -236,12 +237,18 @@ class KernelMachineMixin(RejectOptionMixin):
         """The score f of each case."""
         form = self._kernel.form  # as fitted
         if form.linear:
-            expansion = np.asarray(X @ self.coef_).ravel()
+            expansion = row_sums(X, self.coef_)
         elif form.given_as_matrix:
-            expansion = np.asarray(X[:, self.support_] @ self.dual_coef_).ravel()
+            expansion = row_sums(X[:, self.support_], self.dual_coef_)
         else:
-            expansion = self._kernel.expansion(X, self.support_vectors_, self.dual_coef_)
+            expansion = self._kernel.expansion(X, self.support_vectors_, self.dual_coef_, self._near_a_threshold)
         return expansion + self.intercept_
+
+    def _near_a_threshold(self, expansion: Floats, rounding: Floats) -> Flags:
+        """Which scores are within rounding of where an answer, or a forced one, changes."""
+        f, cuts = expansion + self.intercept_, np.array([*self.thresholds_, self._break_even])
+        rounding = rounding + 4 * EPS * (abs(self.intercept_) + np.abs(cuts).max())
+        return (np.abs(f[:, None] - cuts) <= rounding[:, None]).any(axis=1)
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "support_")

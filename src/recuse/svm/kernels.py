@@ -13,10 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..arrays import Floats
+from ..arrays import Flags, Floats
+from ..rounding import EPS, row_sums
 
 Matrix = NDArray[Any]
+# Sums of a batch, and how far each may be off -> which of them lie that near a threshold.
+Near = Callable[[Floats, Floats], Flags]
 _TILE = (256, 512)  # a megabyte: stays in the processor's cache
+_ROUNDING_OF_FUNCTIONS = 1e-10  # share of the values of a user's function that its rounding is taken to be at most
 
 
 @dataclass(frozen=True)
@@ -58,12 +62,20 @@ class Kernel:
         """Minus the squared distance between rows of X and Z in the kernel's space, up to a constant per row of X."""
         return self.form.closeness(self, X, Z)
 
-    def expansion(self, X: Any, basis: Any, coef: Floats) -> Floats:
+    def expansion(self, X: Any, basis: Any, coef: Floats, near: Near | None = None) -> Floats:
         """``sum_j coef_j k(x, basis_j)`` for each row x of X, a tile of the kernel matrix at a time.
 
-        `coef` may have several columns, one for each expansion.
+        Parameters
+        ----------
+        X, basis : ndarray or CSR matrix
+            Cases.
+        coef : ndarray of shape (n_basis,) or (n_basis, k)
+            Coefficients; several columns for as many expansions.
+        near : callable, optional
+            Which sums are too near a threshold for the rounding that they may have. These cases are computed again,
+            each by itself, so that the side they are on does not depend on the other rows of X.
         """
-        return self.form.expansion(self, X, basis, coef)
+        return self.form.expansion(self, X, basis, coef, near)
 
 
 class KernelForm:
@@ -130,7 +142,7 @@ class KernelForm:
         """Kernel values from a product of factors, in place."""
         return self.finish(kernel, values, values, values)
 
-    def expansion(self, kernel: Kernel, X: Any, basis: Any, coef: Floats) -> Floats:
+    def expansion(self, kernel: Kernel, X: Any, basis: Any, coef: Floats, near: Near | None = None) -> Floats:
         """``sum_j coef_j k(x, basis_j)`` for each row x of X."""
         out = np.zeros((X.shape[0], *coef.shape[1:]))
         if not basis.shape[0]:
@@ -138,17 +150,56 @@ class KernelForm:
         # Distances are taken from the middle of the basis, so that cases far from the origin lose no digits.
         centre = self.centre(basis)
         basis = self.shifted(basis, centre)
-        if not self.from_products or sparse.issparse(X) or sparse.issparse(basis):
-            for rows in stretches(X.shape[0], basis.shape[0]):
-                out[rows] = self.matrix(kernel, self.shifted(X[rows], centre), basis) @ coef
-            return out
-        right = self.factors(kernel, basis)[1]
-        for rows in stretches(X.shape[0], 1, _TILE[0]):
-            left = self.factors(kernel, self.shifted(X[rows], centre))[0]
-            for columns in stretches(basis.shape[0], 1, _TILE[1]):
-                values = self.finish_product(kernel, left @ right[columns].T)
-                out[rows] += values @ coef[columns]
+        for rows in stretches(X.shape[0], basis.shape[0]):
+            cases, sums = self.shifted(by_rows(X[rows]), centre), out[rows]
+            if near is None:
+                sums[:] = self._sums(kernel, cases, basis, coef)
+                continue
+            sums[:], rounding = self._bounded_sums(kernel, cases, basis, coef)
+            for i in np.flatnonzero(near(sums, rounding)):
+                sums[i] = self._sum_alone(kernel, cases[i : i + 1], basis, coef)
         return out
+
+    def _sums(self, kernel: Kernel, cases: Any, basis: Any, coef: Floats) -> Floats:
+        """The sums of some cases, by products of matrices: fast, in an order that depends on the batch."""
+        if not self._multiplies(cases, basis):
+            return np.asarray(self.matrix(kernel, cases, basis) @ coef)
+        sums, right = np.zeros((len(cases), *coef.shape[1:])), self.factors(kernel, basis)[1]
+        for rows in stretches(len(cases), 1, _TILE[0]):
+            left = self.factors(kernel, cases[rows])[0]
+            for columns in stretches(len(basis), 1, _TILE[1]):
+                values = self.finish_product(kernel, left @ right[columns].T)
+                sums[rows] += values @ coef[columns]
+        return sums
+
+    def _bounded_sums(self, kernel: Kernel, cases: Any, basis: Any, coef: Floats) -> tuple[Floats, Floats]:
+        """The sums, and how far those of the same case can be apart in different orders."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            size = self.largest_term(kernel, squared_norms(cases), squared_norms(basis).max())
+        # Adding m numbers is off by m eps times their total size at most, in any order; twice, for two orders.
+        steps = cases.shape[1] + basis.shape[0] + 8
+        rounding = np.multiply.outer(2 * EPS * steps * size, np.abs(coef).sum(axis=0))
+        return self._sums(kernel, cases, basis, coef), rounding
+
+    def _sum_alone(self, kernel: Kernel, case: Any, basis: Any, coef: Floats) -> Floats:
+        """The sum of one case, a matrix of one row, in an order that depends on the lengths only."""
+        if self._multiplies(case, basis):
+            products = row_sums(basis, case[0])[None]
+            values = self.finish(kernel, products, squared_norms(case), squared_norms(basis))
+        else:
+            values = self.matrix(kernel, case, basis)
+        return row_sums(values, coef)[0]
+
+    def _multiplies(self, cases: Any, basis: Any) -> bool:
+        """Whether the kernel values follow from a product of dense matrices."""
+        return self.from_products and not (sparse.issparse(cases) or sparse.issparse(basis))
+
+    def largest_term(self, kernel: Kernel, left: Floats, right: float) -> Floats:
+        """How large numbers get on the way to a kernel value: rounding is a share of it.
+
+        `left` and `right` are squared norms of cases and the largest of the basis.
+        """
+        return np.sqrt(left * right)
 
 
 class Linear(KernelForm):
@@ -156,9 +207,10 @@ class Linear(KernelForm):
 
     linear: ClassVar[bool] = True
 
-    def expansion(self, kernel: Kernel, X: Any, basis: Any, coef: Floats) -> Floats:
+    def expansion(self, kernel: Kernel, X: Any, basis: Any, coef: Floats, near: Near | None = None) -> Floats:
         """One product with the weights of the features."""
-        return np.asarray(X @ np.asarray(basis.T @ coef), dtype=np.float64)
+        weights = np.asarray(basis.T @ coef)
+        return np.asarray(X @ weights, dtype=np.float64) if near is None else row_sums(X, weights)
 
 
 class Rbf(KernelForm):
@@ -192,6 +244,10 @@ class Rbf(KernelForm):
         """Factors of the logarithm."""
         return log_factors(X, kernel.gamma)
 
+    def largest_term(self, kernel: Kernel, left: Floats, right: float) -> Floats:
+        """The terms of the exponent, which are differences of squared norms, and the value, up to 1."""
+        return 1.0 + 2.0 * kernel.gamma * (left + right)
+
     def finish_product(self, kernel: Kernel, values: Matrix) -> Matrix:
         """The exponential of what is not above 0 but for rounding."""
         return np.exp(np.minimum(values, 0.0, out=values), out=values)
@@ -209,6 +265,11 @@ class Poly(KernelForm):
         with np.errstate(invalid="ignore", over="ignore"):  # the solvers refuse what is not finite
             return np.power(products, kernel.degree, out=products)
 
+    def largest_term(self, kernel: Kernel, left: Floats, right: float) -> Floats:
+        """The largest value; a power multiplies the relative error of what it is taken of."""
+        largest: Floats = (kernel.gamma * np.sqrt(left * right) + abs(kernel.coef0)) ** kernel.degree
+        return max(kernel.degree, 1.0) * largest
+
 
 class Sigmoid(KernelForm):
     """``tanh(gamma x'z + coef0)``."""
@@ -220,6 +281,10 @@ class Sigmoid(KernelForm):
         products *= kernel.gamma
         products += kernel.coef0
         return np.tanh(products, out=products)
+
+    def largest_term(self, kernel: Kernel, left: Floats, right: float) -> Floats:
+        """What the hyperbolic tangent is taken of, and its value, up to 1."""
+        return 1.0 + kernel.gamma * np.sqrt(left * right) + abs(kernel.coef0)
 
 
 class Precomputed(KernelForm):
@@ -236,9 +301,9 @@ class Precomputed(KernelForm):
         """The diagonal as given."""
         return np.asarray(X.diagonal(), dtype=np.float64)
 
-    def expansion(self, kernel: Kernel, X: Any, basis: Any, coef: Floats) -> Floats:
+    def expansion(self, kernel: Kernel, X: Any, basis: Any, coef: Floats, near: Near | None = None) -> Floats:
         """One product with the coefficients."""
-        return np.asarray(X @ coef, dtype=np.float64)
+        return np.asarray(X @ coef, dtype=np.float64) if near is None else row_sums(X, coef)
 
 
 class UserFunction(KernelForm):
@@ -258,6 +323,12 @@ class UserFunction(KernelForm):
             expected = (X.shape[0], Z.shape[0])
             raise ValueError(f"kernel must return a matrix of shape {expected} here; got shape {values.shape}.")
         return values
+
+    def _bounded_sums(self, kernel: Kernel, cases: Any, basis: Any, coef: Floats) -> tuple[Floats, Floats]:
+        """The sums, and a guess of their rounding: what the function does on the way is not known."""
+        values = self.matrix(kernel, cases, basis)
+        size = np.multiply.outer(np.abs(values).max(axis=1), np.abs(coef).sum(axis=0))
+        return np.asarray(values @ coef), _ROUNDING_OF_FUNCTIONS * size
 
     def diagonal(self, kernel: Kernel, X: Any) -> Floats:
         """Case by case."""
@@ -312,6 +383,11 @@ def inner(X: Any, Z: Any) -> Matrix:
 def dense(X: Any) -> Matrix:
     """The matrix as an array."""
     return X.toarray() if sparse.issparse(X) else np.asarray(X)
+
+
+def by_rows(X: Any) -> Any:
+    """X with the entries of a row side by side, as sums over a row find them."""
+    return X if sparse.issparse(X) else np.ascontiguousarray(X)
 
 
 def squared_norms(X: Any) -> Matrix:

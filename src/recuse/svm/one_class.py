@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..arrays import Floats
+from ..arrays import Flags, Floats
 from ..base import stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_max_iter, check_number, check_switch
+from ..rounding import row_sums
 from ..solution import Solution
 from .base import ClassRegionsMixin, KernelCases, read_training_set, store_input
 from .coupled.problem import CoupledQP, coupled_qp
+from .coupled.regions import near_an_edge
 
 
 class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
@@ -228,5 +230,8 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
 
     def _scores(self, X: Any) -> Floats:
         if self._kernel.form.given_as_matrix:
-            return np.asarray(X[:, self.support_] @ self.dual_coef_.T)
-        return self._kernel.expansion(X, self.support_vectors_, self.dual_coef_.T)
+            return row_sums(X[:, self.support_], self.dual_coef_.T)
+        return self._kernel.expansion(X, self.support_vectors_, self.dual_coef_.T, self._near_an_edge)
+
+    def _near_an_edge(self, scores: Floats, rounding: Floats) -> Flags:
+        return near_an_edge(scores, -self.intercept_, rounding)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..arrays import Floats
 from ..decisions import Evaluation
+from ..rounding import SAME, on_threshold
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,8 @@ class Band:
         return replace(self, lower=lower, upper=upper)
 
     def evaluate(self, scores: Floats) -> Evaluation:
-        """Class and acceptance score of each case."""
+        """Class and acceptance score of each case; one within rounding of a threshold is on it."""
+        scores = on_threshold(scores, (self.centre, self.lower, self.upper))
         return Evaluation(scores - self.centre, self.acceptance(scores), detail=scores)
 
     @property
@@ -77,8 +79,11 @@ class LowestProbability:
     price: float
 
     def evaluate(self, scores: Floats) -> Evaluation:
-        """Probabilities and acceptance score of each case."""
-        return Evaluation(scores, self.price * (self.confidence(scores) - self.lowest), detail=scores)
+        """Probabilities and acceptance score of each case; what differs by rounding is equal."""
+        highest = self.confidence(scores)
+        scores = np.where(scores >= highest[:, None] - SAME, highest[:, None], scores)
+        sure = on_threshold(highest, (self.lowest,))
+        return Evaluation(scores, self.price * (sure - self.lowest), detail=scores)
 
     def confidence(self, scores: Floats) -> Floats:
         """The highest probability of each case."""

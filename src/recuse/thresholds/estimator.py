@@ -23,6 +23,7 @@ from ..decisions import Evaluation
 from ..folds import check_groups, make_folds
 from ..locating import stated_pos_label
 from ..parameters import check_choice, check_number, check_share, check_weights
+from ..rounding import SAME
 from ..routing import group_params, routing_enabled, weight_params
 from ..validation import check_labels, require_given, store_columns
 from .bands import Band, RejectRegion
@@ -63,9 +64,9 @@ class _Models(NamedTuple):
         evaluation = region.evaluate(self.calibrated(score(self.classifier, X, self.response)))
         if self.novelty is None:
             return evaluation
-        # By the convention of all detectors, a negative score marks an outlier.
+        # By the convention of all detectors, a negative score marks an outlier; 0 up to rounding is not negative.
         inlier_score = np.asarray(self.novelty.decision_function(X), dtype=np.float64)
-        novel = inlier_score < 0
+        novel = inlier_score < -SAME
         r = np.where(novel, np.minimum(evaluation.r, inlier_score), evaluation.r)
         return Evaluation(evaluation.h, r, novel, detail=evaluation.detail)
 

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Floats, Indices
+from ...arrays import Flags, Floats, Indices
 from ...decisions import Evaluation
+from ...rounding import EPS
 
 Nearest = Callable[[Indices], Sequence[str]]
 
@@ -54,6 +55,17 @@ def evaluate_regions(
         return Evaluation(h, np.abs(h) + _LEAST, detail=(f, X))
     inside_one = (high > 0) & (low < 0)
     return Evaluation(np.where(inside_one, f[:, 1] - f[:, 0], h), -low, detail=(f, X))
+
+
+def near_an_edge(F: Floats, rho: Sequence[float] | Floats, rounding: Floats) -> Flags:
+    """Which cases are within rounding of where `evaluate_regions`, without further errors, changes an answer."""
+    rho = np.asarray(rho)
+    edge = _ROUNDING * float(np.abs(rho).max())
+    rounding = rounding.sum(axis=1) + 4 * EPS * float(np.abs(rho).max())
+    changes = [F[:, 0] - rho[0], F[:, 1] - rho[1], F[:, 1] - F[:, 0]]
+    at_edges = [np.abs(np.abs(values) - edge) <= rounding for values in changes]
+    equally_inside = np.abs(changes[1] - changes[0]) <= rounding
+    return np.any([*at_edges, equally_inside], axis=0)
 
 
 def _within(values: Floats, edge: float | Floats, replacement: float) -> Floats:

@@ -1,0 +1,242 @@
+"""Answers never depend on the batch: thresholds are moved onto a case's own score, where the last digit decides."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
+
+from recuse import (
+    AbstentionBoostingClassifier,
+    Costs,
+    CoupledOneClassSVC,
+    DoubleHingeSVC,
+    DoubleRampSVC,
+    ExactBoostClassifier,
+    ThresholdRejectClassifier,
+    decide,
+)
+from recuse.baselines import (
+    EmbeddedRejectSVC,
+    IndependentOneClassSVC,
+    KSLinearClassifier,
+    RankBoostClassifier,
+    TwoStepBoostingClassifier,
+)
+from recuse.rounding import on_threshold, row_sums
+
+SIZES = (1, 2, 7, 100, 1000)
+UNEQUAL = Costs(
+    fp=1, fn=3, reject=0.2
+)  # the score at which a forced answer changes is not a threshold of the other kind
+
+
+def products(X, Z):
+    """A kernel function of a user."""
+    return np.exp(-0.01 * ((X**2).sum(axis=1)[:, None] - 2 * X @ Z.T + (Z**2).sum(axis=1)))
+
+
+@pytest.fixture(scope="module")
+def cases():
+    X, y = make_classification(
+        n_samples=1200, n_features=30, n_informative=12, class_sep=0.6, flip_y=0.15, random_state=5
+    )
+    return X, y
+
+
+# Where each estimator keeps its thresholds: a model and a case in, fitted copies that have one on the score of the case.
+
+
+def band_of_scores(model, case):
+    """Kernel machines: either threshold, and the score at which a forced answer changes."""
+    f = float(model._score(case)[0])
+    low, high = model.thresholds_
+    yield {"thresholds_": (f, max(high, f) + 0.1)}
+    yield {"thresholds_": (min(low, f) - 0.1, f)}
+    if hasattr(model, "break_even_"):
+        yield {"break_even_": f, "thresholds_": (f - 1.0, f + 1.0)}
+
+
+def edges_of_regions(model, case):
+    """Machines with a region per class: the edge, and where a score begins to count as on it."""
+    scores = model._scores(case)[0]
+    for width in (0.0, 1e-9 * np.abs(scores).max(), -1e-9 * np.abs(scores).max()):
+        yield {"intercept_": -(scores + width)}
+
+
+def levels_of_pairs(model, case):
+    pair = model._pair
+    h, r = pair.evaluate(np.asarray(case))
+    if hasattr(pair, "level"):
+        yield {"_pair": replace(pair, level=pair.level + float(r[0]))}
+        yield {"_pair": replace(pair, boundary=pair.boundary + float(h[0]))}
+    elif hasattr(pair, "learned"):
+        yield {"_pair": replace(pair, learned=replace(pair.learned, threshold=pair.threshold + float(r[0])))}
+    else:
+        yield {"_pair": replace(pair, threshold=pair.threshold + float(r[0]))}
+
+
+def thresholds_of_ranking(model, case):
+    h = float(model.decision_function(case)[0])
+    score = model._sign * h + model.threshold_
+    yield {"thresholds_": (score, score + 0.1)}
+    yield {"thresholds_": (score - 0.1, score)}
+
+
+def confidence_of_two_steps(model, case):
+    h = float(model.decision_function(case)[0]) + model._boundary
+    yield {"threshold_": abs(h)}
+    yield {"_boundary": h}
+
+
+def bands_around_classifiers(model, case):
+    score = float(model._evaluate(case).detail[0])
+    region = model._region
+    yield {"_region": replace(region, upper=score, centre=score - 0.1, lower=score - 0.2)}
+    yield {"_region": replace(region, lower=score, centre=score + 0.1, upper=score + 0.2)}
+    yield {"_region": replace(region, centre=score, lower=score - 0.1, upper=score + 0.1)}
+
+
+def threshold_of_a_ranker(model, case):
+    yield {"threshold_": model.threshold_ + float(model.decision_function(case)[0])}
+
+
+MODELS = {
+    "double hinge": (DoubleHingeSVC(UNEQUAL), band_of_scores),
+    "double hinge, poly": (DoubleHingeSVC(UNEQUAL, kernel="poly", coef0=1.0), band_of_scores),
+    "double hinge, sigmoid": (DoubleHingeSVC(kernel="sigmoid", gamma=0.001, tol=0.1), band_of_scores),
+    "double hinge, linear": (DoubleHingeSVC(UNEQUAL, kernel="linear"), band_of_scores),
+    "double hinge, function": (DoubleHingeSVC(UNEQUAL, kernel=products), band_of_scores),
+    "double hinge, large C": (DoubleHingeSVC(UNEQUAL, C=1000.0), band_of_scores),
+    "double ramp": (DoubleRampSVC(), band_of_scores),
+    "double ramp, linear": (DoubleRampSVC(kernel="linear"), band_of_scores),
+    "embedded": (EmbeddedRejectSVC(), band_of_scores),
+    "coupled": (CoupledOneClassSVC(), edges_of_regions),
+    "coupled, ambiguity": (CoupledOneClassSVC(rejection="ambiguity"), edges_of_regions),
+    "coupled, linear": (CoupledOneClassSVC(kernel="linear"), edges_of_regions),
+    "independent": (IndependentOneClassSVC(), edges_of_regions),
+}
+MODELS |= {
+    f"abstention, {name}": (AbstentionBoostingClassifier(costs=UNEQUAL, n_rounds=30, **options), levels_of_pairs)
+    for name, options in {
+        "chow": {"family": "chow"},
+        "coupled": {"family": "coupled", "beta": 0.01},
+        "stacked": {"family": "decoupled", "stack": "oof", "beta": 0.01},
+        "started": {"family": "decoupled", "stack": "start", "beta": 0.01},
+        "trees": {"family": "decoupled", "max_depth": 2},
+    }.items()
+}
+MODELS |= {
+    "exact": (ExactBoostClassifier(metric="reject_cost", n_estimators=20, random_state=0), thresholds_of_ranking),
+    "two steps": (TwoStepBoostingClassifier(costs=UNEQUAL, n_rounds=30), confidence_of_two_steps),
+    "threshold, chow": (ThresholdRejectClassifier(LogisticRegression(), costs=UNEQUAL), bands_around_classifiers),
+    "threshold, score": (ThresholdRejectClassifier(LinearSVC(), costs=0.3, rule="tuned"), bands_around_classifiers),
+    "threshold, forest": (
+        ThresholdRejectClassifier(RandomForestClassifier(10, random_state=0)),
+        bands_around_classifiers,
+    ),
+    "threshold, novelty": (
+        ThresholdRejectClassifier(LogisticRegression(), novelty=IsolationForest(random_state=0)),
+        bands_around_classifiers,
+    ),
+    "linear ranker": (KSLinearClassifier(max_iter=2), threshold_of_a_ranker),
+    "boosted ranker": (RankBoostClassifier(n_rounds=20), threshold_of_a_ranker),
+}
+
+
+def answers(model, X):
+    """Everything that is said about the cases, but for the digits of the scores."""
+    if not hasattr(model, "decide"):
+        return [model.predict(X)]
+    decisions = decide(model, X, reasons=False)
+    np.testing.assert_array_equal(decisions.accepted, decisions.r > 0)
+    np.testing.assert_array_equal(decisions.forced == model.classes_[1], decisions.h > 0)
+    return [decisions.label, decisions.forced, decisions.kind]
+
+
+def batches(X, row, rng):
+    """Batches of all sizes that hold the case somewhere, in both memory orders, and strided; with its position."""
+    for size in SIZES:
+        for at in {0, size // 2, size - 1}:
+            rows = rng.integers(len(X), size=size)
+            rows[at] = row
+            yield X[rows], at
+            yield np.asfortranarray(X[rows]), at
+            yield np.repeat(np.repeat(X[rows], 2, axis=0), 2, axis=1)[::2, ::2], at
+    yield X, row
+    yield X[::-1], len(X) - 1 - row
+
+
+def assert_alike(model, X, row, rng, convert=np.asarray):
+    alone = answers(model, convert(X[row : row + 1]))
+    for batch, at in batches(X, row, rng):
+        for said, expected in zip(answers(model, convert(batch)), alone, strict=True):
+            assert said[at] == expected[0], (len(batch), at)
+
+
+def move(model, change):
+    for name, value in change.items():
+        setattr(model, name, value)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_case_on_a_threshold_is_answered_alike_in_every_batch(name, cases):
+    X, y = cases
+    model, thresholds = MODELS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whether it converged is not the point here
+        model = model.fit(X[:400], y[:400])
+    rng = np.random.default_rng(0)
+    for row in (3, 500):
+        # As scored alone, and as scored among others: a difference in the last digit is enough.
+        for place in (X[row : row + 1], X[[row, *range(6)]]):
+            for change in list(thresholds(model, place)):
+                before = {attribute: getattr(model, attribute) for attribute in change}
+                move(model, change)
+                assert_alike(model, X, row, rng)
+                move(model, before)
+
+
+@pytest.mark.parametrize("machine", [DoubleHingeSVC(), CoupledOneClassSVC()], ids=["one score", "regions"])
+def test_sparse_cases_on_a_threshold(machine, cases):
+    X, y = cases
+    X = np.where(X > 0, X, 0.0)
+    thresholds = band_of_scores if isinstance(machine, DoubleHingeSVC) else edges_of_regions
+    machine.fit(sparse.csr_matrix(X[:300]), y[:300])
+    for change in list(thresholds(machine, sparse.csr_matrix(X[[7, 8]]))):
+        move(machine, change)
+        assert_alike(machine, X, 7, np.random.default_rng(0), sparse.csr_matrix)
+
+
+@pytest.mark.parametrize("machine", [DoubleHingeSVC(), CoupledOneClassSVC()], ids=["one score", "regions"])
+def test_kernel_values_on_a_threshold(machine, cases):
+    X, y = cases
+    K = products(X, X[:300])
+    machine.set_params(kernel="precomputed").fit((K[:300] + K[:300].T) / 2, y[:300])
+    thresholds = band_of_scores if isinstance(machine, DoubleHingeSVC) else edges_of_regions
+    for change in list(thresholds(machine, K[[7, 8]])):
+        move(machine, change)
+        assert_alike(machine, K, 7, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("width", [1, 3, 30, 4095, 4097, 20_000])
+def test_a_sum_over_a_row_depends_on_the_row_alone(width):
+    rng = np.random.default_rng(width)
+    X, coef = rng.normal(size=(40, width)), rng.normal(size=(width, 2))
+    sums = row_sums(X, coef)
+    np.testing.assert_allclose(sums, X @ coef, rtol=1e-9, atol=1e-9)
+    for rows in ([5], [5, 6], range(7), range(39, -1, -1)):
+        for part in (X[rows], np.asfortranarray(X[rows]), np.repeat(X[rows], 2, axis=1)[:, ::2]):
+            np.testing.assert_array_equal(row_sums(part, coef), sums[rows])
+    np.testing.assert_allclose(row_sums(sparse.csr_matrix(X), coef), sums, rtol=1e-9, atol=1e-9)
+
+
+def test_scores_within_rounding_of_a_threshold_are_on_it():
+    scores = np.array([0.2, 0.2 + 1e-16, 0.2 - 1e-12, 0.2 + 1e-6, 0.8])
+    assert on_threshold(scores, (0.2, np.inf)).tolist() == [0.2, 0.2, 0.2, 0.2 + 1e-6, 0.8]
+    assert on_threshold(np.array([1e-16, 0.5]), (0.0, 0.0)).tolist() == [0.0, 0.5]
