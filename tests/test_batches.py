@@ -49,7 +49,7 @@ def cases():
     return X, y
 
 
-# Where each estimator keeps its thresholds: a model and a case in, fitted copies that have one on the score of the case.
+# Where each estimator keeps its thresholds: a model and a case in, attributes that put one on the case's score out.
 
 
 def band_of_scores(model, case):

@@ -246,9 +246,10 @@ class KernelMachineMixin(RejectOptionMixin):
 
     def _near_a_threshold(self, expansion: Floats, rounding: Floats) -> Flags:
         """Which scores are within rounding of where an answer, or a forced one, changes."""
-        f, cuts = expansion + self.intercept_, np.array([*self.thresholds_, self._break_even])
-        rounding = rounding + 4 * EPS * (abs(self.intercept_) + np.abs(cuts).max())
-        return (np.abs(f[:, None] - cuts) <= rounding[:, None]).any(axis=1)
+        f, cuts = expansion + self.intercept_, {*self.thresholds_, self._break_even}
+        rounding = rounding + 4 * EPS * (abs(self.intercept_) + max(map(abs, cuts)))
+        near: Flags = np.logical_or.reduce([np.abs(f - cut) <= rounding for cut in cuts])
+        return near
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "support_")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -76,6 +77,38 @@ class Kernel:
             each by itself, so that the side they are on does not depend on the other rows of X.
         """
         return self.form.expansion(self, X, basis, coef, near)
+
+
+@dataclass(frozen=True, eq=False)
+class Expansion:
+    """A weighted sum of kernel values with a basis.
+
+    Attributes
+    ----------
+    kernel : Kernel
+        The kernel.
+    basis : ndarray or CSR matrix of shape (m, p)
+        Cases, shifted.
+    coef : ndarray of shape (m,) or (m, k)
+        Their coefficients.
+    right : ndarray or None
+        Their factors, where kernel values follow from a product of dense matrices.
+    """
+
+    kernel: Kernel
+    basis: Any
+    coef: Floats
+    right: Matrix | None
+
+    @cached_property
+    def largest_norm(self) -> float:
+        """Largest squared norm of the basis."""
+        return float(squared_norms(self.basis).max())
+
+    @cached_property
+    def total(self) -> Floats:
+        """Sum of the sizes of the coefficients."""
+        return np.abs(self.coef).sum(axis=0)
 
 
 class KernelForm:
@@ -149,50 +182,54 @@ class KernelForm:
             return out
         # Distances are taken from the middle of the basis, so that cases far from the origin lose no digits.
         centre = self.centre(basis)
-        basis = self.shifted(basis, centre)
-        for rows in stretches(X.shape[0], basis.shape[0]):
+        expansion = self._prepare(kernel, self.shifted(basis, centre), coef, dense_cases=not sparse.issparse(X))
+        for rows in stretches(X.shape[0], max(basis.shape[0], _TILE[0])):
             cases, sums = self.shifted(by_rows(X[rows]), centre), out[rows]
             if near is None:
-                sums[:] = self._sums(kernel, cases, basis, coef)
+                sums[:] = self._sums(cases, expansion)
                 continue
-            sums[:], rounding = self._bounded_sums(kernel, cases, basis, coef)
-            for i in np.flatnonzero(near(sums, rounding)):
-                sums[i] = self._sum_alone(kernel, cases[i : i + 1], basis, coef)
+            alone: Any = [0]
+            if len(sums) > 1:
+                sums[:], rounding = self._bounded_sums(cases, expansion)
+                alone = np.flatnonzero(near(sums, rounding))
+            for i in alone:
+                sums[i] = self._sum_alone(cases[i : i + 1], expansion)
         return out
 
-    def _sums(self, kernel: Kernel, cases: Any, basis: Any, coef: Floats) -> Floats:
+    def _prepare(self, kernel: Kernel, basis: Any, coef: Floats, *, dense_cases: bool) -> Expansion:
+        """What all cases share."""
+        multiplies = self.from_products and dense_cases and not sparse.issparse(basis)
+        return Expansion(kernel, basis, coef, self.factors(kernel, basis)[1] if multiplies else None)
+
+    def _sums(self, cases: Any, expansion: Expansion) -> Floats:
         """The sums of some cases, by products of matrices: fast, in an order that depends on the batch."""
-        if not self._multiplies(cases, basis):
-            return np.asarray(self.matrix(kernel, cases, basis) @ coef)
-        sums, right = np.zeros((len(cases), *coef.shape[1:])), self.factors(kernel, basis)[1]
+        kernel, coef, right = expansion.kernel, expansion.coef, expansion.right
+        if right is None:
+            return np.asarray(self.matrix(kernel, cases, expansion.basis) @ coef)
+        sums = np.zeros((len(cases), *coef.shape[1:]))
         for rows in stretches(len(cases), 1, _TILE[0]):
             left = self.factors(kernel, cases[rows])[0]
-            for columns in stretches(len(basis), 1, _TILE[1]):
+            for columns in stretches(len(right), 1, _TILE[1]):
                 values = self.finish_product(kernel, left @ right[columns].T)
                 sums[rows] += values @ coef[columns]
         return sums
 
-    def _bounded_sums(self, kernel: Kernel, cases: Any, basis: Any, coef: Floats) -> tuple[Floats, Floats]:
+    def _bounded_sums(self, cases: Any, expansion: Expansion) -> tuple[Floats, Floats]:
         """The sums, and how far those of the same case can be apart in different orders."""
         with np.errstate(over="ignore", invalid="ignore"):
-            size = self.largest_term(kernel, squared_norms(cases), squared_norms(basis).max())
+            size = self.largest_term(expansion.kernel, squared_norms(cases), expansion.largest_norm)
         # Adding m numbers is off by m eps times their total size at most, in any order; twice, for two orders.
-        steps = cases.shape[1] + basis.shape[0] + 8
-        rounding = np.multiply.outer(2 * EPS * steps * size, np.abs(coef).sum(axis=0))
-        return self._sums(kernel, cases, basis, coef), rounding
+        steps = cases.shape[1] + expansion.basis.shape[0] + 8
+        return self._sums(cases, expansion), np.multiply.outer(2 * EPS * steps * size, expansion.total)
 
-    def _sum_alone(self, kernel: Kernel, case: Any, basis: Any, coef: Floats) -> Floats:
+    def _sum_alone(self, case: Any, expansion: Expansion) -> Floats:
         """The sum of one case, a matrix of one row, in an order that depends on the lengths only."""
-        if self._multiplies(case, basis):
-            products = row_sums(basis, case[0])[None]
-            values = self.finish(kernel, products, squared_norms(case), squared_norms(basis))
-        else:
+        kernel, basis = expansion.kernel, expansion.basis
+        if expansion.right is None:
             values = self.matrix(kernel, case, basis)
-        return row_sums(values, coef)[0]
-
-    def _multiplies(self, cases: Any, basis: Any) -> bool:
-        """Whether the kernel values follow from a product of dense matrices."""
-        return self.from_products and not (sparse.issparse(cases) or sparse.issparse(basis))
+        else:
+            values = self.finish(kernel, row_sums(basis, case[0])[None], squared_norms(case), squared_norms(basis))
+        return row_sums(values, expansion.coef)[0]
 
     def largest_term(self, kernel: Kernel, left: Floats, right: float) -> Floats:
         """How large numbers get on the way to a kernel value: rounding is a share of it.
@@ -324,11 +361,11 @@ class UserFunction(KernelForm):
             raise ValueError(f"kernel must return a matrix of shape {expected} here; got shape {values.shape}.")
         return values
 
-    def _bounded_sums(self, kernel: Kernel, cases: Any, basis: Any, coef: Floats) -> tuple[Floats, Floats]:
+    def _bounded_sums(self, cases: Any, expansion: Expansion) -> tuple[Floats, Floats]:
         """The sums, and a guess of their rounding: what the function does on the way is not known."""
-        values = self.matrix(kernel, cases, basis)
-        size = np.multiply.outer(np.abs(values).max(axis=1), np.abs(coef).sum(axis=0))
-        return np.asarray(values @ coef), _ROUNDING_OF_FUNCTIONS * size
+        values = self.matrix(expansion.kernel, cases, expansion.basis)
+        size = np.multiply.outer(np.abs(values).max(axis=1), expansion.total)
+        return np.asarray(values @ expansion.coef), _ROUNDING_OF_FUNCTIONS * size
 
     def diagonal(self, kernel: Kernel, X: Any) -> Floats:
         """Case by case."""
