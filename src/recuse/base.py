@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
+from sklearn.utils.validation import check_is_fitted, indexable
 
 from .arrays import Floats, Indices
 from .callers import combining_caller
@@ -26,6 +27,7 @@ from .validation import check_outcomes
 from .warning import warn_user
 
 ON_REJECT = ("label", "raise", "never")
+_FIRST_LOOK = 256  # training cases among which an accepted one is looked for first
 
 
 class RejectedSamplesError(ValueError):
@@ -77,6 +79,10 @@ class SettledCosts(NamedTuple):
     oriented: Costs
 
 
+def _n_rows(X: Any) -> int:
+    return int(X.shape[0]) if hasattr(X, "shape") else len(X)  # a sparse matrix has no length
+
+
 def _orient(costs: Costs, pos_label: Any, classes: NDArray[Any]) -> Costs:
     return costs.swapped() if pos_label == classes[0] else costs
 
@@ -95,6 +101,8 @@ class RejectOptionMixin(ClassifierMixin, ABC):
     on_reject: str
     classes_: NDArray[Any]
     feature_names_in_: NDArray[Any]
+    # What to do about a fit that rejects every training case.
+    _remedy: ClassVar[str] = "Raise the reject price, or look for features that tell the classes apart."
 
     @abstractmethod
     def _evaluate(self, X: Any) -> Evaluation:
@@ -159,6 +167,25 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         self.objective_ = solution.objective
         self.residual_ = solution.residual
         self.n_iter_ = solution.n_iter
+
+    def _warn_if_all_rejected(self, X: Any, sample_weight: Any = None, **columns: Any) -> None:
+        """Warn of a fit that rejects every training case, which are looked at until one of them is accepted.
+
+        Every `fit` calls it last, with the cases as given; `columns` are further arguments of `_evaluate`, one value
+        per case.
+        """
+        if self.on_reject == "never":
+            return
+        (X,) = indexable(X)
+        rows = np.flatnonzero(check_weights(sample_weight, _n_rows(X)))
+        start, size = 0, _FIRST_LOOK
+        while start < len(rows):
+            look = rows[start : start + size]
+            given = {name: np.asarray(values)[look] for name, values in columns.items() if values is not None}
+            if self._evaluate(_safe_indexing(X, look), **given).accepted.any():
+                return
+            start, size = start + size, 2 * size
+        warn_user(f"{type(self).__name__} rejects every training case at {self.costs_!r}. {self._remedy}")
 
     def _oriented_costs(self) -> Costs:
         """Return the prices with ``classes_[1]`` as the positive class, as h is oriented."""

@@ -156,6 +156,7 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
         if not solution.converged:
             stopped = stopped_early(type(self).__name__, solution, self.tol)
             warn_not_converged(stopped, "Raise max_iter or tol, lower C, or standardise the features.")
+        self._warn_if_all_rejected(X, sample_weight)
         return self
 
     def _check_parameters(self) -> None:

@@ -137,6 +137,7 @@ class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
         machines = [self._fit_machine(training, cases, share) for cases, share in zip(members, nu, strict=True)]
         store_input(self, X, training, prices)
         self._store(machines, members, training)
+        self._warn_if_all_rejected(X, sample_weight)
         return self
 
     def _fit_machine(self, training: KernelCases, cases: Indices, nu: float) -> OneClassSVM:

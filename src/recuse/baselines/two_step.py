@@ -148,6 +148,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self._boundary = float(_boundary(training, total))
         self.shape_functions_ = form.shapes
         self.n_iter_, self.threshold_, self.objective_ = chosen.n_rounds, chosen.threshold, chosen.cost
+        self._warn_if_all_rejected(X, sample_weight)
         return self
 
     def _held_out(self, problem: Problem, settings: Settings, training: TrainingSet) -> _HeldOut:

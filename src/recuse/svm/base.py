@@ -204,6 +204,7 @@ class KernelMachineMixin(RejectOptionMixin):
     coef_: Floats
     intercept_: float
     _kernel: Kernel
+    _remedy = "Raise C or the reject price, standardise the features, or try another kernel or gamma."
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -297,6 +298,7 @@ class ClassRegionsMixin(RejectOptionMixin):
     _kernel: Kernel
     _support_codes: Indices
     _score_error: float | Floats = 0.0  # how far the scores of a region may be off
+    _remedy = "Standardise the features, try another kernel or gamma, or lower nu_positive and nu_negative."
 
     @abstractmethod
     def _scores(self, X: Any) -> Floats:

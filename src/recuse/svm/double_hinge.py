@@ -192,6 +192,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         self.dual_gap_ = solution.model.gap
         self._publish(solution)
         self._warn_if_unfinished(solution)
+        self._warn_if_all_rejected(X, sample_weight)
         return self
 
     def _check_parameters(self) -> None:

@@ -119,7 +119,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
 
     The start is the convex program without the concave parts. Starting at f = 0 would end there: rejecting every case
     is a critical point. Should one answer for all cases be better than what was found, the descent begins there again.
-    A machine that ends with the same answer for every case gives a warning.
+    A machine that ends with the same answer for every case, or rejects them all, gives a warning.
 
     "l1" takes any kernel function; "l2", and what it proves, needs a positive semidefinite one, which sigmoid is not in
     general. A precomputed matrix must be one in either case.
@@ -142,6 +142,8 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     >>> model.score(X[400:], y[400:]) > 0.95
     True
     """
+
+    _remedy = "Lower lam, raise n_init, standardise the features, or try another kernel or gamma."
 
     def __init__(
         self,
@@ -208,6 +210,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         self._store_expansion(solution.model.beta, solution.model.intercept, training, balanced=program.balanced)
         self._store(solution, training)
         self._warn(solution)
+        self._warn_if_all_rejected(X, sample_weight)
         return self
 
     def _check_parameters(self) -> None:
@@ -249,8 +252,8 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         if not solution.converged:
             stopped = stopped_early(type(self).__name__, solution, self.tol, "programs")
             warn_not_converged(stopped, "Raise max_iter or tol, or standardise the features.")
-        if solution.model.one_answer():
+        if solution.model.one_class():
             warn_user(
                 f"{type(self).__name__} found nothing better than the same answer for every case at lam={self.lam:g}. "
-                "Lower lam, raise n_init, standardise the features, or try another kernel or gamma."
+                f"{self._remedy}"
             )

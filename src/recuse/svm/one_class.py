@@ -195,6 +195,7 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         store_input(self, X, training, prices)
         self._store(solution, problem, training)
         self._warn_if_unfinished(solution)
+        self._warn_if_all_rejected(X, sample_weight)
         return self
 
     def _check_parameters(self) -> None:

@@ -204,6 +204,11 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     Decisions(10 cases: 9 accepted, 1 ambiguity, 0 novelty)
     """
 
+    _remedy = (
+        "Raise the reject price, give a coverage, or use a classifier that is surer of its answers; a novelty detector "
+        "must know the training cases."
+    )
+
     def __init__(
         self,
         estimator: Any,
@@ -285,6 +290,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self._store_labels(labels)
         self._store_costs(prices)
         self._store(models, placed, region, shown)
+        self._warn_if_all_rejected(X, sample_weight)
         return self
 
     def _check_parameters(self) -> None:

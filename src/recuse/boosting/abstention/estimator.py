@@ -271,6 +271,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         chosen = choose(candidates, training)
         self._store(inputs, training, candidates, chosen, _fit_record(settings, training, chosen, reject_cost))
         self._warn()
+        self._warn_if_all_rejected(X, sample_weight)
         return self
 
     def _check_parameters(self) -> None:

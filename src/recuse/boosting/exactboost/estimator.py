@@ -294,6 +294,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         store_columns(self, X)
         self._store(given, beginning, boosted, ensemble)
         self._warn_if_constant(ensemble)
+        self._warn_if_all_rejected(X, sample_weight, init_score=init_score)
         return self
 
     def _check_parameters(self) -> None:

@@ -44,10 +44,9 @@ class RampPoint:
         """J: penalty plus mean loss."""
         return self.penalty + loss.value(self.f, self.rho)
 
-    def one_answer(self) -> bool:
-        """Whether every training case gets the same answer: one class, or none."""
-        answers = np.where(np.abs(self.f) > self.rho, np.sign(self.f), 0.0)
-        return bool((answers == answers[0]).all())
+    def one_class(self) -> bool:
+        """Whether every training case gets the same class."""
+        return bool((self.f > self.rho).all() or (self.f < -self.rho).all())
 
 
 class Program(Protocol):
