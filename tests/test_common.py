@@ -1,5 +1,6 @@
 """What holds for every estimator of the library: scikit-learn's own checks, and a fit that fails changes nothing."""
 
+import re
 import warnings
 from copy import deepcopy
 
@@ -283,6 +284,41 @@ def test_every_estimator_is_listed():
     assert estimators == {type(model) for model in FITTED}
 
 
+# A fit that rejects every training case
+
+
+@pytest.mark.parametrize(
+    "model",
+    [*REJECT, EmbeddedRejectSVC(), TwoStepBoostingClassifier(costs=0.2, **QUICK)],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_fit_that_rejects_every_training_case_says_so(model, overlapping):
+    X, y = np.zeros((600, 2)), np.tile([0, 1], 300)  # nothing tells the classes apart
+    model = clone(model)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    assert (model.predict(X) == -1).all()
+    said = [warning for warning in caught if "rejects every training case" in str(warning.message)]
+    start = rf"{type(model).__name__} rejects every training case at Costs\(fp=1.*\)\. \w+"
+    assert re.match(start, str(said[0].message))
+    assert [warning.filename for warning in said] == [__file__]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", ".*rejects every training case")
+        warnings.filterwarnings("ignore", category=ConvergenceWarning)
+        clone(model).set_params(on_reject="never").fit(X, y)
+        clone(model).fit(*overlapping)  # others are answered
+
+
+def test_cases_without_weight_do_not_count_as_answered(overlapping):
+    X, y = overlapping
+    X, y = np.vstack([np.zeros((40, 4)), 100 * X]), np.concatenate([np.tile([0, 1], 20), y])
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
+    with pytest.warns(UserWarning, match="rejects every training case"):
+        model.fit(X, y, sample_weight=np.arange(len(y)) < 40)
+    assert (model.fit(X, y).predict(X[40:]) != -1).any()
+
+
 # A fit that does not converge
 
 UNFINISHED = [
@@ -310,8 +346,9 @@ def test_where_warnings_are_errors_an_unfinished_fit_holds_the_new_model(model, 
         np.testing.assert_array_equal(getattr(refitted, method)(wider), getattr(new, method)(wider))
 
 
+@pytest.mark.filterwarnings("ignore:.*rejects every training case")  # after a single step
 @pytest.mark.parametrize("model", UNFINISHED, ids=lambda model: type(model).__name__)
 def test_the_convergence_warning_shows_the_line_that_called_fit(model, overlapping):
     with pytest.warns(ConvergenceWarning) as caught:
         model.fit(*overlapping)
-    assert [warning.filename for warning in caught] == [__file__]
+    assert [warning.filename for warning in caught if warning.category is ConvergenceWarning] == [__file__]

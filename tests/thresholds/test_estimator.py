@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.special import expit
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, OutlierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.covariance import EllipticEnvelope
 from sklearn.datasets import load_iris, make_classification
@@ -168,6 +168,7 @@ def test_reasons_speak_of_the_positive_class(overlapping):
     assert decisions[decisions.rejected].reason[0].endswith("of 'bad' lies between 0.08 and 0.6")
 
 
+@pytest.mark.filterwarnings("ignore:.*rejects every training case")
 def test_a_band_without_an_end_says_so():
     X, y = np.zeros((40, 1)), np.tile([0, 1], 20)
     hopeless = ThresholdRejectClassifier(LogisticRegression(), rule="tuned", shrinkage=0, costs=0.1).fit(X, y)
@@ -280,6 +281,7 @@ def test_prefitted_model_of_other_classes_is_refused(overlapping):
         ThresholdRejectClassifier(FrozenEstimator(fitted)).fit(X, np.array(["no", "yes"])[y])
 
 
+@pytest.mark.filterwarnings("ignore:.*rejects every training case")  # five rounds of boosting are not sure of any
 def test_works_around_pipelines_searches_calibration_and_missing_values(overlapping):
     X, y = overlapping
     with_holes = X.copy()
@@ -557,3 +559,77 @@ def test_calibration_of_an_earlier_fit_is_forgotten(overlapping):
     again = model.set_params(calibration=None).fit(X, y)
     assert not hasattr(again, "calibrator_")
     assert again.predict_proba(X) == pytest.approx(GaussianNB().fit(X, y).predict_proba(X))
+
+
+# Scores that are none
+
+
+class Broken(ClassifierMixin, BaseEstimator):
+    """A classifier whose scores are replaced by others, from the fit on or after it."""
+
+    def __init__(self, wrong=np.nan, at_fit=True, method="predict_proba"):
+        self.wrong, self.at_fit, self.method = wrong, at_fit, method
+
+    def fit(self, X, y):
+        self.model_, self.classes_, self.broken_ = LogisticRegression().fit(X, y), np.unique(y), self.at_fit
+        return self
+
+    def _scores(self, X):
+        scores = self.model_.predict_proba(X) if self.method == "predict_proba" else self.model_.decision_function(X)
+        if self.broken_:
+            scores[-1] = self.wrong
+        return scores
+
+    def __getattr__(self, name):
+        if name == self.__dict__.get("method"):
+            return self._scores
+        raise AttributeError(name)
+
+
+@pytest.mark.parametrize("at_fit", [True, False], ids=["fit", "predict"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (np.nan, r"Broken\.predict_proba gives NaN for 1 of \d+ cases: look at how it was fitted"),
+        (1.5, r"Broken\.predict_proba gives 1\.5, which is no probability"),
+        (-0.5, r"Broken\.predict_proba gives -0\.5, which is no probability"),
+    ],
+)
+def test_what_is_no_probability_is_refused(wrong, message, at_fit, n_classes, overlapping):
+    X, y = overlapping
+    y = (y + (X[:, 0] > 1)) % n_classes
+    model = ThresholdRejectClassifier(Broken(wrong, at_fit), costs=0.2)
+    if at_fit:
+        with pytest.raises(ValueError, match=message):
+            model.fit(X, y)
+        return
+    model.fit(X, y).estimator_.broken_ = True
+    for method in (model.predict, model.decide, model.decision_function, model.score_samples, model.predict_proba):
+        with pytest.raises(ValueError, match=message):
+            method(X)
+
+
+def test_probabilities_that_miss_1_by_rounding_are_probabilities(overlapping):
+    X, y = overlapping
+    assert ThresholdRejectClassifier(Broken(1 + 1e-7), costs=0.2).fit(X, y).predict(X)[-1] == 1
+
+
+def test_a_score_that_is_no_number_is_refused(overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(Broken(method="decision_function"), rule="tuned", cv=2)
+    with pytest.raises(ValueError, match=r"Broken\.decision_function gives NaN"):
+        model.fit(X, y)
+
+
+def test_a_detector_that_gives_no_number_is_refused(overlapping):
+    class Silent(OutlierMixin, BaseEstimator):
+        def fit(self, X, y=None):
+            return self
+
+        def decision_function(self, X):
+            return np.full(len(X), np.nan)
+
+    X, y = overlapping
+    with pytest.raises(ValueError, match=r"Silent\.decision_function gives NaN for 240 of 240 cases"):
+        ThresholdRejectClassifier(LogisticRegression(), novelty=Silent()).fit(X, y).predict(X)

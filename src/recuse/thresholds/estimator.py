@@ -35,6 +35,7 @@ from .scores import (
     CrossValidation,
     GivenCases,
     find_response,
+    require_scores,
     score,
     take_rows,
 )
@@ -66,6 +67,7 @@ class _Models(NamedTuple):
             return evaluation
         # By the convention of all detectors, a negative score marks an outlier; 0 up to rounding is not negative.
         inlier_score = np.asarray(self.novelty.decision_function(X), dtype=np.float64)
+        require_scores(inlier_score, f"{type(self.novelty).__name__}.decision_function")
         novel = inlier_score < -SAME
         r = np.where(novel, np.minimum(evaluation.r, inlier_score), evaluation.r)
         return Evaluation(evaluation.h, r, novel, detail=evaluation.detail)
@@ -518,6 +520,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         models = self._models
         if models.calibrator is None:
             probabilities: Floats = self.estimator_.predict_proba(X)
+            require_scores(
+                np.asarray(probabilities), f"{type(self.estimator_).__name__}.{PROBABILITIES}", probabilities=True
+            )
             return probabilities
         positive = models.calibrated(score(models.classifier, X, models.response))
         return np.column_stack([1 - positive, positive])

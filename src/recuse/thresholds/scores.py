@@ -16,6 +16,7 @@ from ..folds import Fold
 from ..routing import take_params
 
 PROBABILITIES, DECISIONS = "predict_proba", "decision_function"
+_ROUNDED = 1e-6  # models in single precision miss 0 and 1 by less
 
 
 class GivenCases(NamedTuple):
@@ -70,7 +71,23 @@ def find_response(estimator: Any) -> str:
 def score(model: Any, X: Any, response: str) -> Floats:
     """Scores of a fitted model: with two classes one number per case, for the second class."""
     scores = np.asarray(getattr(model, response)(X), dtype=np.float64)
+    require_scores(scores, f"{type(model).__name__}.{response}", probabilities=response == PROBABILITIES)
     return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+
+
+def require_scores(scores: Floats, source: str, *, probabilities: bool = False) -> None:
+    """Refuse scores of another library's model that no threshold can cut: NaN, or probabilities outside [0, 1]."""
+    if np.isnan(scores).any():
+        raise ValueError(
+            f"{source} gives NaN for {np.isnan(scores).reshape(len(scores), -1).any(axis=1).sum()} of {len(scores)} "
+            "cases: look at how it was fitted, or leave these cases out."
+        )
+    if probabilities and len(scores) and not (scores.min() >= -_ROUNDED and scores.max() <= 1 + _ROUNDED):
+        wrong = scores.min() if scores.min() < -_ROUNDED else scores.max()
+        raise ValueError(
+            f"{source} gives {wrong:g}, which is no probability: probabilities lie in [0, 1]. Wrap the model in "
+            "CalibratedClassifierCV, or name its scores decision_function and use rule='tuned'."
+        )
 
 
 class HeldOut(NamedTuple):
