@@ -6,6 +6,7 @@ A classifier defines `_evaluate`, which scores cases. The rule from scores to an
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from typing import Any, ClassVar, NamedTuple
 
@@ -77,6 +78,20 @@ class SettledCosts(NamedTuple):
     costs: Costs
     pos_label: Any
     oriented: Costs
+
+
+def rejects_all(evaluate: Callable[..., Evaluation], X: Any, sample_weight: Any = None, **columns: Any) -> bool:
+    """Whether none of the cases with a weight is accepted; they are looked at until one of them is."""
+    (X,) = indexable(X)
+    rows = np.flatnonzero(check_weights(sample_weight, _n_rows(X)))
+    start, size = 0, _FIRST_LOOK
+    while start < len(rows):
+        look = rows[start : start + size]
+        given = {name: np.asarray(values)[look] for name, values in columns.items() if values is not None}
+        if evaluate(_safe_indexing(X, look), **given).accepted.any():
+            return False
+        start, size = start + size, 2 * size
+    return True
 
 
 def _n_rows(X: Any) -> int:
@@ -169,23 +184,17 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         self.n_iter_ = solution.n_iter
 
     def _warn_if_all_rejected(self, X: Any, sample_weight: Any = None, **columns: Any) -> None:
-        """Warn of a fit that rejects every training case, which are looked at until one of them is accepted.
+        """Warn of a fit that rejects every training case.
 
         Every `fit` calls it last, with the cases as given; `columns` are further arguments of `_evaluate`, one value
         per case.
         """
-        if self.on_reject == "never":
-            return
-        (X,) = indexable(X)
-        rows = np.flatnonzero(check_weights(sample_weight, _n_rows(X)))
-        start, size = 0, _FIRST_LOOK
-        while start < len(rows):
-            look = rows[start : start + size]
-            given = {name: np.asarray(values)[look] for name, values in columns.items() if values is not None}
-            if self._evaluate(_safe_indexing(X, look), **given).accepted.any():
-                return
-            start, size = start + size, 2 * size
-        warn_user(f"{type(self).__name__} rejects every training case at {self.costs_!r}. {self._remedy}")
+        if rejects_all(self._evaluate, X, sample_weight, **columns):
+            self._warn_all_rejected()
+
+    def _warn_all_rejected(self) -> None:
+        if self.on_reject != "never":
+            warn_user(f"{type(self).__name__} rejects every training case at {self.costs_!r}. {self._remedy}")
 
     def _oriented_costs(self) -> Costs:
         """Return the prices with ``classes_[1]`` as the positive class, as h is oriented."""

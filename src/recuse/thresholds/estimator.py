@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, indexable
 
 from ..arrays import Flags, Floats, Indices
-from ..base import RejectOptionMixin, require_two_classes
+from ..base import RejectOptionMixin, rejects_all, require_two_classes
 from ..calibration import Calibrator, calibrate, check_calibration, log_odds
 from ..costs import Costs
 from ..decisions import Evaluation
@@ -287,12 +288,14 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         region, shown = placed.region, None
         if self.guarantee is not None:
             region, shown = self._guarantee(cases.X, codes, split, models, region)
+        useless = rejects_all(partial(models.evaluate, region=region), cases.X, cases.weights)
         # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
         store_columns(self, X)  # the estimator checked the values
         self._store_labels(labels)
         self._store_costs(prices)
         self._store(models, placed, region, shown)
-        self._warn_if_all_rejected(X, sample_weight)
+        if useless:
+            self._warn_all_rejected()
         return self
 
     def _check_parameters(self) -> None:
