@@ -346,7 +346,6 @@ def test_where_warnings_are_errors_an_unfinished_fit_holds_the_new_model(model, 
         np.testing.assert_array_equal(getattr(refitted, method)(wider), getattr(new, method)(wider))
 
 
-@pytest.mark.filterwarnings("ignore:.*rejects every training case")  # after a single step
 @pytest.mark.parametrize("model", UNFINISHED, ids=lambda model: type(model).__name__)
 def test_the_convergence_warning_shows_the_line_that_called_fit(model, overlapping):
     with pytest.warns(ConvergenceWarning) as caught:

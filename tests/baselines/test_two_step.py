@@ -74,7 +74,6 @@ def test_bad_parameters(data):
         AbstentionBoostingClassifier(family="chow", loss="hinge").fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore:.*rejects every training case")  # there is one feature, and it is constant
 @pytest.mark.parametrize("costs", [Costs(fp=1, fn=5, reject=0.4), Costs(fp=3, fn=1, reject=0.3)])
 @pytest.mark.parametrize("eta", [0.09, 0.2, 0.35, 0.62, 0.8, 0.95])
 def test_two_step_forces_the_cheaper_class(costs, eta):

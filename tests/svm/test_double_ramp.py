@@ -26,10 +26,7 @@ from tests.processes import LIMIT
 
 from .ramp_reference import global_minimum, majoriser_minimum, random_ramp_case
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore:DoubleRampSVC found nothing better"),
-    pytest.mark.filterwarnings("ignore:DoubleRampSVC rejects every training case"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:DoubleRampSVC found nothing better")
 CASES = range(24)
 
 
