@@ -23,6 +23,7 @@ from .costs import Costs, as_costs
 from .decisions import KINDS, Decisions, Evaluation
 from .labels import LabelSpace, encode, label_space, preview, settle_classes, to_python
 from .parameters import check_choice, check_weights
+from .searching import warn_of_searched_prices
 from .solution import Solution
 from .validation import check_outcomes
 from .warning import warn_user
@@ -149,6 +150,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         `default` stands for ``costs=None`` where a classifier allows it; `inner_pos_label` is the positive class that a
         wrapped classifier names.
         """
+        warn_of_searched_prices()
         costs = as_costs(default if self.costs is None and default is not None else self.costs)
         if must_pay:
             costs.require_rejecting_pays(len(classes))
@@ -268,7 +270,21 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         )
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return 1 - mean cost / largest error price: accuracy at unit prices when nothing is rejected."""
+        """Return 1 - mean cost / largest error price: accuracy at unit prices when nothing is rejected.
+
+        Prices are those of the model, so that scores of models with different prices cannot be compared: a search over
+        `costs` by this score picks the cheapest rejection, whatever it is worth, and warns. Search with a scorer at the
+        prices that hold, ``scoring=get_scorer("neg_expected_cost", costs=...)``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Cases.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case.
+        """
         check_is_fitted(self)
         truth = check_outcomes(X, y, self.classes_)
         evaluation = self._evaluate(X)

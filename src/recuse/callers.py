@@ -1,4 +1,4 @@
-"""Which of scikit-learn's estimators asks for answers, where it would take a rejection for a class.
+"""Which of scikit-learn's estimators is calling: one that would take a rejection for a class, or a search.
 
 `predict` gives a rejected case a label that is no class. Estimators that combine the answers of others know classes
 only, and do not look at what they are given: bagging takes the answer for the number of a class, and -1 is the number
@@ -10,6 +10,7 @@ fitting looks the same as in a harmless search. So `predict`, before it returns 
 from __future__ import annotations
 
 from inspect import currentframe
+from typing import Any
 
 # Beginnings of the names of functions that combine answers, and the estimator they belong to. Where scikit-learn
 # renames one of them, tests/test_combining.py fails.
@@ -23,7 +24,7 @@ _COMBINERS = {
     "sklearn.multioutput._BaseChain.": "ClassifierChain",
 }
 # These hand answers on as they are, between a combiner and the classifier: a Pipeline, a search, cross_val_predict.
-_HAND_ON = ("joblib.", "sklearn.", f"{__package__}.")
+HAND_ON = ("joblib.", "sklearn.", f"{__package__}.")
 # A scorer inside a combiner sees the rejections itself, and keeps them.
 _KEEP = "sklearn.metrics."
 
@@ -33,10 +34,21 @@ def combining_caller() -> str | None:
     frame = currentframe()
     while frame is not None:
         where = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}"
-        if not where.startswith(_HAND_ON) or where.startswith(_KEEP):
+        if not where.startswith(HAND_ON) or where.startswith(_KEEP):
             return None
         combiner = next((name for start, name in _COMBINERS.items() if where.startswith(start)), None)
         if combiner is not None:
             return combiner
+        frame = frame.f_back
+    return None
+
+
+def calling_search() -> Any:
+    """The search for hyper-parameters that fits one of its candidates now; None if there is none in this process."""
+    frame = currentframe()
+    while frame is not None and f"{frame.f_globals.get('__name__', '')}.".startswith(HAND_ON):
+        caller = frame.f_locals.get("self")
+        if hasattr(caller, "param_grid") or hasattr(caller, "param_distributions"):
+            return caller
         frame = frame.f_back
     return None

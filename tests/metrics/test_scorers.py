@@ -3,12 +3,13 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.stats import uniform
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, RandomizedSearchCV, cross_val_score, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -229,3 +230,62 @@ def test_scorer_agrees_with_cross_val_decide(overlapping):
     folds.append((np.r_[np.arange(80), np.arange(160, 240)], np.arange(80, 160)))
     per_fold = cross_val_score(model, X, y, scoring=get_scorer("neg_expected_cost"), cv=folds)
     assert -per_fold.mean() == pytest.approx(expected_cost(y, cross_val_decide(model, X, y, cv=folds), costs=0.2))
+
+
+# Searches over prices
+
+
+def _by_name(costs, **options):
+    return GridSearchCV(ThresholdRejectClassifier(LogisticRegression()), {"costs": costs}, cv=2, **options)
+
+
+def _in_a_pipeline(costs, **options):
+    model = make_pipeline(StandardScaler(), make_pipeline(ThresholdRejectClassifier(LogisticRegression())))
+    return GridSearchCV(model, {"pipeline__thresholdrejectclassifier__costs": costs}, cv=2, **options)
+
+
+def _in_one_of_two_grids(costs, **options):
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=costs[0])
+    return GridSearchCV(model, [{"rule": ["tuned"]}, {"costs": costs[1:]}], cv=2, **options)
+
+
+def _at_random(costs, **options):
+    model = ThresholdRejectClassifier(LogisticRegression())
+    return RandomizedSearchCV(model, {"costs": uniform(costs[0], costs[-1])}, n_iter=2, cv=2, random_state=0, **options)
+
+
+SEARCHES = [_by_name, _in_a_pipeline, _in_one_of_two_grids, _at_random]
+
+
+@pytest.mark.parametrize("search_over", SEARCHES)
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"scoring": get_scorer("neg_expected_cost")}, {"refit": False}, {"n_jobs": 2}],
+    ids=["score", "scorer without prices", "no refit", "other processes"],
+)
+def test_a_search_over_prices_without_fixed_ones_warns_once(search_over, options, overlapping):
+    search = search_over([0.05, 0.4], **options)
+    with pytest.warns(UserWarning, match=r"SearchCV varies costs and judges every model at its own prices") as caught:
+        search.fit(*overlapping)
+    said = [warning for warning in caught if "varies costs" in str(warning.message)]
+    assert [warning.filename for warning in said] == [__file__]
+    if search_over is _by_name and search.refit:
+        assert search.best_params_["costs"] == 0.05  # the cheapest
+
+
+@pytest.mark.parametrize("search_over", SEARCHES)
+def test_a_search_over_prices_at_fixed_ones_is_quiet(search_over, overlapping):
+    fixed = get_scorer("neg_expected_cost", costs=0.2)
+    search_over([0.05, 0.4], scoring=fixed).fit(*overlapping)
+    search_over([0.05, 0.4], scoring={"cost": fixed, "own": get_scorer("neg_expected_cost")}, refit="cost").fit(
+        *overlapping
+    )
+
+
+def test_a_search_that_compares_no_prices_is_quiet(overlapping):
+    X, y = overlapping
+    _by_name([0.2]).fit(X, y)
+    model = ThresholdRejectClassifier(ThresholdRejectClassifier(LogisticRegression()))
+    GridSearchCV(model, {"estimator__costs": [0.1, 0.2]}, cv=2).fit(X, y)  # judged at the prices outside
+    for costs in (0.1, 0.2):
+        model.set_params(costs=costs).fit(X, y).score(X, y)

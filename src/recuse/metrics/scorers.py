@@ -71,6 +71,11 @@ class RejectScorer:
         decisions = decide(estimator, X, reasons=False)
         return self.sign * self.measure(y, decisions, sample_weight=sample_weight, **self.options)
 
+    @property
+    def at_own_prices(self) -> bool:
+        """Whether every model is judged at its own prices: a search over `costs` by it would mean nothing."""
+        return self.measure is rejection.expected_cost and self.options.get("costs") is None
+
     def set_score_request(self, *, sample_weight: bool | str | None = True) -> RejectScorer:
         """Return the scorer with weights requested under metadata routing (True, or the name they are passed under)."""
         return replace(self, weight_request=sample_weight)

@@ -1,0 +1,57 @@
+"""Searches over prices: each candidate would be judged at prices of its own, and the cheapest rejections would win.
+
+`score`, like a scorer without prices, measures a model at the prices of that model. A candidate does not know that it
+is one, so a fit looks at who called it. Whatever its `n_jobs`, a search fits its best candidate in the user's process;
+only one that has ``refit=False`` and all its fits in other processes is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from weakref import WeakSet
+
+from sklearn.pipeline import Pipeline
+
+from .callers import HAND_ON, calling_search
+from .locating import has_reject_option
+from .warning import warn_user
+
+_WARNED: WeakSet[Any] = WeakSet()  # a search of many candidates warns once
+
+
+def warn_of_searched_prices() -> None:
+    """Warn if the fit that is going on belongs to a search that compares models at different prices."""
+    search = calling_search()
+    if search is None or search in _WARNED or not (_judges_at_own_prices(search) and _varies_prices(search)):
+        return
+    _WARNED.add(search)
+    warn_user(
+        f"{type(search).__name__} varies costs and judges every model at its own prices, so that the cheapest "
+        "rejections win: pass scoring=get_scorer('neg_expected_cost', costs=...), with the prices that hold.",
+        past=HAND_ON,
+    )
+
+
+def _judges_at_own_prices(search: Any) -> bool:
+    """Whether the score that a search chooses by depends on the prices of each model."""
+    scoring = search.scoring
+    if isinstance(scoring, Mapping):
+        scoring = scoring.get(search.refit) if isinstance(search.refit, str) else tuple(scoring.values())
+    scorers = scoring if isinstance(scoring, tuple) else (scoring,)
+    return any(scorer is None or getattr(scorer, "at_own_prices", False) for scorer in scorers)
+
+
+def _varies_prices(search: Any) -> bool:
+    """Whether the candidates of a search differ in the prices of the classifier that is judged."""
+    prefix, classifier = "", search.estimator
+    while isinstance(classifier, Pipeline):
+        step, classifier = classifier.steps[-1]
+        prefix += f"{step}__"
+    if not has_reject_option(classifier):
+        return False
+    space = getattr(search, "param_grid", None) or getattr(search, "param_distributions", None)
+    parts = [space] if isinstance(space, Mapping) else list(space or [])
+    tried = [part.get(f"{prefix}costs", [classifier.costs]) for part in parts]
+    # What is no list is a distribution.
+    return any(hasattr(values, "rvs") for values in tried) or len({repr(price) for v in tried for price in v}) > 1
