@@ -1,14 +1,27 @@
 """Streaming: the pieces give what the whole gives."""
 
 import io
+import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.svm import LinearSVC
 
 import recuse
+from recuse import (
+    AbstentionBoostingClassifier,
+    DoubleHingeSVC,
+    DoubleRampSVC,
+    ExactBoostClassifier,
+    ThresholdRejectClassifier,
+)
+from recuse.baselines import EmbeddedRejectSVC, TwoStepBoostingClassifier
 from recuse.comparison import fit_method
-from recuse.predicting import Answered, predict_table
+from recuse.predicting import Answered, inspect_model, predict_table
 from tests.comparison.conftest import COSTS, mixed_table
 
 
@@ -88,3 +101,47 @@ def test_sentences():
     )
     with pytest.raises(ValueError, match="capacity must be 0 or more"):
         predict_table(None, "x.csv", "out.csv", capacity=-1)
+
+
+# What a file says of its thresholds
+
+CLASSIFIERS = {
+    "probability": ThresholdRejectClassifier(LogisticRegression(), costs=COSTS),
+    "tuned": ThresholdRejectClassifier(LogisticRegression(), costs=COSTS, rule="tuned"),
+    "score": ThresholdRejectClassifier(LinearSVC(), costs=COSTS, rule="symmetric"),
+    "double hinge": DoubleHingeSVC(costs=COSTS, C=10),
+    "double ramp": DoubleRampSVC(costs=0.3),
+    "embedded": EmbeddedRejectSVC(costs=COSTS),
+    "chow": AbstentionBoostingClassifier(costs=COSTS, family="chow", n_rounds=20),
+    "exact": ExactBoostClassifier(costs=COSTS, metric="reject_cost", n_estimators=10, random_state=0),
+    "two steps": TwoStepBoostingClassifier(costs=COSTS, n_rounds=20),
+}
+
+
+@pytest.mark.parametrize("positive", ["bad", "good"])
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_inspect_prints_the_thresholds_that_the_reasons_speak_of(name, positive, overlapping, tmp_path):
+    X, y = overlapping
+    model = clone(CLASSIFIERS[name]).set_params(pos_label=positive).fit(X, np.array(["bad", "good"])[y])
+    recuse.save(model, tmp_path / "m.skops")
+    facts = inspect_model(tmp_path / "m.skops")
+    said = [reason for reason in model.decide(X).reason if "between" in reason]
+    assert len(said) > 3
+    kind, link, towards = facts["score"].split()
+    assert all(reason.startswith(kind) for reason in said)
+    assert name in {"double hinge", "double ramp", "embedded"} or all(f" {link} {towards} " in text for text in said)
+    shown = re.compile(r"between (?:the thresholds )?(\S+) and ([^\s,;]+)")
+    for reason in said:
+        np.testing.assert_allclose(
+            [float(edge) for edge in shown.search(reason).groups()], facts["thresholds"], rtol=5e-3
+        )
+
+
+def test_a_side_that_is_never_answered_has_no_threshold(overlapping, tmp_path):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LinearSVC(), costs=0.2, rule="tuned").fit(X, y)
+    model._region = replace(model._region, lower=-np.inf)
+    recuse.save(model, tmp_path / "m.skops")
+    lower, upper = inspect_model(tmp_path / "m.skops")["thresholds"]
+    assert lower is None
+    assert upper == pytest.approx(model.thresholds_[1])

@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, indexable
 from .arrays import Floats, Indices
 from .callers import combining_caller
 from .costs import Costs, as_costs
-from .decisions import KINDS, Decisions, Evaluation
+from .decisions import KINDS, Decisions, Evaluation, StatedThresholds
 from .labels import LabelSpace, encode, label_space, preview, settle_classes, to_python
 from .parameters import check_choice, check_weights
 from .searching import warn_of_searched_prices
@@ -127,6 +127,10 @@ class RejectOptionMixin(ClassifierMixin, ABC):
     @abstractmethod
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         """One sentence per case."""
+
+    def _stated_thresholds(self) -> StatedThresholds | None:
+        """The thresholds as the reasons state them; None where they speak of something else."""
+        return None
 
     def _settle_labels(self, y: NDArray[Any]) -> tuple[LabelSpace, Indices]:
         """Classes, reject label and answer type, and the class numbers of checked labels; nothing is stored."""

@@ -64,6 +64,22 @@ class Evaluation:
         return kinds
 
 
+class StatedThresholds(NamedTuple):
+    """The thresholds that reasons speak of: cases between them are rejected.
+
+    Attributes
+    ----------
+    score : str
+        What is compared with them, such as "probability of 'yes'".
+    lower, upper : float
+        The two thresholds; infinite on a side that is never answered.
+    """
+
+    score: str
+    lower: float
+    upper: float
+
+
 class Decision(NamedTuple):
     """One row of a `Decisions` table."""
 

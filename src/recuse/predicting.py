@@ -182,6 +182,8 @@ def _add_ranks(unranked: BinaryIO, file: BinaryIO, scores: Floats, capacity: int
 def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Say what a model file holds: method, prices, thresholds, columns and versions.
 
+    The thresholds are those that the reasons of its answers speak of, and `score` is what is compared with them.
+
     Parameters
     ----------
     path : path-like
@@ -215,6 +217,9 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         facts["classifier"] = type(inner).__name__
     if getattr(classifier, "rule", None) is not None:
         facts["rule"] = str(classifier.rule)
-    if hasattr(classifier, "thresholds_"):
-        facts["thresholds"] = [float(value) for value in classifier.thresholds_]
+    stated = classifier._stated_thresholds() if hasattr(classifier, "_stated_thresholds") else None
+    if stated is not None:
+        facts["score"] = stated.score
+        # JSON has no infinity: a side that is never answered has no threshold.
+        facts["thresholds"] = [edge if np.isfinite(edge) else None for edge in (stated.lower, stated.upper)]
     return facts | {"columns": columns, "versions": saved_versions(path)}

@@ -22,10 +22,10 @@ from ..boosting.abstention.engine.rounds import boost
 from ..boosting.abstention.engine.settings import Settings
 from ..boosting.abstention.engine.stumps import SCORE
 from ..boosting.binning import bin_features, resolve_bins
-from ..boosting.reasons import explain_score
+from ..boosting.reasons import explain_score, stated_score
 from ..boosting.shapes import AdditiveForm, additive_form
 from ..costs import Costs
-from ..decisions import Evaluation
+from ..decisions import Evaluation, StatedThresholds
 from ..parameters import check_count, n_threads
 from ..validation import validate_data
 
@@ -169,8 +169,13 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         return Evaluation(h - self._boundary, np.abs(h) - self.threshold_, detail=X)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        low, high = -self.threshold_ - self._boundary, self.threshold_ - self._boundary
-        return explain_score(self, evaluation, low, high, self._form.contributions(evaluation.detail)[0])
+        return explain_score(self, evaluation, *self._thresholds_of_h(), self._form.contributions(evaluation.detail)[0])
+
+    def _stated_thresholds(self) -> StatedThresholds:
+        return stated_score(self, *self._thresholds_of_h())
+
+    def _thresholds_of_h(self) -> tuple[float, float]:
+        return -self.threshold_ - self._boundary, self.threshold_ - self._boundary
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

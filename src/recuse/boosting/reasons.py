@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Floats
-from ..decisions import Evaluation
+from ..decisions import Evaluation, StatedThresholds
 from ..labels import to_python
 
 _NAMED = 3  # features named at most
@@ -41,24 +41,33 @@ def explain_score(
     The sentence gives the score towards the positive class. `contributions` is what each feature adds to h; a column
     after those of the features is called `extra`.
     """
-    if low > high:  # nothing is rejected: only the boundary between the classes counts
-        low = high = 0.0
+    stated, lower, upper = stated_score(model, low, high)
     first, second = (repr(to_python(label)) for label in model.classes_)
-    first_is_positive = model.pos_label_ == model.classes_[0]
-    towards, against, sign = (first, second, -1.0) if first_is_positive else (second, first, 1.0)
-    lower, upper = (-high, -low) if first_is_positive else (low, high)
+    against, towards, sign = (second, first, -1.0) if _first_is_positive(model) else (first, second, 1.0)
     names = [] if contributions is None else feature_names(model, contributions.shape[1], extra)
     sentences = []
     for i, (h, accepted) in enumerate(zip(evaluation.h, evaluation.accepted, strict=True)):
         where = f"lies between {lower:.3g} and {upper:.3g}"
         if accepted:
             where = f"is above {upper:.3g}" if sign * h > 0 else f"is not above {lower:.3g}"
-        said = f"score {sign * h:.3g} towards {towards} {where}"
+        said = f"score {sign * h:.3g} {stated.removeprefix('score ')} {where}"
         if contributions is not None:
             amounts = sign * contributions[i]
             said += _side(towards, amounts, names) + _side(against, -amounts, names)
         sentences.append(said)
     return sentences
+
+
+def stated_score(model: Any, low: float, high: float) -> StatedThresholds:
+    """Thresholds of h, from the side of the positive class."""
+    if low > high:  # nothing is rejected: only the boundary between the classes counts
+        low = high = 0.0
+    lower, upper = (-high, -low) if _first_is_positive(model) else (low, high)
+    return StatedThresholds(f"score towards {to_python(model.pos_label_)!r}", float(lower), float(upper))
+
+
+def _first_is_positive(model: Any) -> bool:
+    return bool(model.pos_label_ == model.classes_[0])
 
 
 def _side(label: str, amounts: Floats, names: list[str]) -> str:

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, SettledCosts, require_two_classes
-from ..decisions import Evaluation
+from ..decisions import Evaluation, StatedThresholds
 from ..labels import LabelSpace, to_python
 from ..parameters import check_choice, check_number, check_positive, check_share, check_weights, is_number
 from ..rounding import EPS, row_sums
@@ -258,6 +258,10 @@ class KernelMachineMixin(RejectOptionMixin):
         f = self._score(X)
         low, high = self.thresholds_
         return Evaluation(f - self._break_even, np.maximum(f - high, low - f), detail=f)
+
+    def _stated_thresholds(self) -> StatedThresholds:
+        low, high = self.thresholds_
+        return StatedThresholds(f"score towards {to_python(self.classes_[1])!r}", float(low), float(high))
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         low, high = self.thresholds_

@@ -20,7 +20,7 @@ from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, rejects_all, require_two_classes
 from ..calibration import Calibrator, calibrate, check_calibration, log_odds
 from ..costs import Costs
-from ..decisions import Evaluation
+from ..decisions import Evaluation, StatedThresholds
 from ..folds import check_groups, make_folds
 from ..locating import stated_pos_label
 from ..parameters import check_choice, check_number, check_share, check_weights
@@ -29,7 +29,7 @@ from ..routing import group_params, routing_enabled, weight_params
 from ..validation import check_labels, require_given, store_columns
 from .bands import Band, RejectRegion
 from .guarantee import Guarantee, Split, candidate_thresholds, certify, not_shown, split_rows
-from .reasons import band_reasons, detector_name, multiclass_reasons
+from .reasons import band_reasons, detector_name, multiclass_reasons, stated_band
 from .rules import RULES, Aim, Sample, covering_threshold, region_at
 from .scores import (
     PROBABILITIES,
@@ -501,11 +501,20 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         check_is_fitted(self, "estimator_")
         return self._models.evaluate(X, self._region)
 
+    @property
+    def _compares(self) -> str:
+        """What the thresholds are compared with."""
+        return "probability" if self._models.gives_probabilities else "score"
+
+    def _stated_thresholds(self) -> StatedThresholds | None:
+        if isinstance(self._region, Band):
+            return stated_band(self._region, self.classes_, self.pos_label_, self._compares)
+        return StatedThresholds("highest probability", self._region.lowest, self._region.lowest)
+
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         scores, accepted = evaluation.detail, evaluation.accepted
         if isinstance(self._region, Band):
-            what = "probability" if self._models.gives_probabilities else "score"
-            texts = band_reasons(scores, accepted, self._region, self.classes_, self.pos_label_, what)
+            texts = band_reasons(scores, accepted, self._region, self.classes_, self.pos_label_, self._compares)
         else:
             texts = multiclass_reasons(scores, accepted, self.classes_, self._region.lowest)
         if evaluation.novel is None:

@@ -10,22 +10,35 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from ..arrays import Flags, Floats
+from ..decisions import StatedThresholds
 from ..labels import to_python
 from .bands import Band
+
+
+def stated_band(band: Band, classes: NDArray[Any], positive: Any, what: str) -> StatedThresholds:
+    """Two thresholds on a "probability" or a "score", from the side of the positive class."""
+    lower, upper = band.lower, band.upper
+    if positive == classes[0]:
+        lower, upper = _turned(upper, what), _turned(lower, what)
+    if what == "probability":  # thresholds beyond every probability are not worth showing
+        lower, upper = max(lower, 0.0), min(upper, 1.0)
+    link = "of" if what == "probability" else "towards"
+    return StatedThresholds(f"{what} {link} {to_python(positive)!r}", float(lower), float(upper))
+
+
+def _turned(score: Any, what: str) -> Any:
+    """A probability, or score, of the second class as that of the first."""
+    return (1.0 if what == "probability" else 0.0) - score
 
 
 def band_reasons(
     scores: Floats, accepted: Flags, band: Band, classes: NDArray[Any], positive: Any, what: str
 ) -> list[str]:
     """Reasons of a rule with two thresholds on a "probability" or a "score" of the positive class."""
-    lower, upper, centre = band.lower, band.upper, band.centre
+    stated, lower, upper = stated_band(band, classes, positive, what)
+    name, centre = stated.removeprefix(f"{what} "), band.centre
     if positive == classes[0]:  # scores point towards the second class
-        whole = 1.0 if what == "probability" else 0.0
-        scores, lower, upper, centre = whole - scores, whole - upper, whole - lower, whole - centre
-    if what == "probability":  # thresholds beyond every probability are not worth showing
-        lower, upper = max(lower, 0.0), min(upper, 1.0)
-    link = "of" if what == "probability" else "towards"
-    name = f"{link} {to_python(positive)!r}"
+        scores, centre = _turned(scores, what), _turned(centre, what)
     above, below = f"{name} is above {upper:.3g}", f"{name} is below {lower:.3g}"
     between = f"{name} lies between {lower:.3g} and {upper:.3g}"
     if np.isinf(lower) and np.isinf(upper):

@@ -13,11 +13,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...base import RejectOptionMixin, warn_not_converged
 from ...costs import Costs, as_costs
-from ...decisions import Evaluation
+from ...decisions import Evaluation, StatedThresholds
 from ...parameters import check_choice, check_count, check_number, check_share, check_switch, n_threads
 from ...validation import validate_data
 from ..binning import resolve_bins
 from ..bounds import GeneralizationBound
+from ..reasons import stated_score
 from ..shapes import AdditiveForm
 from .candidates import Candidate
 from .data import Inputs, TrainingSet, prepare
@@ -440,6 +441,9 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
         h, r = self._pair.evaluate(X, n_threads(self.n_jobs))
         return Evaluation(h, r, detail=X)
+
+    def _stated_thresholds(self) -> StatedThresholds | None:
+        return stated_score(self, *self._pair.thresholds) if isinstance(self._pair, ChowPair) else None
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         return self._pair.explain(self, evaluation)

@@ -78,8 +78,12 @@ class ChowPair:
         """One sentence per case: where its score lies, and what speaks for either class."""
         form = self.form
         contributions = form.contributions(evaluation.detail)[0] if isinstance(form, AdditiveForm) else None
-        low, high = -self.level - self.boundary, self.level - self.boundary
-        return explain_score(model, evaluation, low, high, contributions)
+        return explain_score(model, evaluation, *self.thresholds, contributions)
+
+    @property
+    def thresholds(self) -> tuple[float, float]:
+        """Values of the published h between which a case is rejected."""
+        return -self.level - self.boundary, self.level - self.boundary
 
     def repriced(self, change: PriceChange) -> ChowPair:
         """Return the same score with the rule of other prices."""

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...arrays import Floats
 from ...base import RejectOptionMixin, SettledCosts, require_two_classes, warn_not_converged
 from ...costs import Costs
-from ...decisions import Decisions, Evaluation
+from ...decisions import Decisions, Evaluation, StatedThresholds
 from ...folds import check_groups
 from ...labels import LabelSpace
 from ...parameters import (
@@ -29,7 +29,7 @@ from ...parameters import (
 )
 from ...validation import check_outcomes, require_known_columns, store_columns, validate_data
 from ..bounds import GeneralizationBound
-from ..reasons import explain_score
+from ..reasons import explain_score, stated_score
 from ..shapes import AdditiveForm, ShapeFunction
 from .data import (
     START_SPAN,
@@ -614,8 +614,14 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         contributions, _ = self._form.contributions(X)
         if start is not None:
             contributions = np.column_stack([contributions, start])
+        return explain_score(self, evaluation, *self._thresholds_of_h(), contributions, "the initial score")
+
+    def _stated_thresholds(self) -> StatedThresholds:
+        return stated_score(self, *self._thresholds_of_h())
+
+    def _thresholds_of_h(self) -> tuple[float, float]:
         low, high = sorted(self._sign * (t - self.threshold_) for t in self.thresholds_)
-        return explain_score(self, evaluation, low, high, contributions, "the initial score")
+        return low, high
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
