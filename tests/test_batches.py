@@ -30,6 +30,8 @@ from recuse.baselines import (
 )
 from recuse.rounding import on_threshold, row_sums
 
+from .conftest import ESTIMATORS
+
 SIZES = (1, 2, 7, 100, 1000)
 UNEQUAL = Costs(
     fp=1, fn=3, reject=0.2
@@ -147,6 +149,10 @@ MODELS |= {
     "linear ranker": (KSLinearClassifier(max_iter=2), threshold_of_a_ranker),
     "boosted ranker": (RankBoostClassifier(n_rounds=20), threshold_of_a_ranker),
 }
+
+
+def test_every_estimator_is_here():
+    assert {type(model) for model in ESTIMATORS} == {type(model) for model, _ in MODELS.values()}
 
 
 def answers(model, X):

@@ -289,7 +289,7 @@ def test_every_estimator_is_listed():
 
 @pytest.mark.parametrize(
     "model",
-    [*REJECT, EmbeddedRejectSVC(), TwoStepBoostingClassifier(costs=0.2, **QUICK)],
+    [*REJECT, *(model for model in ESTIMATORS if "on_reject" in model.get_params())],
     ids=lambda model: type(model).__name__,
 )
 def test_a_fit_that_rejects_every_training_case_says_so(model, overlapping):
