@@ -16,6 +16,8 @@ from .arrays import Floats, Indices
 from .parameters import is_number
 
 _DEFAULT_REJECT = 0.2
+_DIGITS = 13  # of a price in units of another: beyond them is the rounding of the currency
+_SPARE = 1e-12  # rejecting must save more than this share of an error, or rounding would decide whether it pays
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -111,7 +113,8 @@ class Costs:
     @property
     def rejecting_pays(self) -> bool:
         """Whether rejecting is the cheapest answer at some probability."""
-        return self.fp * self.reject_positive + self.fn * self.reject_negative < self.fp * self.fn
+        # Shares, since products of very small or very large prices are 0 or infinite.
+        return self.reject_positive / self.fn + self.reject_negative / self.fp < 1 - _SPARE
 
     @property
     def symmetric(self) -> bool:
@@ -122,6 +125,24 @@ class Costs:
     def largest_error(self) -> float:
         """The larger of the two error prices: the unit of `score`."""
         return max(self.fp, self.fn)
+
+    @property
+    def cheaper_error(self) -> float:
+        """The smaller of the two error prices: the unit of the prices in every fit."""
+        return min(self.fp, self.fn)
+
+    def normalised(self) -> Costs:
+        """Return the same prices with the cheaper error as the unit: what a fit sees, whatever the currency.
+
+        Rounded to 13 digits, so that all prices times 0.01, 3 or 100 give the same numbers, and the same model.
+
+        Examples
+        --------
+        >>> from recuse import Costs
+        >>> Costs(fp=3, fn=15, reject=0.9).normalised() == Costs(fp=1, fn=5, reject=0.3)
+        True
+        """
+        return Costs(**{name: relative_price(price, self.cheaper_error) for name, price in self.as_dict().items()})
 
     def swapped(self) -> Costs:
         """Return the same prices with the roles of the two classes exchanged."""
@@ -247,6 +268,11 @@ def answer_columns(forced: Any, kind: Any, n_classes: int = 2) -> Indices:
     """
     kind = np.asarray(kind)
     return np.where(kind == 0, forced, n_classes - 1 + kind)
+
+
+def relative_price(price: float, unit: float) -> float:
+    """A price over another one, without the digits in which the same two differ from currency to currency."""
+    return float(f"{price / unit:.{_DIGITS}g}")
 
 
 def as_costs(costs: Costs | float | None) -> Costs:

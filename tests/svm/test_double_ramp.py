@@ -31,7 +31,8 @@ CASES = range(24)
 
 
 def fitted(case, **options):
-    model = DoubleRampSVC(case.costs, lam=case.lam, mu=case.mu, kernel=case.kernel, gamma=0.5, **options)
+    lam = case.lam / case.costs.cheaper_error  # the machine takes it in units of that price
+    model = DoubleRampSVC(case.costs, lam=lam, mu=case.mu, kernel=case.kernel, gamma=0.5, **options)
     return model.fit(case.X, case.y, sample_weight=case.weights)
 
 
@@ -246,7 +247,7 @@ def test_forms_of_input_agree(overlapping):
 def test_the_unit_of_the_prices_does_not_matter(overlapping, penalty, unit):
     X, y = overlapping
     model = DoubleRampSVC(Costs(fp=1, fn=3, reject=0.3), lam=3e-3, penalty=penalty).fit(X, y)
-    other = DoubleRampSVC(Costs(fp=unit, fn=3 * unit, reject=0.3 * unit), lam=3e-3 * unit, penalty=penalty).fit(X, y)
+    other = DoubleRampSVC(Costs(fp=unit, fn=3 * unit, reject=0.3 * unit), lam=3e-3, penalty=penalty).fit(X, y)
     assert other.objective_ == pytest.approx(unit * model.objective_, rel=1e-6)
     assert other.residual_ <= 1e-6
     np.testing.assert_array_equal(other.predict(X), model.predict(X))

@@ -39,7 +39,7 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
     ----------
     costs : Costs or float, default=0.2
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. They set, by class, ``w_R = w_C + r (1 - w_C)`` and
-        ``w_E = w_C + c (1 - w_C)`` for a rejection of price r and an error of price c.
+        ``w_E = w_C + c (1 - w_C)`` for a rejection of price r and an error of price c, in units of the cheaper error.
     C : float, default=1.0
         Weight of the losses against the norm.
     margin_cost : float, default=0.1
