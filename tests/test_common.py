@@ -1,5 +1,6 @@
 """What holds for every estimator of the library: scikit-learn's own checks, failed fits, prices in any currency."""
 
+import re
 import warnings
 from copy import deepcopy
 
@@ -286,7 +287,7 @@ def test_every_estimator_is_listed():
 
 # Prices in another currency
 
-FACTORS = [0.01, 1 / 3, 3, 10, 100, 1e4]
+FACTORS = [1e-200, 0.01, 1 / 3, 3, 10, 100, 1e4, 1e200]
 PRICE_LISTS = [Costs(fp=1, fn=5, reject=0.3), Costs(fp=3, fn=2, reject_negative=1 / 3, reject_positive=0.7)]
 PRICED = [model for model in [*NEVER_REJECT, *DRAW, *REJECT] if "costs" in model.get_params()]
 # What each class publishes as an amount of money.
@@ -338,6 +339,15 @@ def test_prices_in_another_currency_change_no_answer(model, prices, overlapping)
         np.testing.assert_allclose(amounts_of(other) / factor, amounts_of(one), rtol=1e-9)
 
 
+@pytest.mark.parametrize("costs", [1e-300, Costs(fp=1, fn=1e200, reject=0.1)], ids=repr)
+@pytest.mark.parametrize("model", PRICED, ids=lambda model: type(model).__name__)
+def test_prices_that_no_sum_can_hold_are_refused(model, costs, overlapping):
+    with pytest.raises(
+        ValueError, match=r"The prices of Costs\(.*\) are further apart .* give prices of comparable size"
+    ):
+        clone(model).set_params(costs=costs).fit(*overlapping)
+
+
 def test_reject_prices_by_case_have_the_currency_of_the_others(overlapping):
     X, y = overlapping
     by_case = np.random.default_rng(0).uniform(0.05, 0.45, len(y))
@@ -346,6 +356,41 @@ def test_reject_prices_by_case_have_the_currency_of_the_others(overlapping):
     for factor in FACTORS:
         other = clone(model).set_params(costs=in_currency(Costs(reject=0.2), factor))
         assert_same_answers(one, other.fit(X, y, reject_cost=by_case * factor), X)
+
+
+# Values without end
+
+
+@pytest.mark.filterwarnings("ignore")  # of overflow
+@pytest.mark.parametrize("size", [1e150, 1e300, 1.7e308])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *NEVER_REJECT,
+        *DRAW,
+        *REJECT,
+        *(
+            kind(kernel=kernel)
+            for kind in (DoubleHingeSVC, DoubleRampSVC, EmbeddedRejectSVC)
+            for kernel in ("linear", "poly")
+        ),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_no_score_is_nan(model, size, overlapping):
+    """A case far from everything is answered or refused, never by a comparison with NaN."""
+    X, y = overlapping
+    model = fitted(model, X[:100], y[:100])
+    far = np.random.default_rng(0).choice([-size, 0.0, 1.0, size], size=(60, X.shape[1]))
+    refusal = re.compile("are not numbers: their values are too large to be multiplied")
+    for name in ("decision_function", "score_samples"):
+        try:
+            scores = getattr(model, name, lambda X: np.zeros(0))(far)
+        except ValueError as refused:
+            if not refusal.search(str(refused)):
+                raise
+        else:
+            assert not np.isnan(scores).any()
 
 
 # A fit that does not converge

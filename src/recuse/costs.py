@@ -17,6 +17,7 @@ from .parameters import is_number
 
 _DEFAULT_REJECT = 0.2
 _DIGITS = 13  # of a price in units of another: beyond them is the rounding of the currency
+_LARGEST_RATIO = 1e15  # of two prices in a fit: sums of amounts further apart forget the smaller one
 _SPARE = 1e-12  # rejecting must save more than this share of an error, or rounding would decide whether it pays
 
 
@@ -142,6 +143,7 @@ class Costs:
         >>> Costs(fp=3, fn=15, reject=0.9).normalised() == Costs(fp=1, fn=5, reject=0.3)
         True
         """
+        self._require_comparable()
         return Costs(**{name: relative_price(price, self.cheaper_error) for name, price in self.as_dict().items()})
 
     def swapped(self) -> Costs:
@@ -193,13 +195,22 @@ class Costs:
         return prices
 
     def require_rejecting_pays(self, n_classes: int = 2) -> None:
-        """Raise ValueError when no case would ever be rejected at these prices."""
+        """Raise ValueError when no case would ever be rejected at these prices, or they are not comparable."""
+        self._require_comparable()
         if n_classes > 2:
             self._require_rejecting_pays_multiclass(n_classes)
         elif not self.rejecting_pays:
             raise ValueError(
                 f"Rejecting never pays at {self!r}: answering never costs more. "
                 f"The largest reject price that pays is just below {self._largest_paying_reject()}."
+            )
+
+    def _require_comparable(self) -> None:
+        prices = self.as_dict().values()
+        if max(prices) / _LARGEST_RATIO > min(prices):
+            raise ValueError(
+                f"The prices of {self!r} are further apart than a factor of {_LARGEST_RATIO:g}, and no sum of costs "
+                "would show the smallest: give prices of comparable size."
             )
 
     def _require_rejecting_pays_multiclass(self, n_classes: int) -> None:

@@ -31,9 +31,9 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         lam c_min penalty(f) + sum_i w_i L(y_i f(x_i), rho) / sum_i w_i,      rho >= mu (1 + mu) / 2.
 
     The factor c_min, the price of the cheaper error, is 1 in the paper; with it the same lam gives the same machine in
-    any currency. The penalty is the sum of the coefficients, each of the sign of its case's label ("l1", SDR-SVM), or half the
-    squared norm of the expansion ("l2", DR-SVM). The loss L, bounded, falls in two ramps: from c (1 + mu) for an
-    error of price c to r (1 + mu) for a rejection of price r to 0. Yes where ``f > rho``, no where ``f < -rho``,
+    any currency. The penalty is the sum of the coefficients, each of the sign of its case's label ("l1", SDR-SVM), or
+    half the squared norm of the expansion ("l2", DR-SVM). The loss L, bounded, falls in two ramps: from c (1 + mu) for
+    an error of price c to r (1 + mu) for a rejection of price r to 0. Yes where ``f > rho``, no where ``f < -rho``,
     reject in between.
 
     Bounded means not convex: the fit goes down through convex programs to a critical point, with a proof that it is

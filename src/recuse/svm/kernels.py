@@ -16,6 +16,7 @@ from scipy import sparse
 from ..arrays import Floats
 
 Matrix = NDArray[Any]
+_FAR = 1e150  # in units of the rbf kernel's width
 _TILE = (256, 512)  # a megabyte: stays in the processor's cache
 
 
@@ -281,7 +282,9 @@ def form_of(name: str | Callable[..., Any]) -> KernelForm:
 
 def log_factors(X: Matrix, gamma: float) -> tuple[Matrix, Matrix]:
     """Longer vectors l and r for which ``l'r = -gamma |x - z|^2``, the logarithm of the rbf kernel: one product."""
-    scaled = X * np.sqrt(2 * gamma)
+    with np.errstate(over="ignore"):
+        # Beyond this distance the kernel is 0 anyway, and squares would be infinite.
+        scaled = np.clip(X * np.sqrt(2 * gamma), -_FAR, _FAR)
     norms, ones = -0.5 * squared_norms(scaled), np.ones(len(X))
     return np.column_stack([scaled, norms, ones]), np.column_stack([scaled, ones, norms])
 
