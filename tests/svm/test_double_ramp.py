@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -259,6 +260,36 @@ def test_features_of_any_scale_end_with_a_certificate():
     model = DoubleRampSVC(kernel="linear", penalty="l2").fit(X[:200], y[:200])  # a warning would be an error
     assert model.residual_ <= 1e-6
     assert model.rho_ > 1
+
+
+@pytest.mark.parametrize("unit", [1e4, 1e7, 1e10, 1e100])
+def test_a_linear_machine_takes_features_in_any_unit(overlapping, unit):
+    X, y = overlapping
+    one = DoubleRampSVC(0.4, kernel="linear").fit(X, y)
+    other = DoubleRampSVC(0.4, kernel="linear", lam=one.lam * unit**2).fit(unit * X, y)  # a warning would be an error
+    assert other.residual_ <= 1e-6
+    assert other.objective_ == pytest.approx(one.objective_, rel=1e-6)
+    np.testing.assert_allclose(other.decision_function(unit * X), one.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e7, 1e10, 1e15, 1e100])
+@pytest.mark.parametrize("where", [np.s_[:, 0], np.s_[3, 0]], ids=["column", "outlier"])
+def test_features_of_very_unequal_size_end_in_a_certificate_a_warning_or_a_refusal(overlapping, where, size):
+    X, y = overlapping
+    X = X.copy()
+    X[where] *= size
+    model = DoubleRampSVC(kernel="linear")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        try:
+            model.fit(X, y)
+        except ConvergenceWarning:
+            assert model.residual_ > 1e-6
+        except ValueError as refused:
+            if "cannot be fitted to these cases: HiGHS ended" not in str(refused):
+                raise
+        else:
+            assert model.residual_ <= 1e-6
 
 
 def test_l2_needs_no_whole_kernel_matrix(overlapping, monkeypatch):
