@@ -123,8 +123,8 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     is a critical point. Should one answer for all cases be better than what was found, the descent begins there again.
     A machine that ends with the same answer for every case gives a warning.
 
-    "l1" takes any kernel function; "l2", and what it proves, needs a positive semidefinite one, which sigmoid is not in
-    general. A precomputed matrix must be one in either case.
+    "l1" takes any kernel function; "l2", and what it proves, needs a positive semidefinite one, which sigmoid mostly is
+    not, and refuses others as `DoubleHingeSVC` does. A precomputed matrix must be one in either case.
 
     References
     ----------

@@ -43,8 +43,9 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
     nu_positive, nu_negative : float in (0, 1], default=0.05
         Largest share of the training cases of the positive and of the negative class outside their region.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values. Regions
-        around cases need a kernel that falls with the distance: rbf.
+        As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values. One that is
+        not positive semidefinite on the training cases is refused, as in `DoubleHingeSVC`. Regions around cases need a
+        kernel that falls with the distance: rbf.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of rbf, poly and sigmoid: ``1 / (n_features * X.var())``, ``1 / n_features``, or a number.
     degree : float, default=3

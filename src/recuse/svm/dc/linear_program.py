@@ -56,7 +56,8 @@ class SparseProgram:
     ) -> SparseProgram:
         """The program on these cases; its solutions are exact, whatever `tol`."""
         # Few rows are needed, once each: where the matrix does not fit as a whole, nothing is kept.
-        rows = kernel_source(X, kernel, cache_bytes=0, tol=0.0, whole=int(np.sqrt(cache_bytes / 8)))
+        whole = int(np.sqrt(cache_bytes / 8))
+        rows = kernel_source(X, kernel, cache_bytes=0, tol=0.0, whole=whole, needs_norm=False)
         return cls(loss, rows, lam)
 
     def __init__(self, loss: RampLoss, rows: Any, lam: float) -> None:
