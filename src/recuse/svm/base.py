@@ -65,9 +65,13 @@ class KernelCases:
 
 
 def read_training_set(
-    machine: Any, X: Any, y: Any, sample_weight: Any, *, class_weight: Any = None, second_class_first: bool = False
+    machine: Any, X: Any, y: Any, sample_weight: Any, *, class_weight: Any = None, by_class: bool = False
 ) -> KernelCases:
-    """Check the parameters and the training cases; with `second_class_first` the used cases are sorted by class."""
+    """Check the parameters and the training cases.
+
+    With `by_class` the used cases are sorted by class, beginning with that of the first case: an order that does not
+    depend on what the classes are called.
+    """
     machine._check_parameters()
     X, y = check_training_data(machine, X, y, **INPUT_FORM)
     labels, codes = machine._settle_labels(y)
@@ -80,9 +84,9 @@ def read_training_set(
     if form_of(machine.kernel).given_as_matrix:
         _check_kernel_matrix(X, Kernel(machine.kernel))
     used = np.flatnonzero(weights)
-    if second_class_first:
-        used = used[np.argsort(-codes[used], kind="stable")]
-    everything = len(used) == X.shape[0] and not second_class_first
+    if by_class:
+        used = used[np.argsort(codes[used] != codes[used[0]], kind="stable")]
+    everything = len(used) == X.shape[0] and not by_class
     cases = X if everything else cases_at(X, used, machine.kernel)
     kernel = _settle_kernel(machine, cases, weights[used])
     return KernelCases(X, labels, used, cases, codes[used], weights[used], kernel)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..arrays import Floats
-from ..base import stopped_early, warn_not_converged
+from ..base import SettledCosts, stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_max_iter, check_number, check_switch
 from ..solution import Solution
@@ -181,15 +181,9 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         -------
         self
         """
-        training = read_training_set(self, X, y, sample_weight, second_class_first=True)
+        training = read_training_set(self, X, y, sample_weight, by_class=True)
         prices = self._settle_costs(training.labels.classes)
-        problem = coupled_qp(
-            training.signs,
-            training.weights,
-            nu=self._nu(prices.pos_label, training.labels.classes),
-            C=float(self.C),
-            costs=prices.oriented,
-        )
+        problem = self._problem(training, prices)
         solution = self._solve(problem, training)
         store_input(self, X, training, prices)
         self._store(solution, problem, training)
@@ -201,6 +195,22 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         check_switch("nonnegative_rho", self.nonnegative_rho)
         check_max_iter(self.max_iter)
         super()._check_parameters()
+
+    def _problem(self, training: KernelCases, prices: SettledCosts) -> CoupledQP:
+        """The program, in which the class of the first case is the positive one.
+
+        So it is the same program, and its solution the same to the last digit, whatever the classes are called: cases
+        on the edge of a region are decided alike.
+        """
+        leads = _second_class_leads(training)
+        nu = self._nu(prices.pos_label, training.labels.classes)
+        return coupled_qp(
+            training.signs if leads else -training.signs,
+            training.weights,
+            nu=nu if leads else nu[::-1],
+            C=float(self.C),
+            costs=prices.oriented if leads else prices.oriented.swapped(),
+        )
 
     def _solve(self, problem: CoupledQP, training: KernelCases) -> Solution:
         # Here, not above: the solvers load the compiler, which prediction does not need.
@@ -214,9 +224,12 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
     def _store(self, solution: Solution, problem: CoupledQP, training: KernelCases) -> None:
         """Publish the support vectors, in the order of the training cases, and the certificate."""
         coef, facts = solution.model.point.coefficients(problem.y), solution.model.certificate
+        rho = np.array([facts.rho_negative, facts.rho_positive])
+        if not _second_class_leads(training):
+            coef, rho = coef[::-1], rho[::-1]
         support = np.flatnonzero(coef.any(axis=0))
         support = support[np.argsort(training.used[support])]
-        self._store_regions(np.array([facts.rho_negative, facts.rho_positive]), support, training)
+        self._store_regions(rho, support, training)
         self.dual_coef_ = coef[:, support]
         self.rho_ = facts.rho
         self.dual_gap_ = facts.gap
@@ -231,3 +244,8 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         if self._kernel.form.given_as_matrix:
             return np.asarray(X[:, self.support_] @ self.dual_coef_.T)
         return self._kernel.expansion(X, self.support_vectors_, self.dual_coef_.T)
+
+
+def _second_class_leads(training: KernelCases) -> bool:
+    """Whether the cases, sorted by class, begin with those of the second class."""
+    return bool(training.codes[0] == 1)
