@@ -159,8 +159,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         Share of the cases of each class looked at in a round.
     max_features : float in (0, 1], default=0.2
         Share of the features looked at in a round.
-    margin : float in [0, 1), default=0.05
-        Theta, a share of the range of the score.
+    margin : float in [0, 1), default=0.0
+        Theta, a share of the range of the score. The poster's is 0.05, which was worse than 0 on 9 of its 13 data sets.
     search : {"exact", "bisection"}, default="exact"
         All cuts and shifts, or the poster's interval bisection, which is slower and can miss the best.
     max_bins : "auto", int or None, default="auto"
@@ -238,7 +238,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         n_rounds: int = 50,
         subsample: float = 0.2,
         max_features: float = 0.2,
-        margin: float = 0.05,
+        margin: float = 0.0,
         search: str = "exact",
         max_bins: int | str | None = "auto",
         n_iter_no_change: int | None = None,
