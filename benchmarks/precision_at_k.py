@@ -56,7 +56,7 @@ def _lost(name, split, share, n_runs):
         X, _, y, _ = train_test_split(X, y, train_size=MOST, stratify=y, random_state=split)
     X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, stratify=y, random_state=split)
     k = round(share * len(y))
-    shared = {"n_estimators": n_runs, "random_state": split}
+    shared = {"n_estimators": n_runs, "margin": 0.05, "random_state": split}
     models = {
         OURS: ExactBoostClassifier(metric="precision_at_k", k=k, **shared),
         AUC: ExactBoostClassifier(**shared),

@@ -45,7 +45,7 @@ def _abstention_answers(n, p):
 def _exactboost(n, p, **options):
     from recuse import ExactBoostClassifier
 
-    model, data = ExactBoostClassifier(random_state=0, n_estimators=10, **options), _classes(n, p)
+    model, data = ExactBoostClassifier(random_state=0, n_estimators=10, margin=0.05, **options), _classes(n, p)
     return lambda: model.fit(*data)
 
 

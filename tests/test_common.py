@@ -1,4 +1,4 @@
-"""What holds for every estimator of the library: scikit-learn's own checks, and a fit that fails changes nothing."""
+"""What holds for every estimator of the library: scikit-learn's own checks, failed fits, prices in any currency."""
 
 import re
 import warnings
@@ -19,6 +19,7 @@ import recuse
 import recuse.baselines
 from recuse import (
     AbstentionBoostingClassifier,
+    Costs,
     CoupledOneClassSVC,
     DoubleHingeSVC,
     DoubleRampSVC,
@@ -318,6 +319,114 @@ def test_cases_without_weight_do_not_count_as_answered(overlapping):
     with pytest.warns(UserWarning, match="rejects every training case"):
         model.fit(X, y, sample_weight=np.arange(len(y)) < 40)
     assert (model.fit(X, y).predict(X[40:]) != -1).any()
+
+
+# Prices in another currency
+
+FACTORS = [1e-200, 0.01, 1 / 3, 3, 10, 100, 1e4, 1e200]
+PRICE_LISTS = [Costs(fp=1, fn=5, reject=0.3), Costs(fp=3, fn=2, reject_negative=1 / 3, reject_positive=0.7)]
+PRICED = [model for model in [*NEVER_REJECT, *DRAW, *REJECT] if "costs" in model.get_params()]
+# What each class publishes as an amount of money.
+AMOUNTS = {
+    DoubleRampSVC: ("objective_", "dual_gap_", "history_"),
+    ThresholdRejectClassifier: ("objective_",),
+    AbstentionBoostingClassifier: ("held_out_costs_",),
+    TwoStepBoostingClassifier: ("objective_",),
+}
+
+
+def in_currency(costs, factor):
+    return Costs(**{name: price * factor for name, price in costs.as_dict().items()})
+
+
+def amounts_of(model):
+    """Every published amount of money, as one array."""
+    names = AMOUNTS.get(type(model), ())
+    if getattr(model, "metric", None) == "reject_cost":
+        names = ("objective_",)
+    values = [getattr(model, name) for name in names]
+    return np.concatenate([np.ravel(list(v.values()) if isinstance(v, dict) else v) for v in [*values, []]])
+
+
+def assert_same_answers(model, other, X):
+    """The same answers, but where a score is within rounding of a threshold."""
+    table, others = (each.decide(X, reasons=False) for each in (model, other))
+    certain = np.ones(len(X), dtype=bool)
+    for name in ("h", "r"):
+        here, there = getattr(table, name), getattr(others, name)
+        size = np.abs(here).max()
+        np.testing.assert_allclose(there, here, rtol=1e-9, atol=1e-9 * size)
+        certain &= np.abs(here) > 1e-9 * size
+    for name in ("label", "forced", "kind"):
+        np.testing.assert_array_equal(getattr(others, name)[certain], getattr(table, name)[certain])
+
+
+@pytest.mark.parametrize("prices", PRICE_LISTS, ids=repr)
+@pytest.mark.parametrize("model", PRICED, ids=lambda model: type(model).__name__)
+def test_prices_in_another_currency_change_no_answer(model, prices, overlapping):
+    X, y = overlapping
+    model = clone(model).set_params(costs=prices, on_reject="label")
+    one = fitted(model, X[:120], y[:120])
+    for factor in FACTORS:
+        other = fitted(model.set_params(costs=in_currency(prices, factor)), X[:120], y[:120])
+        assert_same_answers(one, other, X)
+        assert other.costs_ == in_currency(prices, factor)
+        assert other.score(X, y) == pytest.approx(one.score(X, y), abs=1e-12)
+        np.testing.assert_allclose(amounts_of(other) / factor, amounts_of(one), rtol=1e-9)
+
+
+@pytest.mark.parametrize("costs", [1e-300, Costs(fp=1, fn=1e200, reject=0.1)], ids=repr)
+@pytest.mark.parametrize("model", PRICED, ids=lambda model: type(model).__name__)
+def test_prices_that_no_sum_can_hold_are_refused(model, costs, overlapping):
+    with pytest.raises(
+        ValueError, match=r"The prices of Costs\(.*\) are further apart .* give prices of comparable size"
+    ):
+        clone(model).set_params(costs=costs).fit(*overlapping)
+
+
+def test_reject_prices_by_case_have_the_currency_of_the_others(overlapping):
+    X, y = overlapping
+    by_case = np.random.default_rng(0).uniform(0.05, 0.45, len(y))
+    model = AbstentionBoostingClassifier(family="decoupled", **QUICK)
+    one = clone(model).fit(X, y, reject_cost=by_case)
+    for factor in FACTORS:
+        other = clone(model).set_params(costs=in_currency(Costs(reject=0.2), factor))
+        assert_same_answers(one, other.fit(X, y, reject_cost=by_case * factor), X)
+
+
+# Values without end
+
+
+@pytest.mark.filterwarnings("ignore")  # of overflow
+@pytest.mark.parametrize("size", [1e150, 1e300, 1.7e308])
+@pytest.mark.parametrize(
+    "model",
+    [
+        *NEVER_REJECT,
+        *DRAW,
+        *REJECT,
+        *(
+            kind(kernel=kernel)
+            for kind in (DoubleHingeSVC, DoubleRampSVC, EmbeddedRejectSVC)
+            for kernel in ("linear", "poly")
+        ),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_no_score_is_nan(model, size, overlapping):
+    """A case far from everything is answered or refused, never by a comparison with NaN."""
+    X, y = overlapping
+    model = fitted(model, X[:100], y[:100])
+    far = np.random.default_rng(0).choice([-size, 0.0, 1.0, size], size=(60, X.shape[1]))
+    refusal = re.compile("are not numbers: their values are too large to be multiplied")
+    for name in ("decision_function", "score_samples"):
+        try:
+            scores = getattr(model, name, lambda X: np.zeros(0))(far)
+        except ValueError as refused:
+            if not refusal.search(str(refused)):
+                raise
+        else:
+            assert not np.isnan(scores).any()
 
 
 # A fit that does not converge

@@ -74,11 +74,27 @@ def require_two_classes(classes: NDArray[Any], remedy: str = "Compare two of the
 
 
 class SettledCosts(NamedTuple):
-    """Prices as given, the positive class, and the prices with ``classes_[1]`` as the positive class."""
+    """The prices of a fit.
+
+    Attributes
+    ----------
+    costs : Costs
+        As given.
+    pos_label : label
+        The positive class.
+    oriented : Costs
+        What a fit works with: ``classes_[1]`` as the positive class, and the cheaper error as the unit, so that no
+        model depends on the currency. What is published as an amount of money is multiplied by `unit`.
+    """
 
     costs: Costs
     pos_label: Any
     oriented: Costs
+
+    @property
+    def unit(self) -> float:
+        """The price of the cheaper error."""
+        return self.costs.cheaper_error
 
 
 def rejects_all(evaluate: Callable[..., Evaluation], X: Any, sample_weight: Any = None, **columns: Any) -> bool:
@@ -100,6 +116,8 @@ def _n_rows(X: Any) -> int:
 
 
 def _orient(costs: Costs, pos_label: Any, classes: NDArray[Any]) -> Costs:
+    """The prices of a fit, see `SettledCosts.oriented`."""
+    costs = costs.normalised()
     return costs.swapped() if pos_label == classes[0] else costs
 
 
@@ -203,7 +221,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
             warn_user(f"{type(self).__name__} rejects every training case at {self.costs_!r}. {self._remedy}")
 
     def _oriented_costs(self) -> Costs:
-        """Return the prices with ``classes_[1]`` as the positive class, as h is oriented."""
+        """Return the prices as in `fit`: ``classes_[1]`` as the positive class, and the cheaper error as the unit."""
         return _orient(self.costs_, self.pos_label_, self.classes_)
 
     def decision_function(self, X: Any) -> Floats:
@@ -293,9 +311,9 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         truth = check_outcomes(X, y, self.classes_)
         evaluation = self._evaluate(X)
         answers = evaluation.forced() if self.on_reject == "never" else evaluation.answers()
-        prices = self._oriented_costs().prices(truth, answers, len(self.classes_))
-        weights = check_weights(sample_weight, len(truth))
-        return float(1 - np.average(prices, weights=weights) / self.costs_.largest_error)
+        costs, weights = self._oriented_costs(), check_weights(sample_weight, len(truth))
+        prices = costs.prices(truth, answers, len(self.classes_))
+        return float(1 - np.average(prices, weights=weights) / costs.largest_error)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

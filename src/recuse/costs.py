@@ -16,6 +16,9 @@ from .arrays import Floats, Indices
 from .parameters import is_number
 
 _DEFAULT_REJECT = 0.2
+_DIGITS = 13  # of a price in units of another: beyond them is the rounding of the currency
+_LARGEST_RATIO = 1e15  # of two prices in a fit: sums of amounts further apart forget the smaller one
+_SPARE = 1e-12  # rejecting must save more than this share of an error, or rounding would decide whether it pays
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -113,7 +116,8 @@ class Costs:
     @property
     def rejecting_pays(self) -> bool:
         """Whether rejecting is the cheapest answer at some probability."""
-        return self.fp * self.reject_positive + self.fn * self.reject_negative < self.fp * self.fn
+        # Shares, since products of very small or very large prices are 0 or infinite.
+        return self.reject_positive / self.fn + self.reject_negative / self.fp < 1 - _SPARE
 
     @property
     def symmetric(self) -> bool:
@@ -124,6 +128,25 @@ class Costs:
     def largest_error(self) -> float:
         """The larger of the two error prices: the unit of `score`."""
         return max(self.fp, self.fn)
+
+    @property
+    def cheaper_error(self) -> float:
+        """The smaller of the two error prices: the unit of the prices in every fit."""
+        return min(self.fp, self.fn)
+
+    def normalised(self) -> Costs:
+        """Return the same prices with the cheaper error as the unit: what a fit sees, whatever the currency.
+
+        Rounded to 13 digits, so that all prices times 0.01, 3 or 100 give the same numbers, and the same model.
+
+        Examples
+        --------
+        >>> from recuse import Costs
+        >>> Costs(fp=3, fn=15, reject=0.9).normalised() == Costs(fp=1, fn=5, reject=0.3)
+        True
+        """
+        self._require_comparable()
+        return Costs(**{name: relative_price(price, self.cheaper_error) for name, price in self.as_dict().items()})
 
     def swapped(self) -> Costs:
         """Return the same prices with the roles of the two classes exchanged."""
@@ -174,13 +197,22 @@ class Costs:
         return prices
 
     def require_rejecting_pays(self, n_classes: int = 2) -> None:
-        """Raise ValueError when no case would ever be rejected at these prices."""
+        """Raise ValueError when no case would ever be rejected at these prices, or they are not comparable."""
+        self._require_comparable()
         if n_classes > 2:
             self._require_rejecting_pays_multiclass(n_classes)
         elif not self.rejecting_pays:
             raise ValueError(
                 f"Rejecting never pays at {self!r}: answering never costs more. "
                 f"The largest reject price that pays is just below {self._largest_paying_reject()}."
+            )
+
+    def _require_comparable(self) -> None:
+        prices = self.as_dict().values()
+        if max(prices) / _LARGEST_RATIO > min(prices):
+            raise ValueError(
+                f"The prices of {self!r} are further apart than a factor of {_LARGEST_RATIO:g}, and no sum of costs "
+                "would show the smallest: give prices of comparable size."
             )
 
     def _require_rejecting_pays_multiclass(self, n_classes: int) -> None:
@@ -250,6 +282,11 @@ def answer_columns(forced: Any, kind: Any, n_classes: int = 2) -> Indices:
     """
     kind = np.asarray(kind)
     return np.where(kind == 0, forced, n_classes - 1 + kind)
+
+
+def relative_price(price: float, unit: float) -> float:
+    """A price over another one, without the digits in which the same two differ from currency to currency."""
+    return float(f"{price / unit:.{_DIGITS}g}")
 
 
 def as_costs(costs: Costs | float | None) -> Costs:

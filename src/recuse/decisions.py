@@ -16,9 +16,19 @@ from numpy.typing import NDArray
 from .arrays import Flags, Floats, Indices
 from .costs import Costs, answer_columns
 from .extras import require
-from .labels import to_python
+from .labels import preview, to_python
 
 KINDS = ("accept", "ambiguity", "novelty")
+
+
+def require_numbers(scores: Floats) -> None:
+    """Refuse scores that are NaN: no comparison with them holds, so that cases would be answered for no reason."""
+    unknown = np.flatnonzero(np.isnan(scores).reshape(len(scores), -1).any(axis=1))
+    if len(unknown):
+        raise ValueError(
+            f"The scores of {len(unknown)} cases (rows {preview(unknown)}) are not numbers: their values are too large "
+            "to be multiplied. Check them, and scale or clip the features."
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +51,10 @@ class Evaluation:
     r: Floats
     novel: Flags | None = None
     detail: Any = None
+
+    def __post_init__(self) -> None:
+        require_numbers(self.r)
+        require_numbers(self.h)
 
     @property
     def accepted(self) -> Flags:

@@ -19,7 +19,10 @@ PRICES = [
 
 @dataclass
 class RampCase:
-    """A random problem: cases, labels, prices, weights and the parameters of the machine."""
+    """A random problem: cases, labels, prices, weights and the parameters of the machine.
+
+    `lam` is the weight of the penalty against losses in the currency of the prices.
+    """
 
     X: np.ndarray
     y: np.ndarray

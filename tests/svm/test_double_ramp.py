@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
@@ -31,7 +32,8 @@ CASES = range(24)
 
 
 def fitted(case, **options):
-    model = DoubleRampSVC(case.costs, lam=case.lam, mu=case.mu, kernel=case.kernel, gamma=0.5, **options)
+    lam = case.lam / case.costs.cheaper_error  # the machine takes it in units of that price
+    model = DoubleRampSVC(case.costs, lam=lam, mu=case.mu, kernel=case.kernel, gamma=0.5, **options)
     return model.fit(case.X, case.y, sample_weight=case.weights)
 
 
@@ -246,7 +248,7 @@ def test_forms_of_input_agree(overlapping):
 def test_the_unit_of_the_prices_does_not_matter(overlapping, penalty, unit):
     X, y = overlapping
     model = DoubleRampSVC(Costs(fp=1, fn=3, reject=0.3), lam=3e-3, penalty=penalty).fit(X, y)
-    other = DoubleRampSVC(Costs(fp=unit, fn=3 * unit, reject=0.3 * unit), lam=3e-3 * unit, penalty=penalty).fit(X, y)
+    other = DoubleRampSVC(Costs(fp=unit, fn=3 * unit, reject=0.3 * unit), lam=3e-3, penalty=penalty).fit(X, y)
     assert other.objective_ == pytest.approx(unit * model.objective_, rel=1e-6)
     assert other.residual_ <= 1e-6
     np.testing.assert_array_equal(other.predict(X), model.predict(X))
@@ -258,6 +260,36 @@ def test_features_of_any_scale_end_with_a_certificate():
     model = DoubleRampSVC(kernel="linear", penalty="l2").fit(X[:200], y[:200])  # a warning would be an error
     assert model.residual_ <= 1e-6
     assert model.rho_ > 1
+
+
+@pytest.mark.parametrize("unit", [1e4, 1e7, 1e10, 1e100])
+def test_a_linear_machine_takes_features_in_any_unit(overlapping, unit):
+    X, y = overlapping
+    one = DoubleRampSVC(0.4, kernel="linear").fit(X, y)
+    other = DoubleRampSVC(0.4, kernel="linear", lam=one.lam * unit**2).fit(unit * X, y)  # a warning would be an error
+    assert other.residual_ <= 1e-6
+    assert other.objective_ == pytest.approx(one.objective_, rel=1e-6)
+    np.testing.assert_allclose(other.decision_function(unit * X), one.decision_function(X), atol=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e7, 1e10, 1e15, 1e100])
+@pytest.mark.parametrize("where", [np.s_[:, 0], np.s_[3, 0]], ids=["column", "outlier"])
+def test_features_of_very_unequal_size_end_in_a_certificate_a_warning_or_a_refusal(overlapping, where, size):
+    X, y = overlapping
+    X = X.copy()
+    X[where] *= size
+    model = DoubleRampSVC(kernel="linear")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        try:
+            model.fit(X, y)
+        except ConvergenceWarning:
+            assert model.residual_ > 1e-6
+        except ValueError as refused:
+            if "cannot be fitted to these cases: HiGHS ended" not in str(refused):
+                raise
+        else:
+            assert model.residual_ <= 1e-6
 
 
 def test_l2_needs_no_whole_kernel_matrix(overlapping, monkeypatch):
@@ -397,7 +429,7 @@ def test_bad_parameters_are_named(overlapping, parameters, error, message):
 def test_a_kernel_without_a_norm_is_refused_where_the_norm_is_needed(overlapping):
     X, y = overlapping
     options = {"kernel": "sigmoid", "gamma": 2.0, "coef0": -1.0, "lam": 1e-4}
-    with pytest.raises(ValueError, match=r"the kernel is not positive semidefinite on these cases\. Use penalty='l1'"):
+    with pytest.raises(ValueError, match=r"kernel='sigmoid' must be positive semidefinite.*penalty='l1'"):
         DoubleRampSVC(penalty="l2", **options).fit(X, y)
     assert DoubleRampSVC(**options).fit(X, y).residual_ <= 1e-6
 

@@ -161,6 +161,26 @@ def test_order_and_scale_of_weights(clouds):
     assert (np.diff(base.support_) > 0).all()
 
 
+@pytest.mark.parametrize("rejection", ["both", "ambiguity", "none"])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+@pytest.mark.parametrize("n", [60, 300, 700])
+@pytest.mark.parametrize("pair", PAIRS)
+def test_cases_on_an_edge_are_decided_alike_whichever_class_is_called_positive(pair, n, kernel, rejection):
+    """Many training cases lie on the edge of a region up to rounding, where a hair decides."""
+    X, y = make_gaussian_classes(n, 2, separation=3, random_state=n)
+    X[-n // 6 :] = X[: -(-n // 6)]  # duplicates, some of the other class
+    options = {"gamma": 0.5, "kernel": kernel, "rejection": rejection}
+    one = pair(SKEWED, nu_positive=0.2, nu_negative=0.05, **options).fit(X, y).decide(X, reasons=False)
+    mirrored = pair(SKEWED.swapped(), nu_positive=0.05, nu_negative=0.2, **options)
+    renamed = mirrored.fit(X, 1 - y).decide(X, reasons=False)
+    np.testing.assert_array_equal(renamed.kind, one.kind)
+    np.testing.assert_array_equal(renamed.forced, 1 - one.forced)
+    np.testing.assert_allclose(renamed.h, -one.h, rtol=1e-9, atol=1e-12)
+    named = mirrored.set_params(pos_label=0).fit(X, y).decide(X, reasons=False)
+    np.testing.assert_array_equal(named.kind, one.kind)
+    np.testing.assert_array_equal(named.forced, one.forced)
+
+
 @pytest.mark.parametrize("pair", PAIRS)
 def test_swapped_classes_swap_everything(clouds, pair):
     X, y = clouds

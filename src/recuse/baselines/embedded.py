@@ -17,6 +17,7 @@ from ..costs import Costs
 from ..parameters import check_count, check_positive, is_number
 from ..solution import Solution
 from ..svm.base import KernelMachineMixin, check_kernel_parameters, store_input
+from ..svm.kernels import require_semidefinite
 
 _STEEPNESS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 _RANK = 1e-9  # eigenvalues of the kernel matrix below this share of the largest are rounding
@@ -39,7 +40,7 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
     ----------
     costs : Costs or float, default=0.2
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. They set, by class, ``w_R = w_C + r (1 - w_C)`` and
-        ``w_E = w_C + c (1 - w_C)`` for a rejection of price r and an error of price c.
+        ``w_E = w_C + c (1 - w_C)`` for a rejection of price r and an error of price c, in units of the cheaper error.
     C : float, default=1.0
         Weight of the losses against the norm.
     margin_cost : float, default=0.1
@@ -147,6 +148,8 @@ class EmbeddedRejectSVC(KernelMachineMixin, BaseEstimator):
         weights = self.C * training.weights
         steps = _steps(prices.oriented, training.signs, weights, self.margin_cost, self.kappa)
         gram = training.kernel(training.cases, training.cases)
+        if not training.kernel.semidefinite:
+            require_semidefinite(gram, training.kernel)
         solution = _solve(steps, gram, tol=self.tol, max_iter=self.max_iter)
         store_input(self, X, training, prices)
         self._store_expansion(solution.model.beta, solution.model.intercept, training, balanced=False)

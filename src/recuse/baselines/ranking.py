@@ -16,6 +16,7 @@ from ..arrays import Flags, Floats
 from ..base import require_two_classes
 from ..boosting.binning import Bins, bin_features, resolve_bins
 from ..boosting.shapes import AdditiveForm, additive_form
+from ..decisions import require_numbers
 from ..labels import preview, settle_classes
 from ..parameters import check_count, check_number, check_weights
 from ..rounding import row_sums
@@ -312,7 +313,9 @@ class KSLinearClassifier(_Ranker):
 
     def _score(self, X: Any) -> Floats:
         X = validate_data(self, X, reset=False, dtype=np.float64)
-        return row_sums(X, self.coef_[0]) - self._center
+        score = row_sums(X, self.coef_[0]) - self._center
+        require_numbers(score)
+        return score
 
 
 _AT_ONCE = 4_000_000  # scores sorted at once

@@ -147,7 +147,8 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self._form: AdditiveForm = form
         self._boundary = float(_boundary(training, total))
         self.shape_functions_ = form.shapes
-        self.n_iter_, self.threshold_, self.objective_ = chosen.n_rounds, chosen.threshold, chosen.cost
+        self.n_iter_, self.threshold_ = chosen.n_rounds, chosen.threshold
+        self.objective_ = chosen.cost * inputs.costs.unit
         self._warn_if_all_rejected(X, sample_weight)
         return self
 
@@ -192,7 +193,7 @@ class _HeldOut(NamedTuple):
 
 
 class _Choice(NamedTuple):
-    """Number of rounds and threshold, and what they cost on held-out cases."""
+    """Number of rounds and threshold, and what they cost on held-out cases, in units of the cheaper error."""
 
     n_rounds: int
     threshold: float

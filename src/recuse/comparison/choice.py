@@ -24,7 +24,7 @@ from ..arrays import Floats, Indices
 
 TOLERANCE = 1.0  # standard errors
 DRAWS = 200
-_SAME = 1e-12
+_SAME = 1e-12  # share of the largest price: amounts that differ by less are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,10 +84,11 @@ def choose(prices: Floats, *, seed: int, units: Indices | None = None) -> Choice
 def _simplest_of_the_cheapest(prices: Floats, counts: Floats, units: Indices) -> int:
     total = counts.sum()
     means = prices @ counts / total
+    same = _SAME * float(prices.max())
     cheapest = int(np.argmin(means))
     for position in range(cheapest):
         difference = prices[position] - prices[cheapest]
-        if difference @ counts / total <= TOLERANCE * standard_error(difference, units, counts) + _SAME:
+        if difference @ counts / total <= TOLERANCE * standard_error(difference, units, counts) + same:
             return position
     return cheapest
 

@@ -164,7 +164,7 @@ def rank(rows: list[Row], payments: Mapping[str, Payments], units: Indices | Non
     """
     position = {row.name: number for number, row in enumerate(rows)}
     # Methods of equal cost stay in the order of the list, which begins with the simple ones.
-    order = sorted(payments, key=lambda name: (round(float(payments[name].prices.mean()), 12), position[name]))
+    order = sorted(payments, key=lambda name: (payments[name].rounded_mean, position[name]))
     if not order:
         return rows
     cheapest = payments[order[0]]

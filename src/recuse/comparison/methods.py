@@ -67,6 +67,11 @@ class Task:
     grouped: bool = False
     in_time: bool = False
 
+    @property
+    def unit_costs(self) -> Costs:
+        """The prices by which candidates are compared: rounding in another currency must not decide between them."""
+        return self.costs.normalised()
+
     @classmethod
     def of(cls, cases: Cases, costs: Costs, seed: int) -> Task:
         """The task of a table."""
@@ -112,7 +117,7 @@ class Plan:
         search = GridSearchCV(
             searched,
             self.grid,
-            scoring=self.scoring or get_scorer("neg_expected_cost", costs=task.costs, pos_label=task.pos_label),
+            scoring=self.scoring or get_scorer("neg_expected_cost", costs=task.unit_costs, pos_label=task.pos_label),
             cv=make_folds(task.inner_cv(INNER_FOLDS), y, groups=groups, random_state=task.seed),
             error_score="raise",
             refit=False,
@@ -262,7 +267,7 @@ def with_rule(
         wrapped = ThresholdRejectClassifier(
             classifier, costs=costs, pos_label=positive, cv=task.inner_cv(cv), random_state=task.seed, **options
         )
-        return Plan(wrapped, grid, inner="estimator", scoring=RuleCost(way, costs, positive))
+        return Plan(wrapped, grid, inner="estimator", scoring=RuleCost(way, task.unit_costs, positive))
 
     return build
 

@@ -50,6 +50,11 @@ class Payments:
         """What each case pays in all."""
         return self.errors + self.reviews
 
+    @property
+    def rounded_mean(self) -> float:
+        """Mean price in units of the cheaper error, alike for rules that pay the same up to rounding."""
+        return round(float(self.prices.mean()) / self.costs.cheaper_error, 12)
+
     def cost(self, units: Indices | None = None) -> Interval:
         """Expected cost per case."""
         return combined(

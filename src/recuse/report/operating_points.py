@@ -83,7 +83,7 @@ def forced_points(answers: ReportedAnswers, positive: Flags, moves: str, costs: 
 def _useful(own: OperatingPoint, others: list[OperatingPoint], costs: Costs) -> list[OperatingPoint]:
     """The method's own point, and those of the others that are cheapest at some prices, but not at those of the run."""
     unit = costs.matrix()[:2]
-    limit = (own.matrix * unit).sum() - _SAME
+    limit = (own.matrix * unit).sum() * (1 - _SAME)
     kept = [own, *(point for point in others if (point.matrix * unit).sum() >= limit)]
     matrices = np.array([point.matrix for point in kept])
     cheapest = {int(np.argmin(_costs(matrices, prices))) for prices in _price_lists(costs)}

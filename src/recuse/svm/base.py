@@ -24,11 +24,10 @@ from ..parameters import check_choice, check_number, check_positive, check_share
 from ..rounding import EPS, row_sums
 from ..validation import check_training_data, store_columns, validate_data
 from .coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
-from .kernels import KERNELS, Kernel, centred, dense, form_of
+from .kernels import KERNELS, Kernel, centred, dense, form_of, require_semidefinite, require_symmetric, sampled_cases
 
 # How X is validated.
 INPUT_FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "accept_large_sparse": False}
-_CHECKED_SPECTRUM = 500  # precomputed kernels up to this size are checked for negative eigenvalues
 
 
 # Input ----------------------------------------------------------------------------------------------------------------
@@ -67,9 +66,13 @@ class KernelCases:
 
 
 def read_training_set(
-    machine: Any, X: Any, y: Any, sample_weight: Any, *, class_weight: Any = None, second_class_first: bool = False
+    machine: Any, X: Any, y: Any, sample_weight: Any, *, class_weight: Any = None, by_class: bool = False
 ) -> KernelCases:
-    """Check the parameters and the training cases; with `second_class_first` the used cases are sorted by class."""
+    """Check the parameters and the training cases.
+
+    With `by_class` the used cases are sorted by class, beginning with that of the first case: an order that does not
+    depend on what the classes are called.
+    """
     machine._check_parameters()
     X, y = check_training_data(machine, X, y, **INPUT_FORM)
     labels, codes = machine._settle_labels(y)
@@ -80,11 +83,11 @@ def read_training_set(
             "sample_weight leaves one class only: a classifier needs cases of two classes with weights above 0."
         )
     if form_of(machine.kernel).given_as_matrix:
-        _check_kernel_matrix(X)
+        _check_kernel_matrix(X, Kernel(machine.kernel))
     used = np.flatnonzero(weights)
-    if second_class_first:
-        used = used[np.argsort(-codes[used], kind="stable")]
-    everything = len(used) == X.shape[0] and not second_class_first
+    if by_class:
+        used = used[np.argsort(codes[used] != codes[used[0]], kind="stable")]
+    everything = len(used) == X.shape[0] and not by_class
     cases = X if everything else cases_at(X, used, machine.kernel)
     kernel = _settle_kernel(machine, cases, weights[used])
     return KernelCases(X, labels, used, cases, codes[used], weights[used], kernel)
@@ -157,24 +160,15 @@ def _variance(X: Any, weights: Floats) -> float:
     return float((weights @ (X - centre) ** 2).sum()) / total
 
 
-def _check_kernel_matrix(K: Any) -> None:
+def _check_kernel_matrix(K: Any, kernel: Kernel) -> None:
     """Refuse what cannot be a matrix of kernel values."""
     if K.shape[0] != K.shape[1]:
         raise ValueError(
             f"Precomputed matrix must be a square matrix of kernel values between the training cases; got {K.shape}."
         )
-    size = abs(K).max()
-    if abs(K - K.T).max() > 1e-8 * size:
-        raise ValueError(
-            "A precomputed kernel matrix must be symmetric; use (K + K.T) / 2 if it is symmetric up to noise."
-        )
-    if K.shape[0] <= _CHECKED_SPECTRUM:
-        values = np.linalg.eigvalsh(K.toarray() if sparse.issparse(K) else K)
-        if values[0] < -1e-8 * max(abs(values[-1]), abs(values[0])):
-            raise ValueError(
-                f"A precomputed kernel matrix must be positive semidefinite; its smallest eigenvalue is "
-                f"{values[0]:.3g}, its largest {values[-1]:.3g}. The dual problem would not be convex."
-            )
+    require_symmetric(K, kernel)
+    rows = sampled_cases(K.shape[0])
+    require_semidefinite(dense(K[rows][:, rows]), kernel)
 
 
 def _kernel_tags(tags: Any, kernel: Any) -> Any:

@@ -36,7 +36,8 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         Weight of the losses against the norm. The paper's regularisation is ``lambda = 1 / (2 C)``. Worth a search: the
         lower the reject price, the further from 0 the thresholds, and a small C then keeps most scores between them.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values.
+        As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values. One that is
+        not positive semidefinite on the training cases, as sigmoid mostly is not, is refused: see Notes.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of rbf, poly and sigmoid: ``1 / (n_features * X.var())``, ``1 / n_features``, or a number.
     degree : float, default=3
@@ -107,6 +108,10 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
     precision if ``tol >= 1e-5`` and the rounding error, measured on a sample, is small against the differences between
     cases, else in double. In any case the scores are recomputed in double precision before the end, and `objective_`,
     `dual_gap_` and `residual_` are theirs; where they show a violation above `tol` the solver goes on.
+
+    The certificate holds for positive semidefinite kernels only. Where that is not known beforehand (a callable,
+    "precomputed", "sigmoid", "poly" with a negative `coef0` or a fractional `degree`) the kernel matrix of the training
+    cases is checked; beyond 2048 of them, that of 2048 evenly spread ones.
 
     Cases are centred for the rbf kernel, so that an offset costs no digits; of sparse ones the columns without zeros. A
     column with zeros and values beyond about 1e6 times the kernel's width costs digits.

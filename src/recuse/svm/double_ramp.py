@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,11 +28,12 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     The score f, an expansion over the training cases with an intercept, and the half-width rho of the band minimise
     eq. (5) of the paper,
 
-        lam * penalty(f) + sum_i w_i L(y_i f(x_i), rho) / sum_i w_i,      rho >= mu (1 + mu) / 2.
+        lam c_min penalty(f) + sum_i w_i L(y_i f(x_i), rho) / sum_i w_i,      rho >= mu (1 + mu) / 2.
 
-    The penalty is the sum of the coefficients, each of the sign of its case's label ("l1", SDR-SVM), or half the
-    squared norm of the expansion ("l2", DR-SVM). The loss L, bounded, falls in two ramps: from c (1 + mu) for an
-    error of price c to r (1 + mu) for a rejection of price r to 0. Yes where ``f > rho``, no where ``f < -rho``,
+    The factor c_min, the price of the cheaper error, is 1 in the paper; with it the same lam gives the same machine in
+    any currency. The penalty is the sum of the coefficients, each of the sign of its case's label ("l1", SDR-SVM), or
+    half the squared norm of the expansion ("l2", DR-SVM). The loss L, bounded, falls in two ramps: from c (1 + mu) for
+    an error of price c to r (1 + mu) for a rejection of price r to 0. Yes where ``f > rho``, no where ``f < -rho``,
     reject in between.
 
     Bounded means not convex: the fit goes down through convex programs to a critical point, with a proof that it is
@@ -43,8 +45,8 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. Prices that differ by class, an extension of the paper,
         give each class ramps of its own.
     lam : float, default=1e-3
-        Weight of the penalty against the mean loss. For "l1" and an rbf kernel no case is left from ``max_price / mu``
-        on. For "l2" it stands for ``C = 1 / (lam n)``.
+        Weight of the penalty against the mean loss, with the cheaper error as the unit of all prices. For "l1" and an
+        rbf kernel no case is left from ``max_price / mu`` on. For "l2" it stands for ``C = 1 / (lam n)``.
     mu : float, default=1.0
         In (0, 1]: the ramps are ``mu + mu^2`` wide.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
@@ -121,8 +123,8 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     is a critical point. Should one answer for all cases be better than what was found, the descent begins there again.
     A machine that ends with the same answer for every case, or rejects them all, gives a warning.
 
-    "l1" takes any kernel function; "l2", and what it proves, needs a positive semidefinite one, which sigmoid is not in
-    general. A precomputed matrix must be one in either case.
+    "l1" takes any kernel function; "l2", and what it proves, needs a positive semidefinite one, which sigmoid mostly is
+    not, and refuses others as `DoubleHingeSVC` does. A precomputed matrix must be one in either case.
 
     References
     ----------
@@ -208,7 +210,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         solution = best_of(program, self._starts(loss), tol=self.tol, max_iter=self.max_iter)
         store_input(self, X, training, prices)
         self._store_expansion(solution.model.beta, solution.model.intercept, training, balanced=program.balanced)
-        self._store(solution, training)
+        self._store(solution, training, prices.unit)
         self._warn(solution)
         self._warn_if_all_rejected(X, sample_weight)
         return self
@@ -239,14 +241,14 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         for _ in range(self.n_init - 1):
             yield loss.random_active_hinges(rng)
 
-    def _store(self, solution: Solution, training: KernelCases) -> None:
+    def _store(self, solution: Solution, training: KernelCases, unit: float) -> None:
         """Publish the band, the certificate and the number of support vectors of each class."""
         self.n_support_ = np.bincount(training.codes[np.flatnonzero(solution.model.beta)], minlength=2)
         self.rho_ = float(solution.model.rho)
         self.thresholds_ = (-self.rho_, self.rho_)
         self.dual_gap_ = solution.residual * self.costs_.largest_error
-        self.history_ = np.array(solution.history)
-        self._publish(solution)
+        self.history_ = np.array(solution.history) * unit
+        self._publish(replace(solution, objective=solution.objective * unit))
 
     def _warn(self, solution: Solution) -> None:
         if not solution.converged:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
+from scipy import linalg, sparse
 
 from ..arrays import Flags, Floats
 from ..rounding import EPS, row_sums
@@ -20,6 +20,10 @@ from ..rounding import EPS, row_sums
 Matrix = NDArray[Any]
 # Sums of a batch, and how far each may be off -> which of them lie that near a threshold.
 Near = Callable[[Floats, Floats], Flags]
+_CHECKED = 2048  # most cases whose kernel values are checked: a Cholesky factor takes a fraction of a second
+_ASYMMETRY = 1e-8  # share of the largest kernel value up to which a matrix is symmetric
+_NEGATIVE = 1e-8  # share of the largest eigenvalue up to which a negative one is rounding
+_FAR = 1e150  # in units of the rbf kernel's width
 _TILE = (256, 512)  # a megabyte: stays in the processor's cache
 _ROUNDING_OF_FUNCTIONS = 1e-10  # share of the values of a user's function that its rounding is taken to be at most
 
@@ -58,6 +62,11 @@ class Kernel:
     def diagonal(self, X: Any) -> Floats:
         """Kernel of each case with itself."""
         return self.form.diagonal(self, X)
+
+    @property
+    def semidefinite(self) -> bool:
+        """Whether every matrix of its values is known to be positive semidefinite."""
+        return self.form.semidefinite(self)
 
     def closeness(self, X: Any, Z: Any) -> Matrix:
         """Minus the squared distance between rows of X and Z in the kernel's space, up to a constant per row of X."""
@@ -137,6 +146,10 @@ class KernelForm:
     def named(self, kernel: Kernel) -> str:
         """The kernel in a message."""
         return f"kernel={kernel.name!r}"
+
+    def semidefinite(self, kernel: Kernel) -> bool:
+        """Whether it is known that the kernel is an inner product in some space, whatever the cases."""
+        return True
 
     def matrix(self, kernel: Kernel, X: Any, Z: Any) -> Matrix:
         """Kernel values between the rows of X and those of Z."""
@@ -295,6 +308,10 @@ class Poly(KernelForm):
 
     uses_gamma: ClassVar[bool] = True
 
+    def semidefinite(self, kernel: Kernel) -> bool:
+        """Sums and products of inner products are inner products; differences and roots need not be."""
+        return kernel.coef0 >= 0 and float(kernel.degree).is_integer()
+
     def finish(self, kernel: Kernel, products: Matrix, left: Matrix, right: Matrix) -> Matrix:
         """The power."""
         products *= kernel.gamma
@@ -313,6 +330,10 @@ class Sigmoid(KernelForm):
 
     uses_gamma: ClassVar[bool] = True
 
+    def semidefinite(self, kernel: Kernel) -> bool:
+        """It depends on the cases."""
+        return False
+
     def finish(self, kernel: Kernel, products: Matrix, left: Matrix, right: Matrix) -> Matrix:
         """The hyperbolic tangent."""
         products *= kernel.gamma
@@ -329,6 +350,14 @@ class Precomputed(KernelForm):
 
     given_as_matrix: ClassVar[bool] = True
     from_products: ClassVar[bool] = False
+
+    def named(self, kernel: Kernel) -> str:
+        """The kernel in a message."""
+        return "the precomputed kernel matrix"
+
+    def semidefinite(self, kernel: Kernel) -> bool:
+        """It depends on the values."""
+        return False
 
     def matrix(self, kernel: Kernel, X: Any, Z: Any) -> Matrix:
         """The values as given."""
@@ -351,6 +380,10 @@ class UserFunction(KernelForm):
     def named(self, kernel: Kernel) -> str:
         """The kernel in a message."""
         return "the kernel function"
+
+    def semidefinite(self, kernel: Kernel) -> bool:
+        """It depends on the function."""
+        return False
 
     def matrix(self, kernel: Kernel, X: Any, Z: Any) -> Matrix:
         """What the function returns, checked."""
@@ -389,7 +422,9 @@ def form_of(name: str | Callable[..., Any]) -> KernelForm:
 
 def log_factors(X: Matrix, gamma: float) -> tuple[Matrix, Matrix]:
     """Longer vectors l and r for which ``l'r = -gamma |x - z|^2``, the logarithm of the rbf kernel: one product."""
-    scaled = X * np.sqrt(2 * gamma)
+    with np.errstate(over="ignore"):
+        # Beyond this distance the kernel is 0 anyway, and squares would be infinite.
+        scaled = np.clip(X * np.sqrt(2 * gamma), -_FAR, _FAR)
     norms, ones = -0.5 * squared_norms(scaled), np.ones(len(X))
     return np.column_stack([scaled, norms, ones]), np.column_stack([scaled, ones, norms])
 
@@ -404,6 +439,38 @@ def finite(values: Matrix, kernel: Kernel) -> Matrix:
         "not finite. A fractional degree needs inner products above -coef0 / gamma; large values overflow "
         "unless the features are standardised."
     )
+
+
+def require_symmetric(K: Any, kernel: Kernel) -> None:
+    """Refuse kernel values, dense or CSR, that depend on the order of two cases."""
+    if abs(K - K.T).max() > _ASYMMETRY * abs(K).max():
+        raise ValueError(
+            f"{kernel.form.named(kernel)} must be symmetric; use (K + K.T) / 2 if it is symmetric up to noise."
+        )
+
+
+def sampled_cases(n: int) -> NDArray[np.intp]:
+    """Positions of the cases whose kernel values are checked: all, or evenly spread ones where there are many."""
+    return np.linspace(0, n - 1, min(n, _CHECKED)).astype(np.intp)
+
+
+def require_semidefinite(K: Matrix, kernel: Kernel) -> None:
+    """Refuse kernel values between cases for which the programs of the machines would not be convex.
+
+    What a machine proves about its optimum holds for convex programs only.
+    """
+    require_symmetric(K, kernel)
+    # A Cholesky factor is found in a small part of the time that eigenvalues take, and proves as much.
+    shifted_K = K + _NEGATIVE * float(K.diagonal().max()) * np.eye(len(K))
+    if K.diagonal().max() > 0 and linalg.lapack.dpotrf(shifted_K, overwrite_a=True)[1] == 0:
+        return
+    values = np.linalg.eigvalsh(K)
+    if values[0] < -_NEGATIVE * max(abs(values[-1]), abs(values[0])):
+        raise ValueError(
+            f"{kernel.form.named(kernel)} must be positive semidefinite on the training cases, or nothing would prove "
+            f"an optimum; its smallest eigenvalue is {values[0]:.3g}, its largest {values[-1]:.3g}. Use another "
+            "kernel, or DoubleRampSVC(penalty='l1'), which takes any kernel function."
+        )
 
 
 def stretches(n_rows: int, width: int, budget: int = 2**20) -> Iterator[slice]:

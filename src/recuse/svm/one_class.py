@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator
 
 from ..arrays import Flags, Floats
-from ..base import stopped_early, warn_not_converged
+from ..base import SettledCosts, stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_max_iter, check_number, check_switch
 from ..rounding import row_sums
@@ -45,8 +45,9 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
     nu_positive, nu_negative : float in (0, 1], default=0.05
         Largest share of the training cases of the positive and of the negative class outside their region.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
-        As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values. Regions
-        around cases need a kernel that falls with the distance: rbf.
+        As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values. One that is
+        not positive semidefinite on the training cases is refused, as in `DoubleHingeSVC`. Regions around cases need a
+        kernel that falls with the distance: rbf.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of rbf, poly and sigmoid: ``1 / (n_features * X.var())``, ``1 / n_features``, or a number.
     degree : float, default=3
@@ -182,15 +183,9 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         -------
         self
         """
-        training = read_training_set(self, X, y, sample_weight, second_class_first=True)
+        training = read_training_set(self, X, y, sample_weight, by_class=True)
         prices = self._settle_costs(training.labels.classes)
-        problem = coupled_qp(
-            training.signs,
-            training.weights,
-            nu=self._nu(prices.pos_label, training.labels.classes),
-            C=float(self.C),
-            costs=prices.oriented,
-        )
+        problem = self._problem(training, prices)
         solution = self._solve(problem, training)
         store_input(self, X, training, prices)
         self._store(solution, problem, training)
@@ -204,6 +199,22 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         check_max_iter(self.max_iter)
         super()._check_parameters()
 
+    def _problem(self, training: KernelCases, prices: SettledCosts) -> CoupledQP:
+        """The program, in which the class of the first case is the positive one.
+
+        So it is the same program, and its solution the same to the last digit, whatever the classes are called: cases
+        on the edge of a region are decided alike.
+        """
+        leads = _second_class_leads(training)
+        nu = self._nu(prices.pos_label, training.labels.classes)
+        return coupled_qp(
+            training.signs if leads else -training.signs,
+            training.weights,
+            nu=nu if leads else nu[::-1],
+            C=float(self.C),
+            costs=prices.oriented if leads else prices.oriented.swapped(),
+        )
+
     def _solve(self, problem: CoupledQP, training: KernelCases) -> Solution:
         # Here, not above: the solvers load the compiler, which prediction does not need.
         from .coupled.solver import coupled_source, solve_coupled
@@ -216,9 +227,12 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
     def _store(self, solution: Solution, problem: CoupledQP, training: KernelCases) -> None:
         """Publish the support vectors, in the order of the training cases, and the certificate."""
         coef, facts = solution.model.point.coefficients(problem.y), solution.model.certificate
+        rho = np.array([facts.rho_negative, facts.rho_positive])
+        if not _second_class_leads(training):
+            coef, rho = coef[::-1], rho[::-1]
         support = np.flatnonzero(coef.any(axis=0))
         support = support[np.argsort(training.used[support])]
-        self._store_regions(np.array([facts.rho_negative, facts.rho_positive]), support, training)
+        self._store_regions(rho, support, training)
         self.dual_coef_ = coef[:, support]
         self.rho_ = facts.rho
         self.dual_gap_ = facts.gap
@@ -236,3 +250,8 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
 
     def _near_an_edge(self, scores: Floats, rounding: Floats) -> Flags:
         return near_an_edge(scores, -self.intercept_, rounding)
+
+
+def _second_class_leads(training: KernelCases) -> bool:
+    """Whether the cases, sorted by class, begin with those of the second class."""
+    return bool(training.codes[0] == 1)

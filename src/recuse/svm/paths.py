@@ -234,6 +234,7 @@ def double_ramp_path(
     values, lists = _positive_values("lams", lams), _price_lists(costs)
     solutions = _ramp_solutions(machine, training, values, _oriented(machine, lists, training))
     facts, rho = _shared_facts(solutions, lists, training), _each(solutions, lambda s: s.model.rho)
+    facts["objective"] *= np.array([[prices.cheaper_error] for prices in lists])  # solved in units of it
     return DoubleRampPath(**facts, lams=values, rho=rho, n_support=np.count_nonzero(facts["dual_coef"], axis=2))
 
 

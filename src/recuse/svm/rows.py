@@ -15,7 +15,16 @@ from scipy import sparse
 
 from ..arrays import Floats, Indices
 from . import loops
-from .kernels import Kernel, dense, finite, log_factors, squared_norms, stretches
+from .kernels import (
+    Kernel,
+    dense,
+    finite,
+    log_factors,
+    require_semidefinite,
+    sampled_cases,
+    squared_norms,
+    stretches,
+)
 
 WHOLE = 2048  # up to this many cases the matrix is held whole, and a solver takes it as one block
 FINEST_SINGLE_TOL = 1e-5  # tolerances below need kernel values in double precision
@@ -233,14 +242,22 @@ class VectorRows:
 
 
 def kernel_source(
-    X: Any, kernel: Kernel, *, cache_bytes: int, tol: float, whole: int = WHOLE
+    X: Any, kernel: Kernel, *, cache_bytes: int, tol: float, whole: int = WHOLE, needs_norm: bool = True
 ) -> MatrixRows | VectorRows:
-    """Choose how kernel rows are obtained: up to `whole` cases all at once and in double precision, else on demand."""
+    """Choose how kernel rows are obtained: up to `whole` cases all at once and in double precision, else on demand.
+
+    With `needs_norm`, a kernel that is not positive semidefinite is refused: its expansions have no norm.
+    """
     n = X.shape[0]
-    if kernel.form.given_as_matrix:
+    if kernel.form.given_as_matrix:  # checked when it was read
         return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
-    if n <= whole:
-        return MatrixRows(finite(_whole_matrix(X, kernel), kernel))
+    K = finite(_whole_matrix(X, kernel), kernel) if n <= whole else None
+    if needs_norm and not kernel.semidefinite:
+        sample = sampled_cases(n)
+        values = kernel(X[sample], X[sample]) if K is None else K[np.ix_(sample, sample)]
+        require_semidefinite(finite(values, kernel), kernel)
+    if K is not None:
+        return MatrixRows(K)
     single = tol >= FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
     rows = VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=np.float32 if single else np.float64)
     if single and rows.error() > _SINGLE_ERROR:

@@ -80,7 +80,7 @@ def _as_line(scores: Floats, response: str) -> Floats:
 
 
 class _Placed(NamedTuple):
-    """Where the rule puts the thresholds, what that costs per case, and what it took."""
+    """Where the rule puts the thresholds, what that costs per case in units of the cheaper error, and what it took."""
 
     region: RejectRegion
     objective: float
@@ -293,7 +293,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         store_columns(self, X)  # the estimator checked the values
         self._store_labels(labels)
         self._store_costs(prices)
-        self._store(models, placed, region, shown)
+        self._store(models, placed, region, shown, prices.unit)
         if useless:
             self._warn_all_rejected()
         return self
@@ -471,11 +471,13 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             raise ValueError(not_shown(level, confidence, failed, len(codes)))
         return region.moved_to(passed.threshold), passed
 
-    def _store(self, models: _Models, placed: _Placed, region: RejectRegion, shown: Guarantee | None) -> None:
+    def _store(
+        self, models: _Models, placed: _Placed, region: RejectRegion, shown: Guarantee | None, unit: float
+    ) -> None:
         self.estimator_ = models.classifier
         self._response = models.response
         self._region = region
-        self.objective_ = placed.objective
+        self.objective_ = placed.objective * unit
         self.n_iter_ = placed.n_fits
         self.residual_ = 0.0
         sometimes: dict[str, Any] = {

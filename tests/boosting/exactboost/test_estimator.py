@@ -38,6 +38,14 @@ def make(metric="auc", **options):
     return ExactBoostClassifier(metric=metric, **({"n_estimators": 8, "n_rounds": 20, "random_state": 0} | options))
 
 
+def test_without_a_margin_the_loss_is_the_metric(data):
+    """The default: ties alone tell the loss on the training cases from 1 - AUC."""
+    X, y = data
+    model = make().fit(X, y)
+    assert model.margin == 0
+    assert model.objective_ == pytest.approx(1 - roc_auc_score(y, model.decision_function(X)), abs=1e-3)
+
+
 @pytest.mark.parametrize("metric", METRICS)
 def test_objective_never_gets_worse_and_learning_happens(data, metric):
     model = make(metric).fit(*data)
@@ -154,7 +162,8 @@ def test_an_answer_that_never_pays_is_never_given(answer):
     """Out of the bag it paid nowhere; nor may it for a new case, however far its score lies from those seen."""
     X, y = np.random.default_rng(1).normal(size=(100, 100)), np.arange(100) % 2
     costs = Costs(fp=1, fn=1e6, reject=0.3) if answer == 0 else Costs(fp=1e6, fn=1, reject=0.3)
-    model = make(costs=costs, n_estimators=5, n_rounds=200).fit(X, y)
+    # With a margin the best of all values is further from the cases than any threshold must be.
+    model = make(costs=costs, margin=0.05, n_estimators=5, n_rounds=200).fit(X, y)
     assert answer not in model.predict(X)
     far = np.zeros((1, 100))
     for shape in model.shape_functions_:  # the best value of every feature for that answer
@@ -380,7 +389,9 @@ def test_initial_scores(data):
     assert 0.3 < np.ptp(score) <= 1  # a mean of runs, each within [0, 1]
     turned = make(n_estimators=20, pos_label=0).fit(X, y, init_score=start)  # scores still rise towards classes_[1]
     assert roc_auc_score(y, turned.decision_function(X, init_score=start)) > roc_auc_score(y, start)
-    np.testing.assert_allclose(turned.margin_losses(X, y, [0.05], init_score=start), turned.objective_, atol=0.02)
+    np.testing.assert_allclose(
+        turned.margin_losses(X, y, [turned.margin], init_score=start), turned.objective_, atol=0.02
+    )
     rejecting = make("reject_cost", costs=0.2).fit(X, y, init_score=start)
     answers, decisions = rejecting.predict(X, start), rejecting.decide(X, start)
     assert set(answers.tolist()) == {-1, 0, 1}

@@ -49,7 +49,7 @@ def test_terms_of_the_theorems():
 @pytest.mark.parametrize("metric", ["auc", "ks"])
 def test_bound_of_a_model(metric):
     X, y = make_classification(400, n_features=5, random_state=0)
-    model = ExactBoostClassifier(metric=metric, n_estimators=5, random_state=0).fit(X, y)
+    model = ExactBoostClassifier(metric=metric, margin=0.05, n_estimators=5, random_state=0).fit(X, y)
     bound = model.generalization_bound(0.05)
     assert bound.empirical == model.objective_
     assert bound.vacuous
@@ -57,7 +57,9 @@ def test_bound_of_a_model(metric):
     with pytest.raises(ValueError, match="delta"):
         model.generalization_bound(1.0)
     for options, weight in (({"margin": 0.0}, None), ({"metric": "reject_cost"}, None), ({}, 1 + y)):
-        other = ExactBoostClassifier(**({"metric": metric, "n_estimators": 2, "random_state": 0} | options))
+        other = ExactBoostClassifier(
+            **({"metric": metric, "margin": 0.05, "n_estimators": 2, "random_state": 0} | options)
+        )
         with pytest.raises(ValueError, match="The bound is for metric"):
             other.fit(X, y, sample_weight=weight).generalization_bound()
 

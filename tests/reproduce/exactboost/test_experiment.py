@@ -5,10 +5,26 @@ from pathlib import Path
 
 import pytest
 
+from recuse import ExactBoostClassifier
 from recuse.reproduce.__main__ import main
 from recuse.reproduce.exactboost.experiment import page
-from recuse.reproduce.exactboost.models import OURS
+from recuse.reproduce.exactboost.models import (
+    NO_MARGIN,
+    OURS,
+    TEN_RUNS,
+    TRAINED_ON_COST,
+    ensemblers,
+    estimators,
+    rejecting_models,
+)
 from recuse.reproduce.exactboost.outcomes import Outcome
+
+
+def test_the_posters_margin_is_kept():
+    fitted = [*estimators(quick=False).items(), *ensemblers(quick=False).items()]
+    margins = {title: model.margin for title, model in fitted if isinstance(model, ExactBoostClassifier)}
+    assert margins == dict.fromkeys([*OURS.values(), TEN_RUNS], 0.05) | {NO_MARGIN: 0.0}
+    assert rejecting_models(0.2, quick=False)[TRAINED_ON_COST].margin == 0.05
 
 
 def test_quick_run(data_folder, tmp_path, capsys):

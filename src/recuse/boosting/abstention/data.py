@@ -19,7 +19,7 @@ from sklearn.utils import check_random_state
 
 from ...arrays import Flags, Floats, Indices
 from ...base import RejectOptionMixin, SettledCosts, require_two_classes
-from ...costs import Costs
+from ...costs import Costs, relative_price
 from ...folds import DEFAULT_FOLDS, check_groups, make_folds
 from ...labels import LabelSpace, preview
 from ...parameters import check_weights
@@ -68,7 +68,7 @@ class TrainingSet:
     c : float or ndarray of shape (m,)
         Reject price of the reduced problem.
     prices : Prices
-        What answers really cost.
+        What answers really cost, in units of the cheaper error.
     folds : list of (train, test)
         Positions in the order, each increasing.
     partition : list of (train, test)
@@ -153,7 +153,7 @@ def prepare(
     weights = weights / weights.max()  # the sum of the largest floats is infinite
     require_known_columns(draft, X, weights)
     order, n_pos = _positives_first(codes, weights, labels.classes)
-    reject = _check_reject_cost(reject_cost, len(codes))
+    reject = _check_reject_cost(reject_cost, len(codes), settled.unit)
     together = check_groups(groups, len(codes))
     cases = _Cases(
         X,
@@ -315,8 +315,8 @@ def _shuffled(cases: _Cases, n: int, random: Any) -> list[tuple[Any, Any]]:
     return [(rank[train], rank[test]) for train, test in folds]
 
 
-def _check_reject_cost(reject_cost: Any, n: int) -> Floats | None:
-    """Return the reject prices by case as floats; refuse what is not a price."""
+def _check_reject_cost(reject_cost: Any, n: int, unit: float) -> Floats | None:
+    """Return the reject prices by case in the unit of the others; refuse what is not a price."""
     if reject_cost is None:
         return None
     try:
@@ -327,4 +327,4 @@ def _check_reject_cost(reject_cost: Any, n: int) -> Floats | None:
         raise ValueError(
             f"reject_cost must hold {n} finite prices greater than 0, one per case; got {reprlib.repr(reject_cost)}."
         )
-    return prices
+    return np.array([relative_price(price, unit) for price in prices.tolist()])

@@ -375,7 +375,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         inputs.store(self)
         self._publish(boosted.solution)
         self._pair, self._fit, self._bound, self._separated = pair, fit, bound, separated
-        self.held_out_costs_ = held_out_means(candidates, training)
+        unit, means = inputs.costs.unit, held_out_means(candidates, training)
+        self.held_out_costs_ = {name: mean * unit for name, mean in means.items()}
         self.candidates_ = {candidate.name: candidate.pair for candidate in candidates}
         self.family_ = chosen.name
         self.beta_ = boosted.beta

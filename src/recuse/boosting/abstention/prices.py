@@ -1,6 +1,7 @@
 """Prices: what answers cost case by case, and the symmetric problem that unequal prices are reduced to.
 
-`Prices` are those of the user: `error` what a wrong answer costs, `reject` what a rejection costs.
+`Prices` are those of the user, in units of the cheaper error: `error` what a wrong answer costs, `reject` what a
+rejection costs.
 """
 
 from __future__ import annotations

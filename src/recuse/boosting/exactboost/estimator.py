@@ -98,6 +98,11 @@ class _Given(NamedTuple):
     span: tuple[float, float] | None
     problem: RankingProblem
 
+    @property
+    def unit_of_loss(self) -> float:
+        """What a loss is multiplied by where it is published: one that is an amount of money, in its currency."""
+        return self.prices.unit if self.problem.objective.rejects else 1.0
+
 
 class _Boosted(NamedTuple):
     """The runs of a fit, and what more runs would have to go on from: the seed, and sums of held-out scores."""
@@ -154,8 +159,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         Share of the cases of each class looked at in a round.
     max_features : float in (0, 1], default=0.2
         Share of the features looked at in a round.
-    margin : float in [0, 1), default=0.05
-        Theta, a share of the range of the score.
+    margin : float in [0, 1), default=0.0
+        Theta, a share of the range of the score. The poster's is 0.05, which was worse than 0 on 9 of its 13 data sets.
     search : {"exact", "bisection"}, default="exact"
         All cuts and shifts, or the poster's interval bisection, which is slower and can miss the best.
     max_bins : "auto", int or None, default="auto"
@@ -233,7 +238,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         n_rounds: int = 50,
         subsample: float = 0.2,
         max_features: float = 0.2,
-        margin: float = 0.05,
+        margin: float = 0.0,
         search: str = "exact",
         max_bins: int | str | None = "auto",
         n_iter_no_change: int | None = None,
@@ -370,7 +375,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             together = together[order]
             if self._has_prices:
                 check_class_groups(together, n_pos, (labels.classes[positive], labels.classes[1 - positive]))
-        problem = RankingProblem(bins, n_pos, weight, start, self._objective, Terms(prices.costs, k), together)
+        terms = Terms(prices.costs.normalised(), k)
+        problem = RankingProblem(bins, n_pos, weight, start, self._objective, terms, together)
         return _Given(labels, prices, sign, span, problem)
 
     def _boost(self, problem: RankingProblem, settings: RunSettings, beginning: dict[str, str]) -> _Boosted:
@@ -439,14 +445,14 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         # Needed again only where more runs may follow.
         self._held_out = boosted.held_out if self.warm_start else np.zeros((2, 0))
         self._per_start, self._mean_start = ensemble.mean.per_start, ensemble.mean.mean_start
-        self._range, self.objective_ = ensemble.range, ensemble.objective
+        self._range, self.objective_ = ensemble.range, ensemble.objective * given.unit_of_loss
         self._k_share = problem.terms.k / float(problem.weight.sum())
         self.thresholds_, self.threshold_ = (thresholds.low, thresholds.high), thresholds.middle
         self._form = ensemble.form
         self.shape_functions_ = self._form.shapes
         self._cuts = problem.bins.cuts
         self.history_ = {
-            "objective": np.array([run.trace for run in runs]),
+            "objective": np.array([run.trace for run in runs]) * given.unit_of_loss,
             "accepted": np.array([len(run.stumps) for run in runs]),
         }
         self.n_iter_ = len(runs)

@@ -67,7 +67,7 @@ class RunSettings:
     n_rounds: int = 50
     subsample: float = 0.2
     max_features: float = 0.2
-    margin: float = 0.05
+    margin: float = 0.0
     exact: bool = True
     patience: int = 0
     hold_out: bool = False

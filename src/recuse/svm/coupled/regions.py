@@ -48,9 +48,12 @@ def evaluate_regions(
     rounding = _ROUNDING * float(np.abs(rho).max())
     f = _within(F - np.asarray(rho), np.maximum(rounding, error), _LEAST)
     low, high = f.min(axis=1), f.max(axis=1)
+    # Of two equal scores the one above the lower threshold is higher: a rule that does not know the classes' names.
+    a_little = _LEAST if rho[1] < rho[0] - rounding else -_LEAST
     if rejection == "both":
-        return Evaluation(f[:, 1] - f[:, 0], np.minimum(high, -low), novel=high < 0, detail=(f, X))
-    h = _within(F[:, 1] - F[:, 0], rounding, 0.0)
+        h = _within(f[:, 1] - f[:, 0], 0.0, a_little)
+        return Evaluation(h, np.minimum(high, -low), novel=high < 0, detail=(f, X))
+    h = _within(F[:, 1] - F[:, 0], rounding, a_little)
     if rejection == "none":
         return Evaluation(h, np.abs(h) + _LEAST, detail=(f, X))
     inside_one = (high > 0) & (low < 0)

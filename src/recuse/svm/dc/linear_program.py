@@ -11,7 +11,8 @@ box 1, the dual is
                 u_i in s outer_i [-active', 1 - active'],   v_i in s inner_i [-active'', 1 - active''].
 
 From one step to the next only the boxes change, so that the last basis stays dual feasible and the dual simplex goes on
-from it. Few alpha are positive, so that few of the rows matter: they are added when they are violated, and stay.
+from it. Few alpha are positive, so that few of the rows matter: they are added when they are violated, and stay. A row
+with large kernel values is scaled down, and its multiplier with it.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Floats
+from ...arrays import Floats, Indices
 from ..kernels import Kernel
 from ..losses import ActiveHinges, RampLoss
 from ..rows import kernel_source
@@ -31,6 +32,9 @@ _AT_ONCE = 20  # violated rows added before the program is solved again
 _ROW_TOLERANCE = 1e-9
 _ZERO = 1e-9  # coefficients below this share of the largest are rounding
 _FIXED_ROWS = 2
+# Largest kernel value in a row as HiGHS sees it. Its tolerances are absolute: the larger the values, the more exact a
+# solution. It finds none where rounding exceeds the tolerance, so that smaller ones are next, and takes none from 1e15.
+_LARGEST = (1e6, 1e3, 1.0)
 
 
 class SparseProgram:
@@ -52,7 +56,8 @@ class SparseProgram:
     ) -> SparseProgram:
         """The program on these cases; its solutions are exact, whatever `tol`."""
         # Few rows are needed, once each: where the matrix does not fit as a whole, nothing is kept.
-        rows = kernel_source(X, kernel, cache_bytes=0, tol=0.0, whole=int(np.sqrt(cache_bytes / 8)))
+        whole = int(np.sqrt(cache_bytes / 8))
+        rows = kernel_source(X, kernel, cache_bytes=0, tol=0.0, whole=whole, needs_norm=False)
         return cls(loss, rows, lam)
 
     def __init__(self, loss: RampLoss, rows: Any, lam: float) -> None:
@@ -60,6 +65,8 @@ class SparseProgram:
         self._rows = rows
         self._ids: list[int] = []  # the cases whose rows are in the program
         self._stack = np.empty((0, len(loss.y)))  # their kernel rows
+        self._scales = np.empty(0)  # what these are multiplied by in the program
+        self._largest = _LARGEST[0]
         self._highs = self._build()
         self.reset(loss, lam)
 
@@ -69,8 +76,8 @@ class SparseProgram:
         # Prices and weights of any scale become boxes of the order of 1.
         self._unit = 1.0 / float((loss.outer + loss.inner).max())
         self._bound = lam * loss.mu * self._unit
-        for place in range(len(self._ids)):
-            self._highs.changeRowBounds(_FIXED_ROWS + place, -np.inf, self._bound)
+        for place, scale in enumerate(self._scales.tolist()):
+            self._highs.changeRowBounds(_FIXED_ROWS + place, -np.inf, self._bound * scale)
 
     def moved(self, point: RampPoint) -> RampPoint:
         """A point of another program, with its penalty in this one."""
@@ -80,7 +87,7 @@ class SparseProgram:
         """A minimiser and a proven lower bound of the minimum."""
         self._set_boxes(active)
         while True:
-            s, multipliers = self._run()
+            s, multipliers = self._solve(active)
             slopes = self._slopes(s)
             if not self._add_violated(slopes):
                 return self._point(multipliers), self._lower_bound(active, s, slopes)
@@ -118,22 +125,32 @@ class SparseProgram:
         on = np.concatenate([active.outer, active.inner])
         self._highs.changeColsBounds(len(size), self._columns, -size * on, size * (1 - on))
 
-    def _run(self) -> tuple[Floats, Floats]:
-        """Solve; the columns and the multipliers of the rows."""
+    def _solve(self, active: ActiveHinges) -> tuple[Floats, Floats]:
+        """The columns and the multipliers of the rows; with large kernel values scaled down further, if need be."""
         import highspy
 
-        highs = self._highs
-        highs.run()
-        if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            highs.clearSolver()  # from scratch, without the basis
-            highs.run()
-            if highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-                raise RuntimeError(
-                    f"HiGHS ended a linear program as {highs.modelStatusToString(highs.getModelStatus())!r}: the "
-                    "kernel values are too large or too unequal. Standardise the features or use another gamma."
-                )
-        solution = highs.getSolution()
-        return np.array(solution.col_value), np.array(solution.row_dual)
+        for largest in _LARGEST:
+            if largest < self._largest:
+                self._rebuild(largest, active)
+            status = self._run()
+            if status == highspy.HighsModelStatus.kOptimal:
+                solution = self._highs.getSolution()
+                return np.array(solution.col_value), np.array(solution.row_dual)
+        raise ValueError(
+            "penalty='l1' cannot be fitted to these cases: HiGHS ended a linear program as "
+            f"{self._highs.modelStatusToString(status)!r}, since the kernel values are too large or too unequal. "
+            "Standardise the features, take out extreme values, or use penalty='l2'."
+        )
+
+    def _run(self) -> Any:
+        """How HiGHS ends: from the last basis or, if that is not the optimum, from scratch."""
+        import highspy
+
+        self._highs.run()
+        if self._highs.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            self._highs.clearSolver()
+            self._highs.run()
+        return self._highs.getModelStatus()
 
     def _slopes(self, s: Floats) -> Floats:
         """Left sides of all rows: what each alpha_j would gain."""
@@ -151,21 +168,31 @@ class SparseProgram:
             return False
         most = violated[np.argsort(-slopes[violated], kind="stable")[:_AT_ONCE]]
         new = np.array([self._rows.row(int(j)) for j in most])
-        signed = new * self.loss.y * self.loss.y[most, None]
-        width = 2 * len(self.loss.y)
-        values = np.hstack([signed, signed]).ravel()
-        starts = np.arange(len(most), dtype=np.int32) * np.int32(width)
-        ends = np.full(len(most), self._bound)
-        self._highs.addRows(
-            len(most), np.full(len(most), -np.inf), ends, len(values), starts, np.tile(self._columns, len(most)), values
-        )
         self._ids += most.tolist()
         self._stack = np.vstack([self._stack, new])
+        self._add_rows(most, new)
         return True
+
+    def _add_rows(self, ids: Indices, rows: Floats) -> None:
+        """Add kernel rows to the program."""
+        n, scales = len(ids), _scales(rows, self._largest)
+        signed = rows * scales[:, None] * self.loss.y * self.loss.y[ids, None]
+        values = np.hstack([signed, signed]).ravel()
+        starts = np.arange(n, dtype=np.int32) * np.int32(2 * len(self.loss.y))
+        columns = np.tile(self._columns, n)
+        self._highs.addRows(n, np.full(n, -np.inf), self._bound * scales, len(values), starts, columns, values)
+        self._scales = np.concatenate([self._scales, scales])
+
+    def _rebuild(self, largest: float, active: ActiveHinges) -> None:
+        """The same program with kernel values up to `largest`."""
+        self._largest, self._scales, self._highs = largest, np.empty(0), self._build()
+        self._set_boxes(active)
+        if self._ids:
+            self._add_rows(np.array(self._ids), self._stack)
 
     def _point(self, multipliers: Floats) -> RampPoint:
         n, y = len(self.loss.y), self.loss.y
-        alpha = np.maximum(-multipliers[_FIXED_ROWS:], 0.0)
+        alpha = np.maximum(-multipliers[_FIXED_ROWS:], 0.0) * self._scales
         alpha[alpha <= _ZERO * alpha.max(initial=0.0)] = 0.0
         beta = np.zeros(n)
         beta[self._ids] = y[self._ids] * alpha
@@ -181,3 +208,9 @@ class SparseProgram:
         shrink = min(1.0, self._bound / max(float(slopes.max()), 1e-300))
         dual = (mu + rho_min) * u.sum() + (mu - rho_min) * v.sum()
         return shrink * float(dual) / (self._unit * mu) + self.loss.constant(active)
+
+
+def _scales(rows: Floats, largest: float) -> Floats:
+    """Powers of two, exact factors, that bring rows with larger kernel values down to that size."""
+    size = np.maximum(np.abs(rows).max(axis=1), largest)
+    return 2.0 ** np.floor(np.log2(largest / size))
