@@ -89,7 +89,7 @@ class Kernel:
 
 
 @dataclass(frozen=True, eq=False)
-class Expansion:
+class KernelExpansion:
     """A weighted sum of kernel values with a basis.
 
     Attributes
@@ -209,12 +209,12 @@ class KernelForm:
                 sums[i] = self._sum_alone(cases[i : i + 1], expansion)
         return out
 
-    def _prepare(self, kernel: Kernel, basis: Any, coef: Floats, *, dense_cases: bool) -> Expansion:
+    def _prepare(self, kernel: Kernel, basis: Any, coef: Floats, *, dense_cases: bool) -> KernelExpansion:
         """What all cases share."""
         multiplies = self.from_products and dense_cases and not sparse.issparse(basis)
-        return Expansion(kernel, basis, coef, self.factors(kernel, basis)[1] if multiplies else None)
+        return KernelExpansion(kernel, basis, coef, self.factors(kernel, basis)[1] if multiplies else None)
 
-    def _sums(self, cases: Any, expansion: Expansion) -> Floats:
+    def _sums(self, cases: Any, expansion: KernelExpansion) -> Floats:
         """The sums of some cases, by products of matrices: fast, in an order that depends on the batch."""
         kernel, coef, right = expansion.kernel, expansion.coef, expansion.right
         if right is None:
@@ -227,7 +227,7 @@ class KernelForm:
                 sums[rows] += values @ coef[columns]
         return sums
 
-    def _bounded_sums(self, cases: Any, expansion: Expansion) -> tuple[Floats, Floats]:
+    def _bounded_sums(self, cases: Any, expansion: KernelExpansion) -> tuple[Floats, Floats]:
         """The sums, and how far those of the same case can be apart in different orders."""
         with np.errstate(over="ignore", invalid="ignore"):
             size = self.largest_term(expansion.kernel, squared_norms(cases), expansion.largest_norm)
@@ -235,7 +235,7 @@ class KernelForm:
         steps = cases.shape[1] + expansion.basis.shape[0] + 8
         return self._sums(cases, expansion), np.multiply.outer(2 * EPS * steps * size, expansion.total)
 
-    def _sum_alone(self, case: Any, expansion: Expansion) -> Floats:
+    def _sum_alone(self, case: Any, expansion: KernelExpansion) -> Floats:
         """The sum of one case, a matrix of one row, in an order that depends on the lengths only."""
         kernel, basis = expansion.kernel, expansion.basis
         if expansion.right is None:
@@ -394,7 +394,7 @@ class UserFunction(KernelForm):
             raise ValueError(f"kernel must return a matrix of shape {expected} here; got shape {values.shape}.")
         return values
 
-    def _bounded_sums(self, cases: Any, expansion: Expansion) -> tuple[Floats, Floats]:
+    def _bounded_sums(self, cases: Any, expansion: KernelExpansion) -> tuple[Floats, Floats]:
         """The sums, and a guess of their rounding: what the function does on the way is not known."""
         values = self.matrix(expansion.kernel, cases, expansion.basis)
         size = np.multiply.outer(np.abs(values).max(axis=1), expansion.total)
