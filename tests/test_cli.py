@@ -268,6 +268,24 @@ def test_bad_models(folder, call, tmp_path):
     assert not (tmp_path / "out.csv").exists()
 
 
+def test_a_digest_kept_elsewhere(folder, call, tmp_path):
+    model, out = folder / "run" / "model.skops", tmp_path / "out.csv"
+    code, printed, _ = call("inspect", model, "--digest")
+    kept = printed.strip()
+    assert (code, kept) == (0, recuse.persistence.saved_digest(model))
+    assert json.loads(call("inspect", model, "--digest", "--json")[1]) == {"digest": kept}
+    assert f"digest       {kept}" in call("inspect", model, "--verify", kept)[1]
+    assert call("predict", model, folder / "data.csv", "--verify", kept, "-o", out)[0] == 0
+    out.unlink()
+    other = kept[::-1]
+    for arguments in (["inspect", model], ["predict", model, folder / "data.csv", "-o", out]):
+        code, printed, err = call(*arguments, "--verify", other)
+        assert (code, printed) == (1, "")
+        assert f"has the digest {kept}, not {other}: it is another file" in err
+        assert len(err.strip().splitlines()) == 1
+    assert not out.exists()
+
+
 def test_bad_tables_for_a_model(folder, call, tmp_path):
     model, frame = folder / "run" / "model.skops", mixed_table()
     frame.drop(columns="town").to_csv(tmp_path / "lacking.csv", index=False)

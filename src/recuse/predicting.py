@@ -17,7 +17,7 @@ from .arrays import Floats
 from .labels import REJECT_TEXT, to_python
 from .locating import decide, locate
 from .parameters import check_count
-from .persistence import load, open_whole, saved_versions
+from .persistence import load, open_whole, saved_digest, saved_versions
 from .tables import TableColumns, read_chunks
 
 ROWS_AT_ONCE = 50_000
@@ -181,20 +181,22 @@ def _add_ranks(unranked: BinaryIO, file: BinaryIO, scores: Floats, capacity: int
     return float(scores[order[capacity - 1]])
 
 
-def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Say what a model file holds: method, prices, thresholds, columns and versions.
+def inspect_model(path: str | os.PathLike[str], *, digest: str | None = None) -> dict[str, Any]:
+    """Say what a model file holds: method, prices, thresholds, columns, versions and its digest.
 
     Parameters
     ----------
     path : path-like
         A file that `recuse.save` wrote.
+    digest : str, optional
+        Refuse the file unless it has this digest, as in `recuse.load`.
 
     Returns
     -------
     dict
         Plain numbers and texts.
     """
-    model = load(path)
+    model = load(path, digest=digest)
     classifier, _ = locate(model)
     first = model.steps[0][1] if isinstance(model, Pipeline) else None
     columns = dict(zip(first.columns_, first.kinds_, strict=True)) if isinstance(first, TableColumns) else {}
@@ -219,4 +221,4 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         facts["rule"] = str(classifier.rule)
     if hasattr(classifier, "thresholds_"):
         facts["thresholds"] = [float(value) for value in classifier.thresholds_]
-    return facts | {"columns": columns, "versions": saved_versions(path)}
+    return facts | {"columns": columns, "versions": saved_versions(path), "digest": saved_digest(path)}

@@ -1,10 +1,11 @@
 """Model files made by hand, as a stranger could make them."""
 
+import io
 import json
 import zipfile
 
 from recuse.persistence import models
-from recuse.persistence.archive import FORMAT
+from recuse.persistence.archive import FORMAT, sealed
 
 
 def text(value):
@@ -20,7 +21,28 @@ def listed(*items):
 
 
 def write_model(path, schema, versions=None, **header):
+    """Write a file with manifest and seal, as its maker would compute them."""
     versions = models._present_versions() if versions is None else versions
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("schema.json", json.dumps({**schema, "protocol": 2, "_skops_version": "0.13"}))
-        archive.writestr("recuse.json", json.dumps({"format": FORMAT, "versions": versions, **header}))
+    members = {"schema.json": json.dumps({**schema, "protocol": 2, "_skops_version": "0.13"}).encode()}
+    path.write_bytes(sealed(members, {"format": FORMAT, "versions": versions, **header}))
+
+
+def members_of(content):
+    """Name and content of every member of a zip."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def zip_of(members):
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def made_again(content, changes):
+    """A model file with members changed, and manifest and seal computed again: what a digest kept elsewhere is for."""
+    members = members_of(content)
+    header = json.loads(members.pop("recuse.json"))
+    return sealed(members | changes, header)

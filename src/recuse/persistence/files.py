@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from .archive import ChangedError
+
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file so that a reader, or a crash, finds the old content or the new one and nothing in between.
@@ -61,10 +63,10 @@ def _make_rename_durable(folder: Path) -> None:
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:
     """Return the content of a file that `save` wrote."""
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise FileNotFoundError(f"path={os.fspath(path)!r} does not exist: give the file that save wrote.") from None
+    if not Path(path).is_file():  # reading from a device or a pipe might never end
+        state = "is a folder or a device" if Path(path).exists() else "does not exist"
+        raise FileNotFoundError(f"path={os.fspath(path)!r} {state}: give the file that save wrote.")
+    return Path(path).read_bytes()
 
 
 @contextmanager
@@ -72,5 +74,10 @@ def as_damaged(path: str | os.PathLike[str]) -> Iterator[None]:
     """Report any failure while a file is taken apart as: not a model, or a damaged one."""
     try:
         yield
+    except ChangedError as error:
+        raise ValueError(
+            f"{os.fspath(path)} was changed or damaged after it was saved ({error}): take the file as it was saved, or "
+            "fit and save the model again."
+        ) from error
     except Exception as error:
         raise ValueError(f"{os.fspath(path)} is not a model saved by recuse.save, or it is damaged.") from error
