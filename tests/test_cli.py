@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -266,6 +267,20 @@ def test_bad_models(folder, call, tmp_path):
         assert call("inspect", tmp_path / model)[0] == 1
     assert not victim.exists()
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_killed_predict_leaves_nothing_once_the_next_has_run(folder, tmp_path):
+    out, model = tmp_path / "out.csv", folder / "run" / "model.skops"
+    code = (
+        "import os, signal, sys, recuse.predicting as p\n"
+        "p.predict_table(*sys.argv[1:], progress=lambda done: os.kill(os.getpid(), signal.SIGKILL))"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, model, folder / "data.csv", out], timeout=300)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    assert not out.exists()
+    assert run("predict", model, folder / "data.csv", "-o", out).returncode == 0
+    assert list(tmp_path.iterdir()) == [out]
 
 
 def test_a_digest_kept_elsewhere(folder, call, tmp_path):

@@ -1,10 +1,10 @@
 """The parts of a model file: a zip of skops' schema and arrays, and a header of this library.
 
-The header, ``recuse.json``, holds the number of the format, the versions the model was saved with, and the manifest: the
-SHA-256 digest of every other member. The comment at the end of the zip, the seal, is the digest of all bytes before it, so
-that the manifest and the zip's own records cannot change unnoticed either. Neither is a signature: who edits a file on
-purpose can compute both again. What else is in the zip is skops' own, except for the names of this library's classes,
-which are stored names (see `names`).
+The header, ``recuse.json``, holds the number of the format, the versions the model was saved with, and the manifest:
+the SHA-256 digest of every other member. The comment at the end of the zip, the seal, is the digest of all bytes before
+it, so that the manifest and the zip's own records cannot change unnoticed either. Neither is a signature: who edits a
+file on purpose can compute both again. What else is in the zip is skops' own, except for the names of this library's
+classes, which are stored names (see `names`).
 """
 
 from __future__ import annotations

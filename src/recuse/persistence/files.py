@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 import stat
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from .archive import ChangedError
+
+if sys.platform != "win32":
+    import fcntl
+
+_SUFFIX = ".tmp"
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
@@ -29,16 +36,20 @@ def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
 
 @contextmanager
 def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file to write in pieces; as with `write_whole`, it replaces the old one only if the block succeeds."""
+    """Open a file to write in pieces; as with `write_whole`, it replaces the old one only if the block succeeds.
+
+    What an earlier writer of the same file left behind when it was killed is removed.
+    """
     # Follow a link to the file it points to, as an ordinary write does.
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
         raise FileNotFoundError(f"path={os.fspath(path)!r} cannot be written: create the folder {target.parent} first.")
     if target.exists() and not target.is_file():
         raise IsADirectoryError(f"path={os.fspath(path)!r} is a folder or a device: give the name of a file.")
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    remove_stale(target.parent.glob(f".{glob.escape(target.name)}.{'[0-9a-f]' * 16}{_SUFFIX}"))
+    temporary, file, lock = _create_temporary(target)
     try:
-        with open(temporary, "xb") as file:  # unlike a file of tempfile, it gets the usual permissions (umask)
+        with file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -48,7 +59,37 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+    finally:
+        lock.close()
     _make_rename_durable(target.parent)
+
+
+def remove_stale(paths: Iterable[Path]) -> None:
+    """Delete unfinished files whose writer was killed; those that are being written stay."""
+    for path in paths:
+        with suppress(OSError):  # it is locked by its writer, or another process was faster
+            if sys.platform == "win32":  # it does not delete what is open
+                path.unlink()
+                continue
+            with open(path, "r+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                path.unlink()
+
+
+def _create_temporary(target: Path) -> tuple[Path, BinaryIO, BinaryIO]:
+    """Create a file beside the target; the second handle keeps it locked until the file has its final name."""
+    while True:
+        path = target.with_name(f".{target.name}.{secrets.token_hex(8)}{_SUFFIX}")
+        # Unlike a file of tempfile, it gets the usual permissions (umask).
+        file = open(path, "xb")  # noqa: SIM115  # the caller closes it
+        lock = os.fdopen(os.dup(file.fileno()), "wb")
+        if sys.platform != "win32":
+            with suppress(OSError):  # a file system without locks, where nothing is taken for stale either
+                fcntl.flock(lock, fcntl.LOCK_EX)
+        if path.exists():  # before it was locked, another process may have taken it for stale
+            return path, file, lock
+        file.close()
+        lock.close()
 
 
 def _make_rename_durable(folder: Path) -> None:
