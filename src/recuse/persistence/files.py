@@ -82,10 +82,11 @@ def _create_temporary(target: Path) -> tuple[Path, BinaryIO, BinaryIO]:
         path = target.with_name(f".{target.name}.{secrets.token_hex(8)}{_SUFFIX}")
         # Unlike a file of tempfile, it gets the usual permissions (umask).
         file = open(path, "xb")  # noqa: SIM115  # the caller closes it
+        if sys.platform == "win32":  # it does not rename what is open, and does not delete it
+            return path, file, file
         lock = os.fdopen(os.dup(file.fileno()), "wb")
-        if sys.platform != "win32":
-            with suppress(OSError):  # a file system without locks, where nothing is taken for stale either
-                fcntl.flock(lock, fcntl.LOCK_EX)
+        with suppress(OSError):  # a file system without locks, where nothing is taken for stale either
+            fcntl.flock(lock, fcntl.LOCK_EX)
         if path.exists():  # before it was locked, another process may have taken it for stale
             return path, file, lock
         file.close()

@@ -1,0 +1,126 @@
+"""Limits on table files: one that is damaged or hostile ends in one line within seconds, not in hours or without memory.
+
+They are far above what tables of cases hold, and environment variables move them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+# Environment variable -> its default, and what it limits.
+LIMITS = {
+    "RECUSE_MAX_COLUMNS": 2_000,  # columns of a table
+    "RECUSE_MAX_FIELD": 100_000,  # bytes of one field, or of a column's name
+    "RECUSE_MAX_EXPANSION": 200,  # how many times larger than the file what it holds may be
+}
+_SMALL = 2**26  # bytes that any file may unpack to
+_BLOCK = 2**16
+_BYTES_PER_NAME = 2**10  # a header may have this much for each column
+_CELL = 8  # bytes of a number in memory
+
+
+def limit(variable: str) -> int:
+    """The value of a limit: that of its environment variable, or the default."""
+    text = os.environ.get(variable)
+    if text is None:
+        return LIMITS[variable]
+    if not re.fullmatch("[0-9]+", text.strip()) or int(text) == 0:
+        raise ValueError(f"{variable}={text!r} in the environment must be a whole number of 1 or more.")
+    return int(text)
+
+
+@contextmanager
+def open_limited(path: str | os.PathLike[str], separator: str | None = None) -> Iterator[BinaryIO]:
+    """Open a file, gzipped or not, to be read once from its beginning; reading beyond a limit raises ValueError."""
+    opener: Any = gzip.open if str(path).lower().endswith(".gz") else open
+    with opener(path, "rb") as file, io.BufferedReader(_Limited(file, Path(path).stat().st_size, separator)) as limited:
+        yield limited
+
+
+class _Limited(io.RawIOBase):
+    """A file that is watched while it is read: how much it unpacks to, and the longest field."""
+
+    def __init__(self, file: BinaryIO, packed: int, separator: str | None) -> None:
+        self._file, self._packed, self._read, self._field = file, packed, 0, 0
+        self._ends = None if separator is None else [separator.encode(), b"\n", b"\r"]
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        block = self._file.read(min(len(buffer), _BLOCK))
+        buffer[: len(block)] = block
+        self._read += len(block)
+        require_expansion(self._read, self._packed)
+        if self._ends is not None and block:
+            self._watch_fields(block, self._ends)
+        return len(block)
+
+    def _watch_fields(self, block: bytes, ends: list[bytes]) -> None:
+        """Count the bytes since the last separator. Those in quotes count as separators too: `require_fields` is exact."""
+        starts = [spot for end in ends if (spot := block.find(end)) >= 0]
+        require_field(self._field + min(starts, default=len(block)))
+        last = max(block.rfind(end) for end in ends)
+        self._field = self._field + len(block) if last < 0 else len(block) - last - 1
+
+
+def require_expansion(unpacked: int, packed: int) -> None:
+    """Refuse a file that holds far more than its size."""
+    most = limit("RECUSE_MAX_EXPANSION")
+    if unpacked > max(_SMALL, most * packed):
+        raise ValueError(
+            f"it holds more than {most} times its size of {packed:,} bytes, as only a damaged or hostile file does; "
+            "if it is meant to, unpack it, or raise RECUSE_MAX_EXPANSION in the environment."
+        )
+
+
+def require_cells(rows: int, columns: int, packed: int) -> None:
+    """Refuse a file that says it has far more cells than its size can hold."""
+    require_expansion(rows * columns * _CELL, packed)
+
+
+def require_columns(count: int) -> None:
+    """Refuse a table of too many columns."""
+    most = limit("RECUSE_MAX_COLUMNS")
+    if count > most:
+        raise ValueError(
+            f"it has {count:,} columns, and more than {most:,} are not read: choose those that matter, or raise "
+            "RECUSE_MAX_COLUMNS in the environment."
+        )
+
+
+def require_header(file: BinaryIO, separator: str) -> None:
+    """Refuse a header of too many columns before it is taken apart."""
+    most = limit("RECUSE_MAX_COLUMNS") * _BYTES_PER_NAME
+    line = file.readline(most + 1)
+    # Every other part is in quotes.
+    require_columns(1 + sum(part.count(separator.encode()) for part in line.split(b'"')[::2]))
+    if len(line) > most:
+        raise ValueError(f"its header has more than {most:,} bytes: is it a table with one row of column names?")
+
+
+def require_field(length: int) -> None:
+    """Refuse a field that is too long."""
+    most = limit("RECUSE_MAX_FIELD")
+    if length > most:
+        raise ValueError(
+            f"it has a field of more than {most:,} bytes, as a table with a missing quote or line break has; if it is "
+            "meant to, raise RECUSE_MAX_FIELD in the environment."
+        )
+
+
+def require_fields(frame: Any) -> None:
+    """Refuse text that is too long, in the names and cells of a data frame."""
+    require_field(max((len(str(name)) for name in frame.columns), default=0))
+    for _, column in frame.items():
+        if column.dtype == object:
+            require_field(max((len(value) for value in column if isinstance(value, str | bytes)), default=0))
+        elif column.dtype in ("str", "string"):
+            require_field(int(column.str.len().max()) if column.notna().any() else 0)
