@@ -1,4 +1,4 @@
-"""Limits on table files: one that is damaged or hostile ends in one line within seconds, not in hours or without memory.
+"""Limits on table files: a damaged or hostile one ends in one line within seconds, not after hours or without memory.
 
 They are far above what tables of cases hold, and environment variables move them.
 """
@@ -64,7 +64,7 @@ class _Limited(io.RawIOBase):
         return len(block)
 
     def _watch_fields(self, block: bytes, ends: list[bytes]) -> None:
-        """Count the bytes since the last separator. Those in quotes count as separators too: `require_fields` is exact."""
+        """Count the bytes since the last separator; one in quotes is taken for one, so `require_fields` looks again."""
         starts = [spot for end in ends if (spot := block.find(end)) >= 0]
         require_field(self._field + min(starts, default=len(block)))
         last = max(block.rfind(end) for end in ends)
@@ -119,7 +119,7 @@ def require_field(length: int) -> None:
 def require_fields(frame: Any) -> None:
     """Refuse text that is too long, in the names and cells of a data frame."""
     require_field(max((len(str(name)) for name in frame.columns), default=0))
-    for _, column in frame.items():
+    for column in (frame[name] for name in frame.columns):
         if column.dtype == object:
             require_field(max((len(value) for value in column if isinstance(value, str | bytes)), default=0))
         elif column.dtype in ("str", "string"):
