@@ -1,4 +1,4 @@
-"""Worker processes that do not outlive the process they work for, and whose death is not the end of the others' work."""
+"""Worker processes that do not outlive the process they work for, and whose death does not end the others' work."""
 
 from __future__ import annotations
 
