@@ -9,6 +9,7 @@ import pytest
 import recuse
 from recuse.comparison import fit_method
 from recuse.predicting import Answered, predict_table
+from recuse.tables import restored
 from tests.comparison.conftest import COSTS, mixed_table
 
 
@@ -68,6 +69,23 @@ def test_float_labels_keep_all_their_digits(tmp_path):
     assert set(written["forced"]) == {1234567.0, 1234568.0}
     answered = written["decision"] != "[abstain]"
     np.testing.assert_array_equal(written.loc[answered, "decision"].astype(float), written.loc[answered, "forced"])
+
+
+@pytest.mark.parametrize("capacity", [None, 5])
+def test_labels_that_a_spreadsheet_would_run_are_marked_as_text(tmp_path, capacity):
+    frame = mixed_table(80)
+    frame["default"] = np.where(frame["default"] == "bad", "=HYPERLINK(1)", "@SUM(1)")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = fit_method(frame, "default", method="logistic-chow", costs=COSTS)
+    options = {"capacity": capacity, "rows_at_once": 33}
+    predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv", **options)
+    predict_table(model, tmp_path / "t.csv", tmp_path / "raw.csv", raw=True, **options)
+    marked, raw = pd.read_csv(tmp_path / "out.csv"), pd.read_csv(tmp_path / "raw.csv")
+    assert set(marked["forced"]) == {"'=HYPERLINK(1)", "'@SUM(1)"}
+    assert set(raw["forced"]) == {"=HYPERLINK(1)", "@SUM(1)"}
+    assert set(marked["decision"]) <= {"'=HYPERLINK(1)", "'@SUM(1)", "[abstain]"}
+    assert marked["h"].min() < 0  # numbers are numbers
+    pd.testing.assert_frame_equal(restored(marked), raw, check_dtype=False)
 
 
 def test_cases_that_look_alike_in_the_file_are_reviewed_in_their_order(model, tmp_path):

@@ -208,6 +208,9 @@ def predict(
     capacity: Annotated[
         int | None, typer.Option(min=0, help="How many cases can be reviewed: ranks the rejected ones.")
     ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Write text as it is, also what a spreadsheet would run as a formula.")
+    ] = False,
     verify: Verify = None,
     as_json: AsJson = False,
 ) -> None:
@@ -221,9 +224,8 @@ def predict(
         raise typer.BadParameter(
             "--json needs --out: only one of the two can go to standard output.", param_hint="--json"
         )
-    answered = predict_table(
-        recuse.load(model, digest=verify), data, sys.stdout.buffer if out is None else out, capacity=capacity
-    )
+    loaded, file = recuse.load(model, digest=verify), sys.stdout.buffer if out is None else out
+    answered = predict_table(loaded, data, file, capacity=capacity, raw=raw)
     if as_json:
         _print_json(asdict(answered) | {"rejected": answered.rejected, "out": str(out)})
     else:

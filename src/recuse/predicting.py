@@ -18,7 +18,7 @@ from .labels import REJECT_TEXT, to_python
 from .locating import decide, locate
 from .parameters import check_count
 from .persistence import load, open_whole, saved_digest, saved_versions
-from .tables import TableColumns, read_chunks
+from .tables import TableColumns, read_chunks, to_csv
 
 ROWS_AT_ONCE = 50_000
 # Digits of a score in a file. The last digits of a matrix product depend on how many rows it has, so that they would
@@ -74,6 +74,7 @@ def predict_table(
     out: str | os.PathLike[str] | BinaryIO,
     *,
     capacity: int | None = None,
+    raw: bool = False,
     rows_at_once: int = ROWS_AT_ONCE,
     progress: Callable[[int], None] | None = None,
 ) -> Answered:
@@ -92,6 +93,9 @@ def predict_table(
     capacity : int, optional
         How many rejected cases can be reviewed. A column `review` then numbers the rejected cases, starting with those
         whose review saves most (the lowest acceptance score); beyond the capacity it is empty.
+    raw : bool
+        Write text as it is. By default text that a spreadsheet would run, such as ``=1+1``, gets an apostrophe, which
+        `recuse.tables.restored` takes off again.
     rows_at_once : int
         Rows held in memory.
     progress : callable, optional
@@ -107,10 +111,10 @@ def predict_table(
         model = load(model)
     with _opened(out) as file:
         if capacity is None:
-            counts, _ = _answer(model, data, file, rows_at_once, progress)
+            counts, _ = _answer(model, data, file, raw, rows_at_once, progress)
             return Answered(*counts)
         with tempfile.TemporaryFile() as unranked:
-            counts, scores = _answer(model, data, unranked, rows_at_once, progress)
+            counts, scores = _answer(model, data, unranked, raw, rows_at_once, progress)
             unranked.seek(0)
             return Answered(*counts, capacity, _add_ranks(unranked, file, scores, capacity, rows_at_once))
 
@@ -125,7 +129,7 @@ def _opened(out: Any) -> Iterator[BinaryIO]:
 
 
 def _answer(
-    model: Any, data: Any, file: BinaryIO, rows_at_once: int, progress: Callable[[int], None] | None
+    model: Any, data: Any, file: BinaryIO, raw: bool, rows_at_once: int, progress: Callable[[int], None] | None
 ) -> tuple[tuple[int, int, int], Floats]:
     """Write the decisions; return how many there are of each kind, and the acceptance scores of the rejected cases."""
     done, counts, scores = 0, {"ambiguity": 0, "novelty": 0}, []
@@ -142,7 +146,7 @@ def _answer(
         frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))
         for score in ("h", "r"):  # and no other column: labels may be floats, too
             frame[score] = [f"{value:.{_DIGITS}g}" for value in frame[score]]
-        file.write(frame.to_csv(index=False, header=done == 0).encode())
+        file.write(to_csv(frame, header=done == 0, raw=raw))
         done += len(frame)
         for kind in counts:
             counts[kind] += decisions.counts()[kind]
@@ -174,7 +178,7 @@ def _add_ranks(unranked: BinaryIO, file: BinaryIO, scores: Floats, capacity: int
         review = np.full(len(chunk), "", dtype=object)
         review[rejected] = text[used : used + len(rejected)]
         used += len(rejected)
-        file.write(chunk.assign(review=review).to_csv(index=False, header=header).encode())
+        file.write(to_csv(chunk.assign(review=review), header=header, raw=True))  # it was made safe before
         header = False
     if len(scores) <= capacity or capacity == 0:
         return None if len(scores) <= capacity else float(scores.min())
