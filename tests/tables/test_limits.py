@@ -64,7 +64,7 @@ FIELD = (
 )
 FIELD += "raise RECUSE_MAX_FIELD in the environment."
 COLUMNS = "columns, and more than 2,000 are not read: choose those that matter, or raise RECUSE_MAX_COLUMNS in the "
-EXPANSION = "it holds more than 200 times its size of"
+EXPANSION = "it holds more than 200 times its size, as only a damaged or hostile file does"
 REFUSED = {
     "wide.csv": f"it has 20,000 {COLUMNS}",
     "wider.tsv": f"it has 100,000 {COLUMNS}",
@@ -133,6 +133,19 @@ def test_limits_can_be_moved(tmp_path, monkeypatch, variable, name):
     monkeypatch.setenv(variable, "many")
     with pytest.raises(ValueError, match=rf"{variable}='many' in the environment must be a whole number of 1 or more"):
         read_table(tmp_path / name)
+
+
+def test_nothing_is_read_of_a_bomb_that_begins_like_a_table(tmp_path):
+    """Its rows are sound, so that a model would answer them for minutes before the limit is reached."""
+    rng = np.random.default_rng(0)
+    sound = pd.DataFrame(rng.random((20_000, 2)), columns=["a", "b"]).to_csv(index=False).encode()
+    with gzip.open(tmp_path / "t.csv.gz", "wb", compresslevel=9) as file:
+        file.write(sound)
+        for _ in range(200):
+            file.write(b"0,0\n" * 2**18)
+    chunks = read_chunks(tmp_path / "t.csv.gz", size=1000)
+    with pytest.raises(ValueError, match="it holds more than 200 times its size"):
+        next(chunks)
 
 
 def test_ordinary_tables_are_below_the_limits(tmp_path):

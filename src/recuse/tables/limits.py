@@ -39,15 +39,29 @@ def limit(variable: str) -> int:
 @contextmanager
 def open_limited(path: str | os.PathLike[str], separator: str | None = None) -> Iterator[BinaryIO]:
     """Open a file, gzipped or not, to be read once from its beginning; reading beyond a limit raises ValueError."""
-    opener: Any = gzip.open if str(path).lower().endswith(".gz") else open
-    with opener(path, "rb") as file, io.BufferedReader(_Limited(file, Path(path).stat().st_size, separator)) as limited:
-        yield limited
+    with open(path, "rb") as packed:
+        file: Any = gzip.GzipFile(fileobj=packed) if is_gzipped(path) else packed
+        with io.BufferedReader(_Limited(file, packed, separator)) as limited:
+            yield limited
+
+
+def is_gzipped(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is gzipped, by its name."""
+    return str(path).lower().endswith(".gz")
+
+
+def require_unpackable(path: str | os.PathLike[str]) -> None:
+    """Refuse a gzipped file that unpacks to too much, before the first of its rows is answered."""
+    if is_gzipped(path):
+        with open_limited(path) as file:
+            while file.read(_BLOCK):
+                pass
 
 
 class _Limited(io.RawIOBase):
     """A file that is watched while it is read: how much it unpacks to, and the longest field."""
 
-    def __init__(self, file: BinaryIO, packed: int, separator: str | None) -> None:
+    def __init__(self, file: BinaryIO, packed: BinaryIO, separator: str | None) -> None:
         self._file, self._packed, self._read, self._field = file, packed, 0, 0
         self._ends = None if separator is None else [separator.encode(), b"\n", b"\r"]
 
@@ -58,7 +72,7 @@ class _Limited(io.RawIOBase):
         block = self._file.read(min(len(buffer), _BLOCK))
         buffer[: len(block)] = block
         self._read += len(block)
-        require_expansion(self._read, self._packed)
+        require_expansion(self._read, self._packed.tell())
         if self._ends is not None and block:
             self._watch_fields(block, self._ends)
         return len(block)
@@ -76,8 +90,8 @@ def require_expansion(unpacked: int, packed: int) -> None:
     most = limit("RECUSE_MAX_EXPANSION")
     if unpacked > max(_SMALL, most * packed):
         raise ValueError(
-            f"it holds more than {most} times its size of {packed:,} bytes, as only a damaged or hostile file does; "
-            "if it is meant to, unpack it, or raise RECUSE_MAX_EXPANSION in the environment."
+            f"it holds more than {most} times its size, as only a damaged or hostile file does; if it is meant to, unpack "
+            "it, or raise RECUSE_MAX_EXPANSION in the environment."
         )
 
 

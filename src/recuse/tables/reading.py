@@ -14,7 +14,15 @@ from typing import Any, BinaryIO
 import numpy as np
 from scipy.sparse import issparse
 
-from .limits import open_limited, require_cells, require_columns, require_fields, require_header
+from .limits import (
+    is_gzipped,
+    open_limited,
+    require_cells,
+    require_columns,
+    require_fields,
+    require_header,
+    require_unpackable,
+)
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -97,6 +105,7 @@ def _text_chunks(path: Any, kind: str, text_columns: tuple[str, ...], size: int 
     import pandas as pd
 
     separator = _SEPARATORS[kind]
+    require_unpackable(path)
     with open_limited(path, separator) as file:
         require_header(file, separator)
     with open_limited(path, separator) as file:
@@ -141,8 +150,8 @@ def _parquet_chunks(path: Any, size: int | None) -> Iterator[Any]:
 @contextmanager
 def _opened_parquet(path: Any) -> Iterator[BinaryIO]:
     """Open a Parquet file, which is read from its end: one that is gzipped is unpacked first."""
-    with open_limited(path) if str(path).lower().endswith(".gz") else open(path, "rb") as file:
-        yield io.BytesIO(file.read()) if str(path).lower().endswith(".gz") else file
+    with open_limited(path) if is_gzipped(path) else open(path, "rb") as file:
+        yield io.BytesIO(file.read()) if is_gzipped(path) else file
 
 
 def _without_longer_rows(read: Callable[[], Any]) -> Any:
