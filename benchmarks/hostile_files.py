@@ -328,8 +328,10 @@ def table(n, seed):
             "z": np.where(rng.random(n) < 0.1, np.nan, rng.normal(size=n).round(2)),
             "count": rng.integers(0, 50, n),
             "town": rng.choice(["Ulm", "Bonn", "Köln", None], n),
-            "since": (pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), unit="D")).strftime("%Y-%m-%d"),
-            "note": [f"case {number} in {rng.choice(['spring', 'autumn'])}" for number in range(n)],
+            "since": (pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), unit="D")).strftime(
+                "%Y-%m-%d"
+            ),
+            "note": [f"seen in spring {number}" for number in rng.integers(0, 60, n)],
             "y": np.where(x + 0.7 * rng.normal(size=n) > 0, "yes", "no"),
         }
     )
@@ -459,7 +461,9 @@ def encodings(rng):
 
 
 def separators(rng):
-    separator, name = [(";", "t.csv"), ("\t", "t.csv"), (",", "t.tsv"), ("\t", "t.tsv"), ("|", "t.csv")][int(rng.integers(5))]
+    separator, name = [(";", "t.csv"), ("\t", "t.csv"), (",", "t.tsv"), ("\t", "t.tsv"), ("|", "t.csv")][
+        int(rng.integers(5))
+    ]
     return name, _csv(_frame(rng), sep=separator)
 
 

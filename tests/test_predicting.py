@@ -97,6 +97,23 @@ def test_cases_that_look_alike_in_the_file_are_reviewed_in_their_order(model, tm
     assert written[["r", "case"]].apply(tuple, axis=1).is_monotonic_increasing
 
 
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda classifier: setattr(classifier, "_labels", None), r"fails on the cases from 1 on \(AttributeError: "),
+        (lambda classifier: classifier.estimator_[-1].intercept_.fill(np.nan), r"NaN|not a number"),
+    ],
+)
+def test_a_model_that_cannot_answer_is_refused_in_a_sentence(tmp_path, spoil, message):
+    frame = mixed_table(80)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = fit_method(frame, "default", method="logistic-chow", costs=COSTS)
+    spoil(model[-1])
+    with pytest.raises(ValueError, match=message):
+        predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
 def test_sentences():
     assert str(Answered(10, 2, 1)) == "10 cases: 7 answered, 3 (30.0%) [abstain], 1 of them unlike any seen"
     assert str(Answered(10, 3, 0)) == "10 cases: 7 answered, 3 (30.0%) [abstain]"

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .arrays import Floats
+from .decisions import Decisions
 from .labels import REJECT_TEXT, to_python
 from .locating import decide, locate
 from .parameters import check_count
@@ -136,7 +137,7 @@ def _answer(
     for chunk in read_chunks(data, text_columns=_text_columns(model), size=rows_at_once):
         if len(chunk) == 0:
             continue
-        decisions = decide(model, chunk)
+        decisions = _decided(model, chunk, done)
         frame = decisions.to_pandas()[["label", "kind", "forced", "h", "r", "reason"]]
         frame = frame.rename(columns={"label": "decision"})
         if to_python(decisions.classes[0]) == to_python(decisions.pos_label):
@@ -157,6 +158,26 @@ def _answer(
     if done == 0:
         raise ValueError(f"{os.fspath(data)} holds no rows: a header alone is not a table of cases.")
     return (done, counts["ambiguity"], counts["novelty"]), np.concatenate(scores)
+
+
+def _decided(model: Any, chunk: Any, done: int) -> Decisions:
+    """The decisions on a chunk; a model whose parts do not fit together, or that answers NaN, is refused in a sentence."""
+    try:
+        decisions = decide(model, chunk)
+    except (ValueError, TypeError, OSError):  # these say what is wrong with the table
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"The model fails on the cases from {done + 1} on ({type(error).__name__}: {error}): its parts do not fit "
+            "together, or not with the installed versions. Fit it again."
+        ) from error
+    unknown = np.flatnonzero(np.isnan(decisions.h) | np.isnan(decisions.r))
+    if len(unknown):
+        raise ValueError(
+            f"The model's score of case {done + 1 + unknown[0]} is not a number: the model is broken, or the case is far "
+            "beyond the numbers it was fitted with. Look at the case, or fit the model again."
+        )
+    return decisions
 
 
 def _text_columns(model: Any) -> tuple[str, ...]:

@@ -48,7 +48,13 @@ def booster():
     return AbstentionBoostingClassifier(family="decoupled", n_rounds=4, beta=0.01, threshold="calibrated")
 
 
+def with_odd_text(model):
+    model.classes_ = model.classes_.copy()
+    model.classes_.view(np.uint32)[0] = 0x110000
+
+
 SPOILED = {
+    "odd text": (LogisticRegression(), with_odd_text),
     "coef_ NaN": (LogisticRegression(), with_array("coef_", with_nan)),
     "coef_ short": (LogisticRegression(), with_array("coef_", without_last)),
     "intercept_ infinite": (LogisticRegression(), with_array("intercept_", with_infinity)),

@@ -6,6 +6,7 @@ from a fit that went wrong. A model that passes may still decide badly.
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,19 @@ _CERTIFICATES = ("dual_gap_", "objective_", "residual_")
 def check_contents(model: Any) -> None:
     """Refuse a model with arrays that do not fit together, or with numbers that make every answer NaN."""
     for part in parts(model):
+        if isinstance(part, np.ndarray) and part.dtype.kind == "U":
+            _check_text(part)
         if type(part).__module__.partition(".")[0] in _CHECKED_PACKAGES:
             _check_finite(part)
             _check_lengths(part)
+
+
+def _check_text(text: NDArray[Any]) -> None:
+    """Refuse text of characters that do not exist, which other libraries cannot take."""
+    if text.size and text.dtype.itemsize:
+        codes = np.ascontiguousarray(text, dtype=text.dtype.newbyteorder("=")).reshape(-1).view(np.uint32)
+        surrogates = (codes >= 0xD800) & (codes <= 0xDFFF)
+        _require(not ((codes > sys.maxunicode) | surrogates).any(), "text", "is not of characters that exist")
 
 
 def _check_finite(part: Any) -> None:
