@@ -2,9 +2,9 @@
 
 Model files of six methods are damaged and edited in many ways, and `recuse predict` is asked to answer with them: no
 changed file may give an answer. Some are edited and given a fresh manifest, as only a person would: these may answer,
-but not with NaN, and never against the digest of the original. Then tables are damaged, in cells, rows, headers, encodings,
-compression and types, and a sound model answers them, or a model is fitted on them. "Ours" counts the runs that broke
-the rule, of the number in `size`; "peer's" is the number allowed. The files follow from a seed.
+but not with NaN, and never against the digest of the original. Then tables are damaged, in cells, rows, headers,
+encodings, compression and types, and a sound model answers them, or a model is fitted on them. "Ours" counts the runs
+that broke the rule, of the number in `size`; "peer's" is the number allowed. The files follow from a seed.
 """
 
 import gzip
@@ -72,6 +72,7 @@ class Commands:
         self._end()
 
     def run(self, *arguments):
+        """What becomes of a command."""
         if self._worker is None:
             self._start()
         self._worker.stdin.write(json.dumps([str(argument) for argument in arguments]) + "\n")
@@ -85,7 +86,7 @@ class Commands:
 
     def _start(self):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
-        threads = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
         worker = Path(__file__).with_name("hostile_worker.py")
         self._worker = subprocess.Popen([sys.executable, worker], env=os.environ | threads, **pipes)
 
@@ -366,8 +367,9 @@ def table_rows(n_tables, seed=0):
 
 CELLS = (
     "9" * 400, "-" + "9" * 400, "1e400", "-1e-400", "18446744073709551616", "9" * 5_000, "nan", "inf", "NULL", "true",
-    "0x1F", "1_000", "1,5", '"', '""', "'", "=1+1", "@x", "\0", "\ufeff", "\u202e", "😀" * 50, "x" * 99_000, "x" * 200_000,
-    "2020-02-30", "9999-12-31", "0000-00-00", "1677-01-01", "2262-12-31T00:00:00Z", " ", "\t", "\r", "\n", "a\nb", "<b>",
+    "0x1F", "1_000", "1,5", '"', '""', "'", "=1+1", "@x", "\0", "\ufeff", "\u202e", "😀" * 50, "x" * 99_000,
+    "x" * 200_000, "2020-02-30", "9999-12-31", "0000-00-00", "1677-01-01", "2262-12-31T00:00:00Z", " ", "\t", "\r",
+    "\n", "a\nb", "<b>",
 )  # fmt: skip
 
 
@@ -412,7 +414,8 @@ def odd_rows(rng):
         spot = int(rng.integers(len(lines)))
         line = lines[spot]
         lines[spot : spot + 1] = [
-            [line + b","], [line.rpartition(b",")[0]], [b""], [], [line, line], [b"," * 7], [line + b",1,2,3"], [b'"' + line],
+            [line + b","], [line.rpartition(b",")[0]], [b""], [], [line, line], [b"," * 7], [line + b",1,2,3"],
+            [b'"' + line],
         ][int(rng.integers(8))]  # fmt: skip
     ends = (b"\n", b"\r\n", b"\r", b"\n\n")[int(rng.integers(4))]
     return "t.csv", ends.join(lines)
@@ -526,7 +529,7 @@ def odd_files(rng):
 
 
 FUZZES = (
-    odd_cells, odd_column, odd_cells_unquoted, changed_bytes, odd_rows, odd_header, encodings, separators, gzipped, parquet,
-    odd_files, odd_cells, odd_column, odd_cells_unquoted, changed_bytes, odd_rows, parquet, wide, giant, bomb,
+    odd_cells, odd_column, odd_cells_unquoted, changed_bytes, odd_rows, odd_header, encodings, separators, gzipped,
+    parquet, odd_files, odd_cells, odd_column, odd_cells_unquoted, changed_bytes, odd_rows, parquet, wide, giant, bomb,
     parquet_bomb,
 )  # fmt: skip

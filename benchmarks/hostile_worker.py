@@ -1,6 +1,6 @@
 """Runs commands of `recuse` one after another in this process: a line of JSON in for each, a line of JSON out.
 
-Started by `hostile_files` as a script. A command that hangs, or takes this process down, does not take its caller along.
+Started by `hostile_files` as a script, so that a command that hangs, or ends this process, does not take it along.
 """
 
 import contextlib

@@ -3,7 +3,6 @@
 import sys
 
 import pytest
-
 from benchmarks.hostile_files import FUZZES, model_rows, table_rows
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="waits for a process with select")

@@ -161,7 +161,7 @@ def _answer(
 
 
 def _decided(model: Any, chunk: Any, done: int) -> Decisions:
-    """The decisions on a chunk; a model whose parts do not fit together, or that answers NaN, is refused in a sentence."""
+    """The decisions on a chunk; a sentence if the model's parts do not fit together, or it answers NaN."""
     try:
         decisions = decide(model, chunk)
     except (ValueError, TypeError, OSError):  # these say what is wrong with the table
@@ -174,8 +174,8 @@ def _decided(model: Any, chunk: Any, done: int) -> Decisions:
     unknown = np.flatnonzero(np.isnan(decisions.h) | np.isnan(decisions.r))
     if len(unknown):
         raise ValueError(
-            f"The model's score of case {done + 1 + unknown[0]} is not a number: the model is broken, or the case is far "
-            "beyond the numbers it was fitted with. Look at the case, or fit the model again."
+            f"The model's score of case {done + 1 + unknown[0]} is not a number: the model is broken, or the case is "
+            "far beyond those it was fitted with. Look at the case, or fit the model again."
         )
     return decisions
 

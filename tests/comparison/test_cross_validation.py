@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 import recuse
 from recuse import ThresholdRejectClassifier
-from recuse.comparison import METHODS, Method, compare, fit_method, methods, write_run
+from recuse.comparison import METHODS, Method, compare, cross_validation, fit_method, methods, write_run
 from recuse.comparison.loading import load_cases, load_table
 from recuse.comparison.methods import Plan
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score

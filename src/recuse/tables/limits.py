@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, BinaryIO
 
 # Environment variable -> its default, and what it limits.
@@ -90,8 +89,8 @@ def require_expansion(unpacked: int, packed: int) -> None:
     most = limit("RECUSE_MAX_EXPANSION")
     if unpacked > max(_SMALL, most * packed):
         raise ValueError(
-            f"it holds more than {most} times its size, as only a damaged or hostile file does; if it is meant to, unpack "
-            "it, or raise RECUSE_MAX_EXPANSION in the environment."
+            f"it holds more than {most} times its size, as only a damaged or hostile file does; if it is meant to, "
+            "unpack it, or raise RECUSE_MAX_EXPANSION in the environment."
         )
 
 
