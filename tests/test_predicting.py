@@ -76,7 +76,7 @@ def test_labels_that_a_spreadsheet_would_run_are_marked_as_text(tmp_path, capaci
     frame = mixed_table(80)
     frame["default"] = np.where(frame["default"] == "bad", "=HYPERLINK(1)", "@SUM(1)")
     frame.to_csv(tmp_path / "t.csv", index=False)
-    model = fit_method(frame, "default", method="logistic-chow", costs=COSTS)
+    model = fit_method(frame, "default", method="logistic-chow", positive="=HYPERLINK(1)", costs=COSTS)
     options = {"capacity": capacity, "rows_at_once": 33}
     predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv", **options)
     predict_table(model, tmp_path / "t.csv", tmp_path / "raw.csv", raw=True, **options)
@@ -107,7 +107,7 @@ def test_cases_that_look_alike_in_the_file_are_reviewed_in_their_order(model, tm
 def test_a_model_that_cannot_answer_is_refused_in_a_sentence(tmp_path, spoil, message):
     frame = mixed_table(80)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    model = fit_method(frame, "default", method="logistic-chow", costs=COSTS)
+    model = fit_method(frame, "default", method="logistic-chow", positive="bad", costs=COSTS)
     spoil(model[-1])
     with pytest.raises(ValueError, match=message):
         predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv")
