@@ -15,7 +15,6 @@ import select
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
@@ -26,7 +25,8 @@ import pandas as pd
 import recuse
 from recuse.comparison import fit_method
 from recuse.persistence import saved_digest
-from recuse.persistence.archive import sealed
+from recuse.persistence.archive import members_of, sealed, zipped
+from recuse.persistence.names import nodes
 
 from .runner import Row
 
@@ -140,7 +140,7 @@ def model_rows(n_changed, n_made_again, seed=0):
             changed.append((f"{name}, {edit.__name__}, {number}", commands.run("predict", victim, data, "-o", out)))
         for number in range(n_made_again):
             name, edit = METHODS[number % len(METHODS)], MEMBER_EDITS[number // len(METHODS) % len(MEMBER_EDITS)]
-            members = edit(_members(originals[name].read_bytes()), rng)
+            members = edit(members_of(originals[name].read_bytes()), rng)
             header = json.loads(members.pop("recuse.json"))
             victim.write_bytes(sealed(members, header))
             what = f"{name}, {edit.__name__}, {number}"
@@ -166,19 +166,6 @@ def _originals(folder):
         paths[name] = folder / f"{name}.skops"
         recuse.save(fit_method(cases, "y", method=name, positive="yes"), paths[name])
     return paths
-
-
-def _members(content):
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def _zipped(members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
 
 
 def flip_bits(content, rng):
@@ -214,17 +201,17 @@ def repeat(content, rng):
 
 def another_format(content, rng):
     """The header of another format, or without a manifest."""
-    members = _members(content)
+    members = members_of(content)
     header = json.loads(members["recuse.json"])
     header |= [{"format": 1}, {"format": 0}, {"format": 3}, {"format": 2.0}, {"format": -1}][int(rng.integers(5))]
     if rng.random() < 0.5:
         header.pop("manifest")
-    return _zipped(members | {"recuse.json": json.dumps(header).encode()})
+    return zipped(members | {"recuse.json": json.dumps(header).encode()})
 
 
 def edit_members(content, rng):
     """An edit that a person would make: the manifest is that of the original."""
-    return _zipped(MEMBER_EDITS[int(rng.integers(len(MEMBER_EDITS)))](_members(content), rng))
+    return zipped(MEMBER_EDITS[int(rng.integers(len(MEMBER_EDITS)))](members_of(content), rng))
 
 
 EDITS = (flip_bits, overwrite, cut_out, cut_short, insert, repeat, another_format, edit_members, edit_members)
@@ -233,7 +220,7 @@ EDITS = (flip_bits, overwrite, cut_out, cut_short, insert, repeat, another_forma
 def change_number(members, rng):
     """Another number in the schema: a parameter, or a fitted number."""
     schema = json.loads(members["schema.json"])
-    spots = [node for node in _nodes(schema) if node.get("__loader__") == "JsonNode"]
+    spots = [node for node in nodes(schema) if node.get("__loader__") == "JsonNode"]
     node = spots[int(rng.integers(len(spots)))]
     node["content"] = json.dumps([0, -1, 10**400, 1e308, float("nan"), "x", None, [], True, 2][int(rng.integers(10))])
     return members | {"schema.json": json.dumps(schema).encode()}
@@ -247,7 +234,7 @@ def change_text(members, rng):
 def drop_node(members, rng):
     """A key of the schema left out."""
     schema = json.loads(members["schema.json"])
-    spots = [node for node in _nodes(schema) if node]
+    spots = [node for node in nodes(schema) if node]
     node = spots[int(rng.integers(len(spots)))]
     node.pop(list(node)[int(rng.integers(len(node)))])
     return members | {"schema.json": json.dumps(schema).encode()}
@@ -256,7 +243,7 @@ def drop_node(members, rng):
 def swap_nodes(members, rng):
     """Two parts of the schema exchanged."""
     schema = json.loads(members["schema.json"])
-    spots = [node for node in _nodes(schema) if "__class__" in node]
+    spots = [node for node in nodes(schema) if "__class__" in node]
     one, other = (spots[int(spot)] for spot in rng.integers(len(spots), size=2))
     one_copy, other_copy = (json.loads(json.dumps(node)) for node in (one, other))
     one.clear(), one.update(other_copy)
@@ -303,17 +290,6 @@ MEMBER_EDITS = (change_number, change_text, drop_node, swap_nodes, change_array,
 def _an_array(members, rng):
     names = [name for name in members if name.endswith(".npy")]
     return names[int(rng.integers(len(names)))]
-
-
-def _nodes(schema):
-    pending = [schema]
-    while pending:
-        part = pending.pop()
-        if isinstance(part, dict):
-            yield part
-            pending.extend(part.values())
-        elif isinstance(part, list):
-            pending.extend(part)
 
 
 # Tables

@@ -1,11 +1,9 @@
 """Model files made by hand, as a stranger could make them."""
 
-import io
 import json
-import zipfile
 
 from recuse.persistence import models
-from recuse.persistence.archive import FORMAT, sealed
+from recuse.persistence.archive import FORMAT, members_of, sealed
 
 
 def text(value):
@@ -25,20 +23,6 @@ def write_model(path, schema, versions=None, **header):
     versions = models._present_versions() if versions is None else versions
     members = {"schema.json": json.dumps({**schema, "protocol": 2, "_skops_version": "0.13"}).encode()}
     path.write_bytes(sealed(members, {"format": FORMAT, "versions": versions, **header}))
-
-
-def members_of(content):
-    """Name and content of every member of a zip."""
-    with zipfile.ZipFile(io.BytesIO(content)) as archive:
-        return {name: archive.read(name) for name in archive.namelist()}
-
-
-def zip_of(members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in members.items():
-            archive.writestr(name, data)
-    return buffer.getvalue()
 
 
 def made_again(content, changes):

@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 
 from recuse.costs import Costs
 from recuse.persistence import archive, files, load, save, saved_digest, saved_versions, write_whole
-from recuse.persistence.archive import FORMAT, sealed
-from tests.persistence.handmade import made_again, members_of, named, text, zip_of
+from recuse.persistence.archive import FORMAT, members_of, sealed, zipped
+from tests.persistence.handmade import made_again, named, text
 
 # Files that are no models
 
@@ -31,7 +31,7 @@ def test_missing_file(path):
 
 
 def file_of(**members):
-    return zip_of({f"{name}.json": content for name, content in members.items()})
+    return zipped({f"{name}.json": content for name, content in members.items()})
 
 
 HEADER = {"format": FORMAT, "versions": {}}
@@ -121,11 +121,11 @@ EDITS = {
 
 @pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
 def test_an_edited_file_is_refused(path, content, edit):
-    assert_refused(path, zip_of(edit(members_of(content))))
+    assert_refused(path, zipped(edit(members_of(content))))
 
 
 def test_the_part_that_was_changed_is_named(path, content):
-    edited = zip_of(EDITS["the schema"](members_of(content)))
+    edited = zipped(EDITS["the schema"](members_of(content)))
     assert_refused(path, edited, match=r"was changed or damaged after it was saved \(schema.json\): take the file")
 
 
@@ -133,7 +133,7 @@ def test_nothing_is_built_from_a_changed_file(path, content, monkeypatch):
     import skops.io
 
     monkeypatch.setattr(skops.io, "loads", pytest.fail)
-    assert_refused(path, zip_of(EDITS["an array"](members_of(content))))
+    assert_refused(path, zipped(EDITS["an array"](members_of(content))))
 
 
 def test_a_file_made_again_as_a_whole_is_told_by_the_digest(path, content):

@@ -48,7 +48,7 @@ def digest_of(content: bytes) -> str:
 
 def pack(skops_data: bytes, versions: dict[str, str]) -> bytes:
     """The content of a model file from what skops wrote."""
-    members = _renamed(_members(skops_data), stored_name)
+    members = _renamed(members_of(skops_data), stored_name)
     return sealed(members, {"format": FORMAT, "versions": versions})
 
 
@@ -57,24 +57,24 @@ def sealed(members: dict[str, bytes], header: dict[str, Any]) -> bytes:
     manifest = {name: digest_of(data) for name, data in members.items()}
     whole = members | {_HEADER: json.dumps(header | {"manifest": manifest}).encode()}
     place = b"0" * _DIGEST_LENGTH
-    content = _zipped(whole, zipfile.ZIP_DEFLATED, place)
+    content = zipped(whole, comment=place)
     if _is_bomb(sum(map(len, whole.values())), len(content)):
-        content = _zipped(whole, zipfile.ZIP_STORED, place)
+        content = zipped(whole, zipfile.ZIP_STORED, place)
     body = content[:-_DIGEST_LENGTH]
     return body + digest_of(body).encode()
 
 
 def unpack(content: bytes) -> bytes:
     """What skops can read, from the content of a model file that has been checked; nothing is built."""
-    members = _renamed(_members(content), location_of)
+    members = _renamed(members_of(content), location_of)
     del members[_HEADER]
-    return _zipped(members, zipfile.ZIP_STORED)
+    return zipped(members, zipfile.ZIP_STORED)
 
 
 def check_unchanged(content: bytes, header: Header) -> None:
     """Refuse a file that differs from what was saved in any byte; nothing is built."""
     body, seal = content[:-_DIGEST_LENGTH], content[-_DIGEST_LENGTH:]
-    members = _members(content)
+    members = members_of(content)
     for name in sorted(header.manifest.keys() | members.keys() - {_HEADER}):
         if name not in members or digest_of(members[name]) != header.manifest.get(name):
             raise ChangedError(name)
@@ -99,7 +99,7 @@ def read_schema(content: bytes) -> dict[str, Any]:
     return schema
 
 
-def _members(content: bytes) -> dict[str, bytes]:
+def members_of(content: bytes) -> dict[str, bytes]:
     """Name and content of everything in a zip."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         _require_small(archive)
@@ -117,7 +117,8 @@ def _is_bomb(unpacked: int, packed: int) -> bool:
     return unpacked > max(_SMALL, _MAX_EXPANSION * packed)
 
 
-def _zipped(members: dict[str, bytes], compression: int, comment: bytes = b"") -> bytes:
+def zipped(members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED, comment: bytes = b"") -> bytes:
+    """A zip of these members."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, data in members.items():
