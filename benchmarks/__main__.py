@@ -21,6 +21,7 @@ BENCHMARKS = (
     "compare",
     "honesty",
     "shrinkage",
+    "hostile_files",
 )
 
 

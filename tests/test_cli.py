@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -270,6 +271,38 @@ def test_bad_models(folder, call, tmp_path):
         assert call("inspect", tmp_path / model)[0] == 1
     assert not victim.exists()
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_killed_predict_leaves_nothing_once_the_next_has_run(folder, tmp_path):
+    out, model = tmp_path / "out.csv", folder / "run" / "model.skops"
+    code = (
+        "import os, signal, sys, recuse.predicting as p\n"
+        "p.predict_table(*sys.argv[1:], progress=lambda done: os.kill(os.getpid(), signal.SIGKILL))"
+    )
+    killed = subprocess.run([sys.executable, "-c", code, model, folder / "data.csv", out], timeout=300)
+    assert killed.returncode == -signal.SIGKILL
+    assert len(list(tmp_path.iterdir())) == 1
+    assert not out.exists()
+    assert run("predict", model, folder / "data.csv", "-o", out).returncode == 0
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def test_a_digest_kept_elsewhere(folder, call, tmp_path):
+    model, out = folder / "run" / "model.skops", tmp_path / "out.csv"
+    code, printed, _ = call("inspect", model, "--digest")
+    kept = printed.strip()
+    assert (code, kept) == (0, recuse.persistence.saved_digest(model))
+    assert json.loads(call("inspect", model, "--digest", "--json")[1]) == {"digest": kept}
+    assert f"digest       {kept}" in call("inspect", model, "--verify", kept)[1]
+    assert call("predict", model, folder / "data.csv", "--verify", kept, "-o", out)[0] == 0
+    out.unlink()
+    other = kept[::-1]
+    for arguments in (["inspect", model], ["predict", model, folder / "data.csv", "-o", out]):
+        code, printed, err = call(*arguments, "--verify", other)
+        assert (code, printed) == (1, "")
+        assert f"has the digest {kept}, not {other}: it is another file" in err
+        assert len(err.strip().splitlines()) == 1
+    assert not out.exists()
 
 
 def test_bad_tables_for_a_model(folder, call, tmp_path):

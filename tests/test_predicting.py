@@ -22,6 +22,7 @@ from recuse import (
 from recuse.baselines import EmbeddedRejectSVC, TwoStepBoostingClassifier
 from recuse.comparison import fit_method
 from recuse.predicting import Answered, inspect_model, predict_table
+from recuse.tables import restored
 from tests.comparison.conftest import COSTS, mixed_table
 
 
@@ -83,6 +84,23 @@ def test_float_labels_keep_all_their_digits(tmp_path):
     np.testing.assert_array_equal(written.loc[answered, "decision"].astype(float), written.loc[answered, "forced"])
 
 
+@pytest.mark.parametrize("capacity", [None, 5])
+def test_labels_that_a_spreadsheet_would_run_are_marked_as_text(tmp_path, capacity):
+    frame = mixed_table(80)
+    frame["default"] = np.where(frame["default"] == "bad", "=HYPERLINK(1)", "@SUM(1)")
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = fit_method(frame, "default", method="logistic-chow", positive="=HYPERLINK(1)", costs=COSTS)
+    options = {"capacity": capacity, "rows_at_once": 33}
+    predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv", **options)
+    predict_table(model, tmp_path / "t.csv", tmp_path / "raw.csv", raw=True, **options)
+    marked, raw = pd.read_csv(tmp_path / "out.csv"), pd.read_csv(tmp_path / "raw.csv")
+    assert set(marked["forced"]) == {"'=HYPERLINK(1)", "'@SUM(1)"}
+    assert set(raw["forced"]) == {"=HYPERLINK(1)", "@SUM(1)"}
+    assert set(marked["decision"]) <= {"'=HYPERLINK(1)", "'@SUM(1)", "[abstain]"}
+    assert marked["h"].min() < 0  # numbers are numbers
+    pd.testing.assert_frame_equal(restored(marked), raw, check_dtype=False)
+
+
 def test_cases_that_look_alike_in_the_file_are_reviewed_in_their_order(model, tmp_path):
     frame = pd.concat([mixed_table(30, seed=5)] * 3)
     frame.to_csv(tmp_path / "t.csv", index=False)
@@ -90,6 +108,23 @@ def test_cases_that_look_alike_in_the_file_are_reviewed_in_their_order(model, tm
     written = pd.read_csv(tmp_path / "out.csv").dropna(subset="review").sort_values("review")
     assert len(written) > 10
     assert written[["r", "case"]].apply(tuple, axis=1).is_monotonic_increasing
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda classifier: setattr(classifier, "_labels", None), r"fails on the cases from 1 on \(AttributeError: "),
+        (lambda classifier: classifier.estimator_[-1].intercept_.fill(np.nan), r"NaN|not a number"),
+    ],
+)
+def test_a_model_that_cannot_answer_is_refused_in_a_sentence(tmp_path, spoil, message):
+    frame = mixed_table(80)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    model = fit_method(frame, "default", method="logistic-chow", positive="bad", costs=COSTS)
+    spoil(model[-1])
+    with pytest.raises(ValueError, match=message):
+        predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
 
 
 def test_sentences():

@@ -1,6 +1,8 @@
-"""Worker processes end with the process they work for; a process that works for itself goes on."""
+"""Worker processes end with the process they work for, and one that dies takes its own call along only."""
 
 import os
+import re
+import signal
 import subprocess
 import sys
 import threading
@@ -9,7 +11,7 @@ from pathlib import Path
 import pytest
 from joblib import Parallel
 
-from recuse.workers import WATCH, delayed_child
+from recuse.workers import WATCH, WorkerDiedError, delayed_child, surviving_results
 from tests.processes import LIMIT, left_running, wait_until
 
 PARENT = """
@@ -71,3 +73,55 @@ def test_one_worker_is_this_process_and_is_not_watched():
     before = watches()
     assert Parallel(n_jobs=1)(delayed_child(pow)(2, exponent) for exponent in range(3)) == [1, 2, 4]
     assert watches() == before
+
+
+def _square(number, ends, code):
+    """Square a number; the numbers in `ends` end the process instead."""
+    if number in ends:
+        os.kill(os.getpid(), signal.SIGKILL) if code is None else os._exit(code)
+    return number**2
+
+
+@pytest.mark.parametrize("n_jobs", [2, 3])
+@pytest.mark.parametrize(
+    ("ends", "code", "reason"),
+    [((), None, ""), ((3,), None, "SIGKILL"), ((0, 1, 6), None, "SIGKILL"), ((2,), 7, r"EXIT\(7\)")],
+)
+def test_the_death_of_a_worker_ends_its_own_call_only(n_jobs, ends, code, reason):
+    results = dict(surviving_results(_square, [(number, ends, code) for number in range(7)], n_jobs))
+    assert sorted(results) == list(range(7))
+    for number, result in results.items():
+        if number in ends:
+            assert isinstance(result, WorkerDiedError)
+            assert re.search(reason, str(result))
+        else:
+            assert result == number**2
+
+
+def _die_unless_alone(number, folder):
+    """End the process while the other call runs, as a call does that needs the memory of both."""
+    marks = [Path(folder) / str(other) for other in range(2)]
+    marks[number].touch()
+    died = Path(folder) / "died"
+    if number == 0:
+        wait_until(marks[1].exists)
+        if not died.exists():
+            died.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+    wait_until(died.exists)
+    return number
+
+
+def test_a_call_that_died_only_because_of_another_gets_its_result(tmp_path):
+    results = dict(surviving_results(_die_unless_alone, [(0, tmp_path), (1, tmp_path)], 2))
+    assert (tmp_path / "died").exists()
+    assert results == {0: 0, 1: 1}
+
+
+def _fail(number):
+    raise ZeroDivisionError(f"in call {number}")
+
+
+def test_an_exception_is_raised_as_it_is():
+    with pytest.raises(ZeroDivisionError, match="in call"):
+        list(surviving_results(_fail, [(0,), (1,)], 2))

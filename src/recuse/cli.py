@@ -62,6 +62,10 @@ Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
 Fn = Annotated[float, typer.Option(help="Price of a miss.")]
 Reject = Annotated[float, typer.Option(help="Cost of the manual review of one case.")]
 Seed = Annotated[int, typer.Option(help="Random state.")]
+Verify = Annotated[
+    str | None,
+    typer.Option("--verify", metavar="DIGEST", help="Refuse the model unless its file has this digest (see inspect)."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output.")]
 
 
@@ -204,18 +208,24 @@ def predict(
     capacity: Annotated[
         int | None, typer.Option(min=0, help="How many cases can be reviewed: ranks the rejected ones.")
     ] = None,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Write text as it is, also what a spreadsheet would run as a formula.")
+    ] = False,
+    verify: Verify = None,
     as_json: AsJson = False,
 ) -> None:
     """Answer every case of a table, of any size, with a decision and a reason."""
     from dataclasses import asdict
 
+    import recuse
     from recuse.predicting import predict_table
 
     if out is None and as_json:
         raise typer.BadParameter(
             "--json needs --out: only one of the two can go to standard output.", param_hint="--json"
         )
-    answered = predict_table(model, data, sys.stdout.buffer if out is None else out, capacity=capacity)
+    loaded, file = recuse.load(model, digest=verify), sys.stdout.buffer if out is None else out
+    answered = predict_table(loaded, data, file, capacity=capacity, raw=raw)
     if as_json:
         _print_json(asdict(answered) | {"rejected": answered.rejected, "out": str(out)})
     else:
@@ -241,14 +251,23 @@ def report(
 @app.command()
 def inspect(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by `compare` or `fit`.")],
+    digest: Annotated[
+        bool, typer.Option("--digest", help="Print the digest of the file only, to keep elsewhere.")
+    ] = False,
+    verify: Verify = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a model file holds: method, prices, thresholds, columns, versions."""
+    """Show what a model file holds: method, prices, thresholds, columns, versions, digest."""
     from recuse.predicting import inspect_model
 
-    facts = inspect_model(model)
+    facts = inspect_model(model, digest=verify)
+    if digest:
+        facts = {"digest": facts["digest"]}
     if as_json:
         _print_json(facts)
+        return
+    if digest:
+        print(facts["digest"])
         return
     for name, value in facts.items():
         shown = ", ".join(f"{key}: {part}" for key, part in value.items()) if isinstance(value, dict) else value

@@ -14,11 +14,12 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .arrays import Floats
+from .decisions import Decisions
 from .labels import REJECT_TEXT, to_python
 from .locating import decide, locate
 from .parameters import check_count
-from .persistence import load, open_whole, saved_versions
-from .tables import TableColumns, read_chunks
+from .persistence import load, open_whole, saved_digest, saved_versions
+from .tables import TableColumns, read_chunks, to_csv
 
 ROWS_AT_ONCE = 50_000
 # Digits of a score in a file. The last digits of a matrix product depend on how many rows it has, so that they would
@@ -74,6 +75,7 @@ def predict_table(
     out: str | os.PathLike[str] | BinaryIO,
     *,
     capacity: int | None = None,
+    raw: bool = False,
     rows_at_once: int = ROWS_AT_ONCE,
     progress: Callable[[int], None] | None = None,
 ) -> Answered:
@@ -92,6 +94,9 @@ def predict_table(
     capacity : int, optional
         How many rejected cases can be reviewed. A column `review` then numbers the rejected cases, starting with those
         whose review saves most (the lowest acceptance score); beyond the capacity it is empty.
+    raw : bool
+        Write text as it is. By default text that a spreadsheet would run, such as ``=1+1``, gets an apostrophe, which
+        `recuse.tables.restored` takes off again.
     rows_at_once : int
         Rows held in memory.
     progress : callable, optional
@@ -107,10 +112,10 @@ def predict_table(
         model = load(model)
     with _opened(out) as file:
         if capacity is None:
-            counts, _ = _answer(model, data, file, rows_at_once, progress)
+            counts, _ = _answer(model, data, file, raw, rows_at_once, progress)
             return Answered(*counts)
         with tempfile.TemporaryFile() as unranked:
-            counts, scores = _answer(model, data, unranked, rows_at_once, progress)
+            counts, scores = _answer(model, data, unranked, raw, rows_at_once, progress)
             unranked.seek(0)
             return Answered(*counts, capacity, _add_ranks(unranked, file, scores, capacity, rows_at_once))
 
@@ -125,14 +130,14 @@ def _opened(out: Any) -> Iterator[BinaryIO]:
 
 
 def _answer(
-    model: Any, data: Any, file: BinaryIO, rows_at_once: int, progress: Callable[[int], None] | None
+    model: Any, data: Any, file: BinaryIO, raw: bool, rows_at_once: int, progress: Callable[[int], None] | None
 ) -> tuple[tuple[int, int, int], Floats]:
     """Write the decisions; return how many there are of each kind, and the acceptance scores of the rejected cases."""
     done, counts, scores = 0, {"ambiguity": 0, "novelty": 0}, []
     for chunk in read_chunks(data, text_columns=_text_columns(model), size=rows_at_once):
         if len(chunk) == 0:
             continue
-        decisions = decide(model, chunk)
+        decisions = _decided(model, chunk, done)
         frame = decisions.to_pandas()[["label", "kind", "forced", "h", "r", "reason"]]
         frame = frame.rename(columns={"label": "decision"})
         # Whatever label marks a rejection inside the model, the file has this one.
@@ -140,7 +145,7 @@ def _answer(
         frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))
         for score in ("h", "r"):  # and no other column: labels may be floats, too
             frame[score] = [f"{value:.{_DIGITS}g}" for value in frame[score]]
-        file.write(frame.to_csv(index=False, header=done == 0).encode())
+        file.write(to_csv(frame, header=done == 0, raw=raw))
         done += len(frame)
         for kind in counts:
             counts[kind] += decisions.counts()[kind]
@@ -151,6 +156,26 @@ def _answer(
     if done == 0:
         raise ValueError(f"{os.fspath(data)} holds no rows: a header alone is not a table of cases.")
     return (done, counts["ambiguity"], counts["novelty"]), np.concatenate(scores)
+
+
+def _decided(model: Any, chunk: Any, done: int) -> Decisions:
+    """The decisions on a chunk; a sentence if the model's parts do not fit together, or it answers NaN."""
+    try:
+        decisions = decide(model, chunk)
+    except (ValueError, TypeError, OSError):  # these say what is wrong with the table
+        raise
+    except Exception as error:
+        raise ValueError(
+            f"The model fails on the cases from {done + 1} on ({type(error).__name__}: {error}): its parts do not fit "
+            "together, or not with the installed versions. Fit it again."
+        ) from error
+    unknown = np.flatnonzero(np.isnan(decisions.h) | np.isnan(decisions.r))
+    if len(unknown):
+        raise ValueError(
+            f"The model's score of case {done + 1 + unknown[0]} is not a number: the model is broken, or the case is "
+            "far beyond those it was fitted with. Look at the case, or fit the model again."
+        )
+    return decisions
 
 
 def _text_columns(model: Any) -> tuple[str, ...]:
@@ -172,15 +197,15 @@ def _add_ranks(unranked: BinaryIO, file: BinaryIO, scores: Floats, capacity: int
         review = np.full(len(chunk), "", dtype=object)
         review[rejected] = text[used : used + len(rejected)]
         used += len(rejected)
-        file.write(chunk.assign(review=review).to_csv(index=False, header=header).encode())
+        file.write(to_csv(chunk.assign(review=review), header=header, raw=True))  # it was made safe before
         header = False
     if len(scores) <= capacity or capacity == 0:
         return None if len(scores) <= capacity else float(scores.min())
     return float(scores[order[capacity - 1]])
 
 
-def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Say what a model file holds: method, prices, thresholds, columns and versions.
+def inspect_model(path: str | os.PathLike[str], *, digest: str | None = None) -> dict[str, Any]:
+    """Say what a model file holds: method, prices, thresholds, columns, versions and its digest.
 
     The thresholds are those that the reasons of its answers speak of, and `score` is what is compared with them.
 
@@ -188,13 +213,15 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
     ----------
     path : path-like
         A file that `recuse.save` wrote.
+    digest : str, optional
+        Refuse the file unless it has this digest, as in `recuse.load`.
 
     Returns
     -------
     dict
         Plain numbers and texts.
     """
-    model = load(path)
+    model = load(path, digest=digest)
     classifier, _ = locate(model)
     first = model.steps[0][1] if isinstance(model, Pipeline) else None
     columns = dict(zip(first.columns_, first.kinds_, strict=True)) if isinstance(first, TableColumns) else {}
@@ -222,4 +249,4 @@ def inspect_model(path: str | os.PathLike[str]) -> dict[str, Any]:
         facts["score"] = stated.score
         # JSON has no infinity: a side that is never answered has no threshold.
         facts["thresholds"] = [edge if np.isfinite(edge) else None for edge in (stated.lower, stated.upper)]
-    return facts | {"columns": columns, "versions": saved_versions(path)}
+    return facts | {"columns": columns, "versions": saved_versions(path), "digest": saved_digest(path)}

@@ -1,18 +1,93 @@
-"""Worker processes that do not outlive the process they work for."""
+"""Worker processes that do not outlive the process they work for, and whose death does not end the others' work."""
 
 from __future__ import annotations
 
 import os
+import re
+import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures.process import BrokenProcessPool
 from functools import cache
+from pathlib import Path
 from typing import Any
 
-from joblib import delayed
+from joblib import Parallel, delayed
 
 WATCH = "recuse: end with the parent"  # name of the thread
 _WATCH_SECONDS = 0.5
+
+
+class WorkerDiedError(RuntimeError):
+    """The process that worked on a call was killed, or ran out of memory."""
+
+
+def surviving_results(
+    function: Callable[..., Any], calls: list[tuple[Any, ...]], n_jobs: int | None
+) -> Iterator[tuple[int, Any]]:
+    """Call a function in worker processes; yield the number of each call and its result as it is there.
+
+    A call whose process dies gives a `WorkerDiedError` as its result, and the others go on. When a process dies, the
+    pool ends all its processes, and cannot say what each was doing: so every call leaves a mark while it runs. The
+    marked ones are called again, one at a time. Whichever dies alone, too, is the one; and a call that ran out of
+    memory only because of its neighbours gets its result.
+
+    Parameters
+    ----------
+    function : callable
+        What to call.
+    calls : list of tuple
+        Positional arguments of each call.
+    n_jobs : int or None
+        Processes at once, as joblib counts them; with one, too, the calls run in a process of their own.
+    """
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as marks:
+        pending = dict(enumerate(calls))
+        while pending:
+            try:
+                for number, result in _in_workers(function, dict(pending), n_jobs, marks):
+                    del pending[number]
+                    yield number, result
+            except BrokenProcessPool:
+                suspects = sorted(int(mark.name) for mark in Path(marks).iterdir())
+                # Without a mark the process died before its call began: any of the next ones may be the cause.
+                for number in [number for number in suspects if number in pending] or list(pending)[:1]:
+                    yield number, _alone(function, number, pending.pop(number), marks)
+
+
+def _alone(function: Callable[..., Any], number: int, call: tuple[Any, ...], marks: str) -> Any:
+    """The result of one call in a process of its own; if that dies, the error."""
+    try:
+        ((_, result),) = _in_workers(function, {number: call}, 2, marks)
+    except BrokenProcessPool as error:
+        return WorkerDiedError(_reason(error))
+    return result
+
+
+def _in_workers(
+    function: Callable[..., Any], calls: dict[int, tuple[Any, ...]], n_jobs: int | None, marks: str
+) -> Iterator[tuple[int, Any]]:
+    for mark in Path(marks).iterdir():
+        mark.unlink()
+    run = delayed_child(_marked)
+    # Joblib's batches would hand several short calls to a process at once, and keep their results back till the last.
+    pool = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered", batch_size=1)
+    yield from pool(run(marks, number, function, *call) for number, call in calls.items())
+
+
+def _marked(marks: str, number: int, function: Callable[..., Any], *args: Any) -> tuple[int, Any]:
+    mark = Path(marks) / str(number)
+    mark.touch()
+    result = function(*args)
+    mark.unlink(missing_ok=True)
+    return number, result
+
+
+def _reason(error: BrokenProcessPool) -> str:
+    """How the process ended, if the pool knows: a signal such as SIGKILL, which Linux sends where memory runs out."""
+    found = re.search(r"SIG[A-Z]+|EXIT\(-?\d+\)", str(error))
+    return f"with {found.group()}" if found else "for a reason that is not known"
 
 
 def delayed_child(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -1,6 +1,9 @@
 """The comparison: nested, honest, complete, and not stopped by one failure."""
 
 import json
+import os
+import re
+import signal
 from typing import ClassVar
 
 import numpy as np
@@ -12,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 import recuse
 from recuse import ThresholdRejectClassifier
-from recuse.comparison import METHODS, Method, compare, fit_method, methods, write_run
+from recuse.comparison import METHODS, Method, compare, cross_validation, fit_method, methods, write_run
 from recuse.comparison.loading import load_cases, load_table
 from recuse.comparison.methods import Plan
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
@@ -114,6 +117,38 @@ def test_a_failing_method_is_reported_and_the_others_go_on(table, monkeypatch, t
     assert result.winner.name == "logistic-chow"
     assert "failed: no luck at all" in (tmp_path / "report.html").read_text()
     assert not list(tmp_path.glob(".cache/*/bad-luck*"))  # a later run tries again
+
+
+def _run_or_die(name, task, cases, train, test):
+    """Fit a fold, except that one method ends its process in the fold that answers the first case."""
+    if name == "logistic-tuned" and 0 in test:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_sent(name, task, cases, train, test)
+
+
+run_sent = cross_validation._run_sent
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends processes as POSIX systems do")
+def test_a_worker_that_dies_is_one_line_and_the_others_go_on(comparison, table, monkeypatch, tmp_path):
+    monkeypatch.setattr(cross_validation, "_run_sent", _run_or_die)
+    fold = comparison.decisions("logistic-tuned")["fold"][0]
+    options = {"positive": "bad", "costs": COSTS, "cv": 3, "n_jobs": 2, "out": tmp_path / "run"}
+    names = ["logistic-no-reject", "logistic-chow", "logistic-tuned"]
+    died = rf"fold {fold} of 3: the process that fitted it ended with SIGKILL, as when memory runs out"
+    with pytest.warns(UserWarning, match=rf"^logistic-tuned, {died}; the other fits go on\.$") as caught:
+        found = compare(table, "default", methods=names, **options)
+    assert len(caught) == 1
+    assert re.fullmatch(died, found.errors["logistic-tuned"])
+    assert "the process that fitted it ended with SIGKILL" in (tmp_path / "run" / "leaderboard.csv").read_text()
+    assert "the process that fitted it ended with SIGKILL" in (tmp_path / "run" / "report.html").read_text()
+    for name in ("logistic-no-reject", "logistic-chow"):
+        assert found.row(name).cost.value == comparison.row(name).cost.value
+    # Nothing of a death is kept: the next run fits what is missing.
+    monkeypatch.setattr(cross_validation, "_run_sent", run_sent)
+    again = compare(table, "default", methods=names, **options)
+    assert again.errors == {}
+    assert again.row("logistic-tuned").cost.value == comparison.row("logistic-tuned").cost.value
 
 
 def test_every_method_failing_is_an_error(table, monkeypatch, tmp_path):

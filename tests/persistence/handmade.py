@@ -1,10 +1,9 @@
 """Model files made by hand, as a stranger could make them."""
 
 import json
-import zipfile
 
 from recuse.persistence import models
-from recuse.persistence.archive import FORMAT
+from recuse.persistence.archive import FORMAT, members_of, sealed
 
 
 def text(value):
@@ -20,7 +19,14 @@ def listed(*items):
 
 
 def write_model(path, schema, versions=None, **header):
+    """Write a file with manifest and seal, as its maker would compute them."""
     versions = models._present_versions() if versions is None else versions
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("schema.json", json.dumps({**schema, "protocol": 2, "_skops_version": "0.13"}))
-        archive.writestr("recuse.json", json.dumps({"format": FORMAT, "versions": versions, **header}))
+    members = {"schema.json": json.dumps({**schema, "protocol": 2, "_skops_version": "0.13"}).encode()}
+    path.write_bytes(sealed(members, {"format": FORMAT, "versions": versions, **header}))
+
+
+def made_again(content, changes):
+    """A model file with members changed, and manifest and seal computed again: what a digest kept elsewhere is for."""
+    members = members_of(content)
+    header = json.loads(members.pop("recuse.json"))
+    return sealed(members | changes, header)

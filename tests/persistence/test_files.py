@@ -1,20 +1,25 @@
 """Files: those that are no models, those cut short, and writes that fail half way."""
 
+import hashlib
 import io
 import json
 import os
 import pickle
 import stat
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from recuse.costs import Costs
-from recuse.persistence import files, load, save, saved_versions, write_whole
-from tests.persistence.handmade import named, text
+from recuse.persistence import archive, files, load, save, saved_digest, saved_versions, write_whole
+from recuse.persistence.archive import FORMAT, members_of, sealed, zipped
+from tests.persistence.handmade import made_again, named, text
 
 # Files that are no models
 
@@ -25,15 +30,11 @@ def test_missing_file(path):
             read(path)
 
 
-def zip_of(**members):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(f"{name}.json", content)
-    return buffer.getvalue()
+def file_of(**members):
+    return zipped({f"{name}.json": content for name, content in members.items()})
 
 
-VERSIONS = json.dumps({"format": 1, "versions": {}})
+HEADER = {"format": FORMAT, "versions": {}}
 
 
 @pytest.mark.parametrize(
@@ -42,17 +43,19 @@ VERSIONS = json.dumps({"format": 1, "versions": {}})
         b"",
         b"not a model",
         pickle.dumps(LogisticRegression()),
-        zip_of(),
-        zip_of(recuse=VERSIONS),
-        zip_of(schema="{}"),
-        zip_of(schema="{}", recuse=VERSIONS),
-        zip_of(schema="[", recuse=VERSIONS),
-        zip_of(schema=json.dumps({"protocol": 10**6}), recuse=VERSIONS),
-        zip_of(schema=json.dumps({**named("a", "b", "NoSuchNode"), "protocol": 2}), recuse=VERSIONS),
-        zip_of(schema=json.dumps({**text(1), "protocol": 2}), recuse="[]"),
-        zip_of(schema=json.dumps({**text(1), "protocol": 2}), recuse='{"versions": 3}'),
-        zip_of(schema=json.dumps({**text(1), "protocol": 2}), recuse='{"format": "x", "versions": {}}'),
-        zip_of(schema="[1]", recuse=VERSIONS),
+        file_of(),
+        file_of(schema="{}"),
+        sealed({"schema.json": b"{}"}, HEADER),
+        sealed({"schema.json": b"["}, HEADER),
+        sealed({"schema.json": b"[1]"}, HEADER),
+        sealed({"schema.json": json.dumps({"protocol": 10**6}).encode()}, HEADER),
+        sealed({"schema.json": json.dumps({**named("a", "b", "NoSuchNode"), "protocol": 2}).encode()}, HEADER),
+        sealed({"schema.json": b"[" * 10**6}, HEADER),
+        sealed({"other.json": b"{}"}, HEADER),
+        file_of(schema=json.dumps({**text(1), "protocol": 2}), recuse="[]"),
+        file_of(schema=json.dumps({**text(1), "protocol": 2}), recuse='{"versions": 3}'),
+        file_of(schema=json.dumps({**text(1), "protocol": 2}), recuse='{"format": "x", "versions": {}}'),
+        file_of(schema=json.dumps({**text(1), "protocol": 2}), recuse='{"format": 2, "versions": {}, "manifest": []}'),
     ],
 )
 def test_other_files_are_refused(path, content):
@@ -61,20 +64,119 @@ def test_other_files_are_refused(path, content):
         load(path)
 
 
-def test_damaged_model_is_refused(path):
-    save(StandardScaler().fit(np.arange(12.0).reshape(2, 6)), path)
-    whole = path.read_bytes()
-    assert load(path).n_features_in_ == 6
-    for content in (whole[:-1], whole[: len(whole) // 2], whole[:10]):
-        path.write_bytes(content)
-        with pytest.raises(ValueError, match=r"is not a model saved by recuse.save, or it is damaged"):
-            load(path)
-    # A flipped bit in an array is caught by its checksum.
-    with zipfile.ZipFile(io.BytesIO(whole)) as archive:
-        array = next(info for info in archive.infolist() if info.filename.endswith(".npy"))
-    spot = array.header_offset + 30 + len(array.filename) + array.compress_size // 2
-    path.write_bytes(whole[:spot] + bytes([whole[spot] ^ 1]) + whole[spot + 1 :])
-    with pytest.raises(ValueError, match=r"it is damaged"):
+# Files that were changed
+
+MODEL = make_pipeline(StandardScaler(), LogisticRegression()).fit(np.arange(12.0).reshape(6, 2), [0, 0, 0, 1, 1, 1])
+CHANGED = r"model.skops (was changed or damaged after it was saved \(.*\): take the file as it was saved, or fit and "
+CHANGED += (
+    r"save the model again|is not a model saved by recuse.save, or it is damaged|was saved by an? \w+er recuse .*)"
+)
+CHANGED += r"\.$"
+
+
+@pytest.fixture
+def content(path):
+    save(MODEL, path)
+    return path.read_bytes()
+
+
+def assert_refused(path, content, match=CHANGED):
+    path.write_bytes(content)
+    for read in (load, saved_versions, saved_digest):
+        with pytest.raises(ValueError, match=match) as caught:
+            read(path)
+        assert "\n" not in str(caught.value)
+
+
+def test_no_byte_can_change_unnoticed(path, content):
+    """Also those that unzip programs ignore, such as times and attributes."""
+    rng = np.random.default_rng(0)
+    for spot in [*range(40), *rng.choice(len(content), 150, replace=False), *range(len(content) - 90, len(content))]:
+        assert_refused(path, content[:spot] + bytes([content[spot] ^ (1 << rng.integers(8))]) + content[spot + 1 :])
+
+
+@pytest.mark.parametrize("cut", [1, 64, 65, 500])
+def test_a_file_that_is_longer_or_shorter_is_refused(path, content, cut):
+    for changed in (content[:-cut], content[cut:], content + b"0" * cut, b"0" * cut + content):
+        assert_refused(path, changed)
+
+
+def changed_array(members):
+    name = next(name for name in members if name.endswith(".npy"))
+    return members | {name: members[name][:-1] + bytes([members[name][-1] ^ 1])}
+
+
+EDITS = {
+    "an array": changed_array,
+    "the schema": lambda members: members | {"schema.json": members["schema.json"].replace(b'"C"', b'"D"')},
+    "a member more": lambda members: members | {"more.npy": b""},
+    "a member less": lambda members: {name: data for name, data in members.items() if not name.endswith(".npy")},
+    "the versions": lambda members: members | {"recuse.json": members["recuse.json"].replace(b"numpy", b"Numpy")},
+    "no manifest": lambda members: members | {"recuse.json": json.dumps(HEADER).encode()},
+    "an older format": lambda members: members | {"recuse.json": json.dumps(HEADER | {"format": 1}).encode()},
+    "a newer format": lambda members: members | {"recuse.json": json.dumps(HEADER | {"format": 3}).encode()},
+    "nothing but the zip's own records": lambda members: members,
+}
+
+
+@pytest.mark.parametrize("edit", EDITS.values(), ids=EDITS)
+def test_an_edited_file_is_refused(path, content, edit):
+    assert_refused(path, zipped(edit(members_of(content))))
+
+
+def test_the_part_that_was_changed_is_named(path, content):
+    edited = zipped(EDITS["the schema"](members_of(content)))
+    assert_refused(path, edited, match=r"was changed or damaged after it was saved \(schema.json\): take the file")
+
+
+def test_nothing_is_built_from_a_changed_file(path, content, monkeypatch):
+    import skops.io
+
+    monkeypatch.setattr(skops.io, "loads", pytest.fail)
+    assert_refused(path, zipped(EDITS["an array"](members_of(content))))
+
+
+def test_a_file_made_again_as_a_whole_is_told_by_the_digest(path, content):
+    """The manifest is no signature: only a digest kept elsewhere tells."""
+    kept = saved_digest(path)
+    assert load(path, digest=kept).predict([[0, 1]]) == [0]
+    assert load(path, digest=f" {kept.upper()}\n").predict([[0, 1]]) == [0]
+    members = members_of(content)
+    other = made_again(content, {"schema.json": members["schema.json"].replace(b"lbfgs", b"lbfgz")})
+    path.write_bytes(other)
+    assert load(path)[-1].solver == "lbfgz"
+    with pytest.raises(ValueError, match=rf"has the digest {saved_digest(path)}, not {kept}: it is another file"):
+        load(path, digest=kept)
+    for wrong in ("", "12", 12, "g" * 64):
+        with pytest.raises(ValueError, match=r"is no digest: give the 64 hexadecimal digits"):
+            load(path, digest=wrong)
+
+
+def test_the_digest_is_that_of_the_file(path, content):
+    assert saved_digest(path) == hashlib.sha256(content).hexdigest()
+
+
+def test_a_file_that_unpacks_to_far_more_than_a_model_is_refused(path, content):
+    bomb = io.BytesIO()
+    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as writer:
+        with writer.open("schema.json", "w", force_zip64=True) as member:
+            for _ in range(300):
+                member.write(bytes(2**20))
+        writer.writestr("recuse.json", json.dumps(HEADER))
+    assert_refused(path, bomb.getvalue())
+
+
+def test_what_compresses_too_well_is_stored_as_it_is(path, monkeypatch):
+    monkeypatch.setattr(archive, "_SMALL", 1000)
+    save(StandardScaler().fit(np.zeros((2, 30_000))), path)
+    assert path.stat().st_size > 3 * 8 * 30_000
+    assert load(path).n_features_in_ == 30_000
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX systems")
+def test_a_pipe_is_no_model(path):
+    os.mkfifo(path)
+    with pytest.raises(FileNotFoundError, match=r"is a folder or a device: give the file that save wrote"):
         load(path)
 
 
@@ -171,6 +273,66 @@ def test_permissions_and_links_are_those_of_an_ordinary_write(path, tmp_path):
     write_whole(link, b"newest")
     assert link.is_symlink()
     assert path.read_bytes() == b"newest"
+
+
+# What killed writers leave behind
+
+WRITER = """
+import sys
+from recuse.persistence import open_whole
+with open_whole(sys.argv[1]) as file:
+    file.write(b"half")
+    file.flush()
+    print("writing", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def start_writer(path):
+    """Start a process that has written half of a file, and waits."""
+    writers = []
+
+    def start():
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        writers.append(subprocess.Popen([sys.executable, "-c", WRITER, str(path)], **pipes))
+        assert writers[-1].stdout.readline() == b"writing\n"
+        return writers[-1]
+
+    yield start
+    for writer in writers:
+        writer.kill()
+        writer.communicate()
+
+
+def test_the_next_write_removes_what_a_killed_one_left(path, start_writer):
+    other = path.with_name(f".{path.name}.old.{'0' * 16}.tmp")  # of another file
+    other.touch()
+    writer = start_writer()
+    writer.kill()
+    writer.wait()
+    assert len(os.listdir(path.parent)) == 2
+    write_whole(path, b"whole")
+    assert set(os.listdir(path.parent)) == {path.name, other.name}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="elsewhere a file that is open cannot be replaced")
+def test_a_write_under_way_is_left_alone(path, start_writer):
+    writer = start_writer()
+    write_whole(path, b"faster")
+    assert len(os.listdir(path.parent)) == 2
+    writer.communicate(b"")
+    assert writer.returncode == 0
+    assert path.read_bytes() == b"half"
+    assert os.listdir(path.parent) == [path.name]
+
+
+def test_names_with_special_characters_are_taken_literally(tmp_path):
+    bystander = tmp_path / ".model.0123.tmp"
+    bystander.touch()
+    write_whole(tmp_path / "mod[e]l", b"")
+    write_whole(tmp_path / "m*", b"")
+    assert bystander.exists()
 
 
 def test_places_that_cannot_be_written(tmp_path):

@@ -55,9 +55,10 @@ def test_a_kept_file_answers_as_it_did(path):
         np.testing.assert_allclose(found[score], expected[score], rtol=0, atol=1e-9)
 
 
-def test_a_file_from_before_format_numbers_says_in_one_sentence_to_fit_again():
-    # Written by commit b241613, the last one whose files had no format number.
-    path = FILES / "before_format_numbers" / "double_hinge.skops"
+# Written by the last commits whose files had no format number, and no manifest.
+@pytest.mark.parametrize("folder", ["before_format_numbers", "format_1"])
+def test_a_file_that_is_no_longer_read_says_in_one_sentence_to_fit_again(folder):
+    path = FILES / folder / "double_hinge.skops"
     with pytest.raises(ValueError, match=r"an older recuse .*: fit the model again and save it\.$") as caught:
         load(path)
     message = str(caught.value).removeprefix(str(path))

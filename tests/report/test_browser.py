@@ -3,9 +3,11 @@
 import os
 import re
 import shutil
+import time
 from importlib import resources
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from recuse import Costs
@@ -286,6 +288,106 @@ def test_the_page_of_a_booster_draws_its_shape_functions(browser, table, tmp_pat
     ]
     page.close()
     assert complaints == []
+
+
+# What a page must show as it is, wherever it stands: in names of columns and files, in labels and in values.
+HOSTILE = [
+    '<img src=x onerror="window.ran=1">',
+    "</script><script>window.ran=1</script>",
+    "\"'><svg onload=window.ran=1>",
+    "${window.ran=1}{{ 7 * 7 }}",
+    "javascript:window.ran=1",
+    "<!--<script>",
+    "datum['x'].y\\[0]",
+]
+
+
+@pytest.fixture(scope="module")
+def hostile_page(tmp_path_factory):
+    from recuse import compare
+    from recuse.comparison import write_report
+
+    rng = np.random.default_rng(0)
+    n = 120
+    frame = pd.DataFrame({name: rng.normal(size=n) for name in HOSTILE})
+    frame[f"{HOSTILE[0]} value"] = rng.choice(HOSTILE, n)
+    y = frame[HOSTILE].sum(axis=1) + rng.normal(size=n) > 0
+    frame[HOSTILE[1] + "y"] = np.where(y, HOSTILE[0], HOSTILE[1])
+    folder = tmp_path_factory.mktemp("hostile")
+    path = folder / (HOSTILE[0] + HOSTILE[3] + ".csv")
+    frame.to_csv(path, index=False)
+    methods = ["logistic-chow", "abstention-boosting"]
+    result = compare(path, HOSTILE[1] + "y", positive=HOSTILE[0], costs=0.2, methods=methods, cv=2)
+    write_report(result, folder / "report.html")
+    return folder / "report.html"
+
+
+@pytest.fixture
+def watched(browser):
+    """A page, what it complains of, and what it asks for."""
+    context = browser.new_context(offline=True)
+    page = context.new_page()
+    complaints, requests = [], []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("dialog", lambda dialog: complaints.append(dialog.message))
+    page.on("request", lambda request: requests.append(request))
+    yield page, complaints, requests
+    context.close()
+
+
+def test_hostile_names_labels_and_values_are_shown_and_nothing_runs(watched, hostile_page):
+    page, complaints, requests = watched
+    page.goto(hostile_page.as_uri())
+    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    for name in page.locator("#choice option").evaluate_all("options => options.map(option => option.value)"):
+        page.select_option("#choice", name)
+    page.fill("#fn", "3")
+    page.locator("thead th button").evaluate_all("buttons => buttons.forEach(button => button.click())")
+    text = page.locator("body").inner_text()
+    assert sum(name in text for name in HOSTILE) >= 4
+    assert HOSTILE[3] in page.title()
+    assert page.evaluate("window.ran") is None
+    assert page.locator("body img, body svg[onload], body script[src], iframe").count() == 0
+    assert complaints == []
+    urls = {request.url for request in requests}
+    assert [url for url in urls if not url.startswith(("data:", "blob:"))] == [hostile_page.as_uri()]
+
+
+@pytest.mark.parametrize(
+    "injected",
+    [
+        "<img src='https://example.org/x.png' onerror='window.ran=1'>",
+        "<svg onload='window.ran=1'></svg>",
+        "<iframe srcdoc='<script>parent.ran=1</script>'></iframe>",
+        "<a href='javascript:window.ran=1' id=link>x</a>",
+        "<form action='https://example.org'><button id=link>x</button></form>",
+    ],
+)
+def test_the_policy_holds_even_if_something_gets_in(watched, page_file, injected):
+    page, complaints, requests = watched
+    page.goto(page_file.as_uri())
+    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    assert complaints == []
+    page.evaluate("html => document.body.insertAdjacentHTML('beforeend', html)", injected)
+    if "link" in injected:
+        page.evaluate("document.getElementById('link').click()")
+    deadline = time.monotonic() + 60
+    while not complaints and time.monotonic() < deadline:
+        page.wait_for_timeout(50)
+    assert any("Content Security Policy" in complaint for complaint in complaints)
+    assert page.evaluate("window.ran") is None
+    assert page.url == page_file.as_uri()
+    asked = [request for request in requests if request.url.startswith("http")]
+    assert all("csp" in (request.failure or "").lower() for request in asked)  # by the policy, not by the network
+
+
+def test_no_script_may_be_compiled_from_text(page_file):
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]+)"', page_file.read_text()).group(1)
+    assert "default-src &#39;none&#39;" in policy
+    scripts = re.search("script-src ([^;]*(?:&#39;[^;]*)*?); style", policy).group(1)
+    assert "unsafe" not in scripts
+    assert scripts.count("sha256-") == 3
 
 
 def test_a_column_of_two_values_has_these_on_its_axis(open_page):

@@ -44,6 +44,7 @@ def test_chunks_number_the_rows_through(tmp_path, frame, name):
         ("t.csv", b"a,b\n\xff\xfe\x00,1\n", "t.csv cannot be read as csv: it is not written in UTF-8"),
         ("t.csv.gz", b"not gzip", "t.csv.gz cannot be read as csv: Not a gzipped file"),
         ("t.csv", b"a,b,a\n1,2,3\n", "two columns have the name 'a'"),
+        ("t.csv", b"a,b\n1,2,3\n4,5,6\n", "its rows have more cells than its header has names"),
         ("t.parquet", b"not parquet", "t.parquet cannot be read as parquet"),
     ],
 )
@@ -53,3 +54,9 @@ def test_files_that_are_no_tables(tmp_path, name, content, message):
         path.write_bytes(content)
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         read_table(path)
+
+
+def test_a_separator_at_the_end_of_every_row_is_no_column(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"a,b\n1,2,\n3,4,\n")
+    for frame in (read_table(tmp_path / "t.csv"), *read_chunks(tmp_path / "t.csv")):
+        assert frame.to_dict("list") == {"a": [1, 3], "b": [2, 4]}

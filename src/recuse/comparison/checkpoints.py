@@ -15,7 +15,7 @@ from typing import Any
 import joblib
 import numpy as np
 
-from ..persistence import write_whole
+from ..persistence import remove_stale, write_whole
 from ..tables import Cases
 from .folds import FoldResult
 from .methods import INNER_FOLDS, Method, Task
@@ -154,5 +154,4 @@ def _as_bytes(data: Any) -> Any:
 
 def remove_leftovers(out: Path) -> None:
     """Delete the unfinished files that a killed run may have left behind."""
-    for path in [*out.glob(".*.tmp"), *(out / CACHE).glob("*/.*.tmp")]:
-        path.unlink(missing_ok=True)
+    remove_stale([*out.glob(".*.tmp"), *(out / CACHE).glob("*/.*.tmp")])

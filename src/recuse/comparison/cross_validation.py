@@ -7,13 +7,14 @@ name.
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, effective_n_jobs
+from joblib import effective_n_jobs
 
 from ..arrays import Indices
 from ..costs import Costs, as_costs
@@ -21,7 +22,7 @@ from ..folds import Fold, make_folds, require_groups, time_folds
 from ..labels import to_python
 from ..parameters import check_count
 from ..tables import Cases
-from ..workers import delayed_child
+from ..workers import WorkerDiedError, surviving_results
 from .checkpoints import Checkpoints, data_fingerprint, method_key, run_fingerprint, table_fingerprint
 from .folder import claim_folder
 from .folds import FoldResult, fit_model, run_fold
@@ -282,24 +283,24 @@ def _results(
         for method, number in pending:
             yield method, number, run_fold(method, task, cases, *splits[number])
         return
-    calls = (
-        delayed_child(_run_sent)(sendable(method), task, cases, number, *splits[number]) for method, number in pending
-    )
-    by_name = {method.name: method for method, _ in pending}
-    for name, number, result in Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")(calls):
-        yield by_name[name], number, result
+    calls = [(sendable(method), task, cases, *splits[number]) for method, number in pending]
+    for call, result in surviving_results(_run_sent, calls, n_jobs):
+        method, number = pending[call]
+        if isinstance(result, WorkerDiedError):
+            result = _without_worker(method, number, splits, result)
+        yield method, number, result
 
 
-def _run_sent(
-    sent: str | Method,
-    task: Task,
-    cases: Cases,
-    number: int,
-    train: Indices,
-    test: Indices,
-) -> tuple[str, int, FoldResult]:
+def _without_worker(method: Method, number: int, splits: list[Fold], death: WorkerDiedError) -> FoldResult:
+    """A fold whose worker process died, and one line about it."""
+    what = f"fold {number + 1} of {len(splits)}: the process that fitted it ended {death}, as when memory runs out"
+    warnings.warn(f"{method.name}, {what}; the other fits go on.", UserWarning, stacklevel=2)
+    return FoldResult.failed(splits[number][1], what)
+
+
+def _run_sent(sent: str | Method, task: Task, cases: Cases, train: Indices, test: Indices) -> FoldResult:
     (method,) = as_methods([sent], task.n_rows)
-    return method.name, number, run_fold(method, task, cases, train, test)
+    return run_fold(method, task, cases, train, test)
 
 
 def _first_error(folds: list[FoldResult]) -> str | None:

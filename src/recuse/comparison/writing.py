@@ -11,6 +11,7 @@ from typing import Any
 from ..labels import to_python
 from ..persistence import save, write_whole
 from ..report import render, summarize
+from ..tables import to_csv
 from .folder import REPORT_FILE, RUN_FILE
 from .result import Comparison
 
@@ -40,8 +41,8 @@ def write_run(comparison: Comparison, folder: str | os.PathLike[str]) -> None:
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "leaderboard.csv", comparison.leaderboard.to_csv(index=False).encode())
-    write_whole(folder / "decisions.csv", comparison.decisions().to_csv(index=False).encode())
+    write_whole(folder / "leaderboard.csv", to_csv(comparison.leaderboard))
+    write_whole(folder / "decisions.csv", to_csv(comparison.decisions()))
     model = comparison.model()
     _save_model(model, folder / "model.skops")
     summary = summarize(comparison, model)

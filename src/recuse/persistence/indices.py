@@ -5,37 +5,19 @@ A file can hold any numbers, and an index out of range would make `predict` read
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import chain
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 
+from .parts import parts
+
 
 def check_indices(model: Any) -> None:
     """Refuse a model in which an index points outside what it indexes."""
-    for part in _parts(model):
+    for part in parts(model):
         _check_part(part)
-
-
-def _parts(model: Any) -> Iterator[Any]:
-    """Yield a model and every object in it, each once."""
-    pending, seen = [model], set()
-    while pending:
-        part = pending.pop()
-        if id(part) in seen or isinstance(part, str | bytes | type | FunctionType):
-            continue
-        seen.add(id(part))
-        yield part
-        if isinstance(part, dict):
-            pending.extend(part.values())
-        elif isinstance(part, list | tuple | set):
-            pending.extend(part)
-        elif isinstance(part, np.ndarray) and part.dtype == object:
-            pending.extend(part.flat)
-        pending.extend(getattr(part, "__dict__", {}).values())
 
 
 def _check_part(part: Any) -> None:

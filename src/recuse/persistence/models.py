@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import warnings
 import zipfile
 from collections.abc import Iterable
@@ -15,7 +16,18 @@ import sklearn
 from sklearn.exceptions import InconsistentVersionWarning
 
 from .. import __version__
-from .archive import FORMAT, OLDEST_FORMAT, Header, pack, read_header, read_schema, unpack
+from .archive import (
+    FORMAT,
+    OLDEST_FORMAT,
+    Header,
+    check_unchanged,
+    digest_of,
+    pack,
+    read_header,
+    read_schema,
+    unpack,
+)
+from .contents import check_contents
 from .files import as_damaged, read_whole, write_whole
 from .indices import check_indices
 from .names import nodes
@@ -77,7 +89,7 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[str | ty
     write_whole(path, pack(data, _present_versions()))
 
 
-def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) -> Any:
+def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = (), digest: str | None = None) -> Any:
     """Read a model that `save` wrote.
 
     Parameters
@@ -87,6 +99,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) ->
     trusted : iterable of str or type, default=()
         Types and functions that may be loaded besides those of this library and of scikit-learn: the classes
         themselves, or their full names.
+    digest : str, optional
+        What `saved_digest` gave for the file, kept elsewhere: a file with another digest is refused. Without it a file
+        that was damaged or edited is refused too, but not one that was made again as a whole.
 
     Returns
     -------
@@ -98,8 +113,8 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) ->
     FileNotFoundError
         There is no such file.
     ValueError
-        The file is not a model, is damaged, has a format this version cannot read, or names types that are not
-        trusted. Nothing of it was run.
+        The file is not a model, was changed since it was saved, has a format this version cannot read, or names types
+        that are not trusted: nothing of it was run. Or it holds numbers that no model can answer with.
 
     Warns
     -----
@@ -107,9 +122,9 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) ->
         The file was made with another version of this library or of scikit-learn.
     """
     content = read_whole(path)
-    with as_damaged(path):
-        header = read_header(content)
-    _require_known_format(path, header)
+    if digest is not None:
+        _require_digest(path, content, digest)
+    header = _checked_header(path, content)
     with as_damaged(path):
         data = unpack(content)
         names = names_in(data)
@@ -147,9 +162,46 @@ def saved_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     dict
         Version by name: recuse, scikit-learn, numpy, scipy, skops, Python.
     """
+    return _checked_header(path, read_whole(path)).versions
+
+
+def saved_digest(path: str | os.PathLike[str]) -> str:
+    """Digest of a model file, to be kept elsewhere and given to `load`: it changes with every byte.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that `save` wrote.
+
+    Returns
+    -------
+    str
+        SHA-256 of the file in 64 hexadecimal digits, as the command sha256sum prints it.
+    """
     content = read_whole(path)
+    _checked_header(path, content)
+    return digest_of(content)
+
+
+def _require_digest(path: str | os.PathLike[str], content: bytes, digest: Any) -> None:
+    """Refuse a file with another digest than the one that was kept."""
+    if not isinstance(digest, str) or not re.fullmatch("[0-9a-fA-F]{64}", digest.strip()):
+        raise ValueError(f"digest={digest!r} is no digest: give the 64 hexadecimal digits that recuse inspect shows.")
+    if digest_of(content) != digest.strip().lower():
+        raise ValueError(
+            f"{os.fspath(path)} has the digest {digest_of(content)}, not {digest.strip().lower()}: it is another file, "
+            "or it was changed, so take the file that the digest was noted for."
+        )
+
+
+def _checked_header(path: str | os.PathLike[str], content: bytes) -> Header:
+    """The header of a file that is just as it was saved; nothing is built."""
     with as_damaged(path):
-        return read_header(content).versions
+        header = read_header(content)
+    _require_known_format(path, header)
+    with as_damaged(path):
+        check_unchanged(content, header)
+    return header
 
 
 def _require_known_format(path: str | os.PathLike[str], header: Header) -> None:
@@ -201,6 +253,7 @@ def _rebuild(data: bytes, path: str | os.PathLike[str], names: list[str], quiet:
         try:
             model = skops.io.loads(data, trusted=names)
             check_indices(model)
+            check_contents(model)
         except Exception as error:
             raise ValueError(
                 f"{os.fspath(path)} could not be turned into a model again ({error}): it is damaged, or saved with "

@@ -4,6 +4,7 @@ from .cases import Cases, check_cases
 from .columns import TableColumns
 from .hints import identifier_hints, positive_hints, table_hints
 from .reading import as_frame, read_chunks, read_table, table_format, with_outcomes
+from .spreadsheet import restored, to_csv
 
 __all__ = [
     "Cases",
@@ -14,7 +15,9 @@ __all__ = [
     "positive_hints",
     "read_chunks",
     "read_table",
+    "restored",
     "table_format",
     "table_hints",
+    "to_csv",
     "with_outcomes",
 ]

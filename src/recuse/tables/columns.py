@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import Any
 
 import numpy as np
@@ -94,11 +95,19 @@ def _kind_of(column: Any) -> str:
 def _to_numbers(name: str, column: Any) -> Any:
     import pandas as pd
 
-    numbers = pd.to_numeric(column, errors="coerce").astype(np.float64)
+    numbers = pd.to_numeric(_within_floats(column), errors="coerce").astype(np.float64)
     _refuse_lost(name, column, numbers, "numbers")
     if np.isinf(numbers.to_numpy()).any():
         raise ValueError(f"The column {name!r} holds an infinite number; leave the cell empty where nothing is known.")
     return numbers
+
+
+def _within_floats(column: Any) -> Any:
+    """The column with whole numbers that no float can hold replaced by infinity."""
+    if column.dtype != object:
+        return column
+    largest = sys.float_info.max
+    return column.map(lambda value: np.inf if isinstance(value, int) and abs(value) > largest else value)
 
 
 def _to_yes_no(name: str, column: Any) -> Any:

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import os
-from collections.abc import Iterator
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from scipy.sparse import issparse
+
+from .limits import (
+    is_gzipped,
+    open_limited,
+    require_cells,
+    require_columns,
+    require_fields,
+    require_header,
+    require_unpackable,
+)
 
 _SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
 _PARQUET = (".parquet", ".pq")
@@ -40,7 +54,7 @@ def read_table(path: str | os.PathLike[str], *, text_columns: tuple[str, ...] = 
     Raises
     ------
     FileNotFoundError, ValueError
-        There is no such file; it is empty, unreadable, or has two columns of the same name.
+        There is no such file; it is empty, unreadable, beyond a limit, or has two columns of the same name.
     """
     import pandas as pd
 
@@ -64,7 +78,9 @@ def read_chunks(
         raise FileNotFoundError(f"{os.fspath(path)} {state}: give the file that holds the table.")
     try:
         reader = _parquet_chunks(path, size) if kind == ".parquet" else _text_chunks(path, kind, text_columns, size)
-        yield from reader
+        for chunk in reader:
+            require_fields(chunk)
+            yield chunk
     except _refusals() as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(error, UnicodeDecodeError):
@@ -88,29 +104,38 @@ def _refusals() -> tuple[type[Exception], ...]:
 def _text_chunks(path: Any, kind: str, text_columns: tuple[str, ...], size: int | None) -> Iterator[Any]:
     import pandas as pd
 
-    options: dict[str, Any] = {"sep": _SEPARATORS[kind], "compression": "infer"}
-    header = pd.read_csv(path, header=None, nrows=1, dtype=str, keep_default_na=False, **options)
+    separator = _SEPARATORS[kind]
+    require_unpackable(path)
+    with open_limited(path, separator) as file:
+        require_header(file, separator)
+    with open_limited(path, separator) as file:
+        header = pd.read_csv(file, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False)
     names = header.iloc[0].tolist()
+    require_columns(len(names))
     _require_distinct(names)
-    _require_separated(names, options["sep"])
+    _require_separated(names, separator)
+    # Without index_col=False, rows that are longer than the header would lose their first cells to an index.
+    options: dict[str, Any] = {"sep": separator, "index_col": False, "low_memory": size is not None}
     dtype = {name: str for name in text_columns if name in names}
-    if size is None:
-        yield pd.read_csv(path, dtype=dtype, low_memory=False, **options)
-    else:
-        with pd.read_csv(path, dtype=dtype, chunksize=size, **options) as chunks:
-            yield from chunks
+    with open_limited(path, separator) as file:
+        if size is None:
+            yield _without_longer_rows(lambda: pd.read_csv(file, dtype=dtype, **options))
+            return
+        with pd.read_csv(file, dtype=dtype, chunksize=size, **options) as chunks:
+            while (chunk := _without_longer_rows(lambda: next(chunks, None))) is not None:
+                yield chunk
 
 
 def _parquet_chunks(path: Any, size: int | None) -> Iterator[Any]:
-    import gzip
-
     import pandas as pd
     import pyarrow.parquet as pq
 
-    opener: Any = gzip.open if str(path).lower().endswith(".gz") else open
-    with opener(path, "rb") as file:
+    with _opened_parquet(path) as file:
         parquet = pq.ParquetFile(file)
-        _require_distinct(parquet.schema_arrow.names)
+        names = parquet.schema_arrow.names
+        require_columns(len(names))
+        _require_distinct(names)
+        require_cells(parquet.metadata.num_rows, len(names), Path(path).stat().st_size)
         if size is None:
             yield parquet.read().to_pandas().reset_index(drop=True)
             return
@@ -122,8 +147,27 @@ def _parquet_chunks(path: Any, size: int | None) -> Iterator[Any]:
             yield frame
 
 
+@contextmanager
+def _opened_parquet(path: Any) -> Iterator[BinaryIO]:
+    """Open a Parquet file, which is read from its end: one that is gzipped is unpacked first."""
+    with open_limited(path) if is_gzipped(path) else open(path, "rb") as file:
+        yield io.BytesIO(file.read()) if is_gzipped(path) else file
+
+
+def _without_longer_rows(read: Callable[[], Any]) -> Any:
+    """Read rows; refuse those with more cells than the header, which pandas would cut off with a warning."""
+    from pandas.errors import ParserWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ParserWarning)
+        try:
+            return read()
+        except ParserWarning:
+            raise ValueError("its rows have more cells than its header has names.") from None
+
+
 def _require_distinct(names: list[str]) -> None:
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise _DuplicateError(f"two columns have the name {twice[0]!r}; give every column its own.")
 

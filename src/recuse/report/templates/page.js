@@ -134,8 +134,9 @@ const axisX = (field, title, extra = {}) => ({ field, type: "quantitative", titl
 
 function draw(id, spec) {
   const base = { width: "container", height: 260, autosize: { type: "fit-x", contains: "padding" }, config };
-  // Its menu of actions would offer an online editor.
-  return vegaEmbed(byId(id), { ...base, ...spec }, { mode: "vega-lite", actions: false, renderer: "svg" });
+  // Its menu of actions would offer an online editor. Expressions are interpreted (ast): the page's policy lets nothing be
+  // compiled from text.
+  return vegaEmbed(byId(id), { ...base, ...spec }, { mode: "vega-lite", actions: false, renderer: "svg", ast: true });
 }
 
 function costChart() {
@@ -331,6 +332,7 @@ function connect(name) {
 
 ["fp", "fn", "reject"].forEach(connect);
 byId("choice").value = chosen;
+byId("controls").addEventListener("submit", event => event.preventDefault());
 byId("choice").addEventListener("change", event => { chosen = event.target.value; update(); });
 byId("reset").addEventListener("click", () => {
   for (const name of ["fp", "fn", "reject"]) {

@@ -1,0 +1,139 @@
+"""Limits on table files: a damaged or hostile one ends in one line within seconds, not after hours or without memory.
+
+They are far above what tables of cases hold, and environment variables move them.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+# Environment variable -> its default, and what it limits.
+LIMITS = {
+    "RECUSE_MAX_COLUMNS": 2_000,  # columns of a table
+    "RECUSE_MAX_FIELD": 100_000,  # bytes of one field, or of a column's name
+    "RECUSE_MAX_EXPANSION": 200,  # how many times larger than the file what it holds may be
+}
+_SMALL = 2**26  # bytes that any file may unpack to
+_BLOCK = 2**16
+_BYTES_PER_NAME = 2**10  # a header may have this much for each column
+_CELL = 8  # bytes of a number in memory
+
+
+def limit(variable: str) -> int:
+    """The value of a limit: that of its environment variable, or the default."""
+    text = os.environ.get(variable)
+    if text is None:
+        return LIMITS[variable]
+    if not re.fullmatch("[0-9]+", text.strip()) or int(text) == 0:
+        raise ValueError(f"{variable}={text!r} in the environment must be a whole number of 1 or more.")
+    return int(text)
+
+
+@contextmanager
+def open_limited(path: str | os.PathLike[str], separator: str | None = None) -> Iterator[BinaryIO]:
+    """Open a file, gzipped or not, to be read once from its beginning; reading beyond a limit raises ValueError."""
+    with open(path, "rb") as packed:
+        file: Any = gzip.GzipFile(fileobj=packed) if is_gzipped(path) else packed
+        with io.BufferedReader(_Limited(file, packed, separator)) as limited:
+            yield limited
+
+
+def is_gzipped(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is gzipped, by its name."""
+    return str(path).lower().endswith(".gz")
+
+
+def require_unpackable(path: str | os.PathLike[str]) -> None:
+    """Refuse a gzipped file that unpacks to too much, before the first of its rows is answered."""
+    if is_gzipped(path):
+        with open_limited(path) as file:
+            while file.read(_BLOCK):
+                pass
+
+
+class _Limited(io.RawIOBase):
+    """A file that is watched while it is read: how much it unpacks to, and the longest field."""
+
+    def __init__(self, file: BinaryIO, packed: BinaryIO, separator: str | None) -> None:
+        self._file, self._packed, self._read, self._field = file, packed, 0, 0
+        self._ends = None if separator is None else [separator.encode(), b"\n", b"\r"]
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        block = self._file.read(min(len(buffer), _BLOCK))
+        buffer[: len(block)] = block
+        self._read += len(block)
+        require_expansion(self._read, self._packed.tell())
+        if self._ends is not None and block:
+            self._watch_fields(block, self._ends)
+        return len(block)
+
+    def _watch_fields(self, block: bytes, ends: list[bytes]) -> None:
+        """Count the bytes since the last separator; one in quotes is taken for one, so `require_fields` looks again."""
+        starts = [spot for end in ends if (spot := block.find(end)) >= 0]
+        require_field(self._field + min(starts, default=len(block)))
+        last = max(block.rfind(end) for end in ends)
+        self._field = self._field + len(block) if last < 0 else len(block) - last - 1
+
+
+def require_expansion(unpacked: int, packed: int) -> None:
+    """Refuse a file that holds far more than its size."""
+    most = limit("RECUSE_MAX_EXPANSION")
+    if unpacked > max(_SMALL, most * packed):
+        raise ValueError(
+            f"it holds more than {most} times its size, as only a damaged or hostile file does; if it is meant to, "
+            "unpack it, or raise RECUSE_MAX_EXPANSION in the environment."
+        )
+
+
+def require_cells(rows: int, columns: int, packed: int) -> None:
+    """Refuse a file that says it has far more cells than its size can hold."""
+    require_expansion(rows * columns * _CELL, packed)
+
+
+def require_columns(count: int) -> None:
+    """Refuse a table of too many columns."""
+    most = limit("RECUSE_MAX_COLUMNS")
+    if count > most:
+        raise ValueError(
+            f"it has {count:,} columns, and more than {most:,} are not read: choose those that matter, or raise "
+            "RECUSE_MAX_COLUMNS in the environment."
+        )
+
+
+def require_header(file: BinaryIO, separator: str) -> None:
+    """Refuse a header of too many columns before it is taken apart."""
+    most = limit("RECUSE_MAX_COLUMNS") * _BYTES_PER_NAME
+    line = file.readline(most + 1)
+    # Every other part is in quotes.
+    require_columns(1 + sum(part.count(separator.encode()) for part in line.split(b'"')[::2]))
+    if len(line) > most:
+        raise ValueError(f"its header has more than {most:,} bytes: is it a table with one row of column names?")
+
+
+def require_field(length: int) -> None:
+    """Refuse a field that is too long."""
+    most = limit("RECUSE_MAX_FIELD")
+    if length > most:
+        raise ValueError(
+            f"it has a field of more than {most:,} bytes, as a table with a missing quote or line break has; if it is "
+            "meant to, raise RECUSE_MAX_FIELD in the environment."
+        )
+
+
+def require_fields(frame: Any) -> None:
+    """Refuse text that is too long, in the names and cells of a data frame."""
+    require_field(max((len(str(name)) for name in frame.columns), default=0))
+    for column in (frame[name] for name in frame.columns):
+        if column.dtype == object:
+            require_field(max((len(value) for value in column if isinstance(value, str | bytes)), default=0))
+        elif column.dtype in ("str", "string"):
+            require_field(int(column.str.len().max()) if column.notna().any() else 0)
