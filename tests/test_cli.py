@@ -12,12 +12,14 @@ import pytest
 
 import recuse
 from recuse.cli import main
+from recuse.metrics import expected_cost
 from tests.comparison.conftest import mixed_table
+from tests.comparison.test_groups_and_time import drifting, patients
 from tests.persistence.handmade import named, write_model
 from tests.processes import LIMIT
 
 SMALL = ["-t", "default", "--positive", "bad", "--fn", "3", "--cv", "3", "--n-jobs", "1"]
-SMALL += ["--methods", "logistic-chow,logistic-no-reject"]
+SMALL += ["--methods", "logistic-chow,logistic-no-reject", "--repeats", "1"]
 TOLD = "recuse: data.csv: the positive outcome is default = 'bad', 49 of 160 cases (30.6%).\n"
 
 
@@ -490,3 +492,107 @@ def test_a_run_folder_of_another_table_is_refused_unless_it_may_be_overwritten(f
     assert json.loads((out / "run.json").read_text())["data"]["name"] == "other.csv"
     assert (out / "mine.txt").read_text() == "keep"
     assert call("compare", folder / "data.csv", *SMALL, *one, "-o", out)[0] == 1
+
+
+GROUPED = ["-t", "ill", "--positive", "yes", "--n-jobs", "1", "--repeats", "1", "--json", "--methods", "boosting-chow"]
+
+
+def row_of(out, method):
+    """A row of the leaderboard that was printed as JSON."""
+    return next(row for row in json.loads(out)["leaderboard"] if row["method"] == method)
+
+
+def true_cost(model, table, target, costs):
+    """What a saved model costs on new cases, which need no column with groups or time."""
+    decisions = recuse.decide(recuse.load(model), table, reasons=False)
+    return expected_cost(table[target], decisions, costs=costs, pos_label="yes")
+
+
+@pytest.mark.filterwarnings("ignore:.*looks like")
+def test_groups_show_what_new_patients_cost(call, tmp_path):
+    """80 patients with five visits each: without --groups the cost shown is a fraction of the truth."""
+    patients(80, seed=0).to_csv(tmp_path / "visits.csv", index=False)
+    compare = ["compare", tmp_path / "visits.csv", *GROUPED]
+    code, without, _ = call(*compare, "--drop", "who", "-o", tmp_path / "without")
+    assert code == 0
+    code, grouped, err = call(*compare, "--groups", "who", "-o", tmp_path / "grouped")
+    assert code == 0
+    assert "warning" not in err
+    fit = ["fit", tmp_path / "visits.csv", "-t", "ill", "--positive", "yes", "-m", "boosting-chow", "--groups", "who"]
+    assert call(*fit, "-o", tmp_path / "m.skops")[0] == 0
+    truth = true_cost(tmp_path / "m.skops", patients(2000, seed=1).drop(columns="who"), "ill", recuse.Costs(1, 5, 0.3))
+    shown = row_of(grouped, "boosting-chow")
+    assert row_of(without, "boosting-chow")["cost"] < 0.4 * truth
+    assert shown["cost_low"] < truth < shown["cost_high"]
+    assert shown["cost"] == pytest.approx(truth, rel=0.5)
+    # It is an illness per patient that the features hardly tell: nothing beats the review of every case.
+    assert json.loads(grouped)["winner"] == "send-all"
+    page = (tmp_path / "grouped" / "report.html").read_text(encoding="utf-8")
+    assert "Cases of one group (who: 80) were never on both sides of a fold." in page
+    decisions = pd.read_csv(tmp_path / "grouped" / "decisions.csv")
+    assert (decisions.groupby(np.repeat(np.arange(80), 5))["fold"].nunique() == 1).all()
+    facts = json.loads((tmp_path / "grouped" / "run.json").read_text())
+    assert facts["arguments"]["groups"] == "who"
+    assert "who" not in facts["data"]["columns"]
+
+
+def test_time_shows_what_comes_next_costs(call, tmp_path):
+    """A world that turns: models of shuffled cases know the future, and the cost shown is too low."""
+    table = drifting(1200, seed=0).sample(frac=1, random_state=0)
+    table.to_csv(tmp_path / "cases.csv", index=False)
+    options = ["-t", "y", "--positive", "yes", "--n-jobs", "1", "--repeats", "1", "--methods", "boosting-chow"]
+    compare = ["compare", tmp_path / "cases.csv", *options]
+    code, shuffled, _ = call(*compare, "--json", "-o", tmp_path / "shuffled")
+    assert code == 0
+    code, timed, err = call(*compare, "--json", "--time", "day", "-o", tmp_path / "timed")
+    assert code == 0
+    assert "warning" not in err
+    fit = ["fit", tmp_path / "cases.csv", "-t", "y", "--positive", "yes", "-m", "boosting-chow", "--time", "day"]
+    assert call(*fit, "-o", tmp_path / "m.skops")[0] == 0
+    upcoming = drifting(400, seed=1, start=1.0).drop(columns="day")
+    truth = true_cost(tmp_path / "m.skops", upcoming, "y", recuse.Costs(1, 5, 0.3))
+    assert row_of(shuffled, "boosting-chow")["cost"] < 0.75 * truth
+    assert row_of(timed, "boosting-chow")["cost"] == pytest.approx(truth, rel=0.3)
+    assert json.loads(timed)["repetitions"]["why"] == "there is one way to split by time"
+    decisions = pd.read_csv(tmp_path / "timed" / "decisions.csv")
+    days = table["day"].to_numpy()[decisions["case"] - 1]
+    assert len(decisions) == 1000
+    assert all(
+        days[decisions["fold"] == fold].max() < days[decisions["fold"] == fold + 1].min() for fold in range(1, 5)
+    )
+    code, printed, _ = call(*compare, "--time", "day", "-o", tmp_path / "timed")
+    assert "all figures are about the last 1,000 of 1,200 cases; the first 200 only train" in printed
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--groups", "c"], "has no column 'c' with the groups"),
+        (["--time", "c"], "has no column 'c' with the time"),
+        (["--groups", "a", "--time", "b"], "groups and time do not go together"),
+        (["--time", "b", "--repeats", "2"], "repeats=2 does not go with time='b'"),
+    ],
+)
+def test_groups_and_time_that_cannot_be_used(call, tables, tmp_path, options, message):
+    code, out, err = call("compare", tables / "fine.csv", "-t", "y", *options, "-o", tmp_path / "out")
+    assert (code, out) == (1, "")
+    assert len(err.strip().splitlines()) == 1
+    assert message in err
+
+
+@pytest.mark.parametrize("repeats", ["0", "-1", "1.5", "often"])
+def test_repeats_are_auto_or_a_number(call, repeats):
+    code, out, err = call("compare", "--repeats", repeats)
+    assert (code, out) == (2, "")
+    assert "neither auto nor a number of 1 or more" in " ".join(err.split())
+
+
+def test_repetitions_are_chosen_unless_they_are_given(call, tmp_path):
+    mixed_table(100).to_csv(tmp_path / "data.csv", index=False)
+    options = [*SMALL[: SMALL.index("--repeats")], "-o", tmp_path / "run"]
+    code, out, _ = call("compare", tmp_path / "data.csv", *options, "--json")
+    found = json.loads(out)["repetitions"]
+    assert code == 0
+    assert 1 < found["done"] <= 10
+    code, out, _ = call("compare", tmp_path / "data.csv", *options, "--repeats", "2", "--json")
+    assert json.loads(out)["repetitions"] == {"done": 2, "steady": None, "why": "as asked"}

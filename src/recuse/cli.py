@@ -36,6 +36,13 @@ def _papers(incomplete: str) -> list[str]:
     return [name for name in PROTOCOLS if name.startswith(incomplete)]
 
 
+def _repeats(text: str) -> int | str:
+    """A number of repetitions, or "auto"."""
+    if text != "auto" and not (text.isdecimal() and int(text) > 0):
+        raise typer.BadParameter(f"{text!r} is neither auto nor a number of 1 or more.")
+    return text if text == "auto" else int(text)
+
+
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="Table: CSV, TSV or Parquet, also gzipped.")]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")]
 Positive = Annotated[str | None, typer.Option(help="Positive outcome (default: the second when sorted).")]
@@ -61,6 +68,14 @@ Time = Annotated[
 Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
 Fn = Annotated[float, typer.Option(help="Price of a miss.")]
 Reject = Annotated[float, typer.Option(help="Cost of the manual review of one case.")]
+Repeats = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|N",
+        parser=_repeats,
+        help="Repetitions with other folds; auto: small tables, until the choice is steady, ten at most.",
+    ),
+]
 Seed = Annotated[int, typer.Option(help="Random state.")]
 Verify = Annotated[
     str | None,
@@ -100,7 +115,7 @@ def compare(
         typer.Option(help="Methods, separated by commas; `recuse methods` lists them.", autocompletion=_methods),
     ] = None,
     cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
-    repeats: Annotated[int, typer.Option(min=1, help="Repetitions with other folds.")] = 1,
+    repeats: Repeats = "auto",
     n_jobs: Annotated[int, typer.Option(help="Folds computed in parallel; -1 for all cores.")] = -1,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("recuse-run"),

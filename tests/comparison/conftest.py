@@ -38,4 +38,5 @@ def comparison(table):
         costs=COSTS,
         methods=["logistic-no-reject", "logistic-chow", "logistic-tuned"],
         cv=3,
+        repeats=1,
     )

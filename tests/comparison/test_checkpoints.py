@@ -18,7 +18,13 @@ from recuse.tables import check_cases
 from tests.comparison.conftest import COSTS, mixed_table
 from tests.processes import LIMIT, left_running, wait_until
 
-OPTIONS = {"positive": "good", "costs": COSTS, "methods": ["logistic-chow", "logistic-no-reject"], "cv": 3}
+OPTIONS = {
+    "positive": "good",
+    "costs": COSTS,
+    "methods": ["logistic-chow", "logistic-no-reject"],
+    "cv": 3,
+    "repeats": 1,
+}
 TIMES = ["fit_seconds", "predict_seconds"]
 
 
@@ -193,7 +199,7 @@ from recuse.cli import main
 
 data, work = sys.argv[1], Path(sys.argv[2])
 arguments = ["compare", data, "-t", "default", "--fn", "3", "--methods", "logistic-chow,logistic-no-reject"]
-arguments += ["--cv", "3", "--n-jobs", "1", "--json", "-o"]
+arguments += ["--cv", "3", "--n-jobs", "1", "--repeats", "1", "--json", "-o"]
 # Once here, so that what is imported and cached on first use is there for every run.
 with contextlib.redirect_stdout(io.StringIO()):
     main_exit = None

@@ -52,7 +52,7 @@ def test_decisions_are_out_of_fold(comparison, table):
     assert decisions["case"].tolist() == list(range(1, len(table) + 1))
     assert sorted(decisions["fold"].unique()) == [1, 2, 3]
     assert set(decisions.columns) == {
-        "case", "outcome", "decision", "kind", "forced", "h", "r", "reason", "fold",
+        "case", "outcome", "decision", "kind", "forced", "h", "r", "reason", "fold", "answered", "wrong", "cost",
     }  # fmt: skip
     np.testing.assert_array_equal(decisions["kind"] == "accept", decisions["r"] > 0)
     np.testing.assert_array_equal(decisions["forced"] == "good", decisions["h"] > 0)
@@ -94,7 +94,7 @@ def test_hyper_parameters_are_chosen_on_the_training_part(monkeypatch):
     Spy.seen.clear()
     n = 60
     frame = pd.DataFrame({"mark": np.arange(n, dtype=float), "y": np.arange(n) % 2})
-    result = compare(frame, "y", costs=0.2, cv=3)
+    result = compare(frame, "y", costs=0.2, cv=3, repeats=1)
     assert result.rows[0].cost.value == 0  # it chose the strength that answers rightly
     folds = [set(fold.test.tolist()) for fold in result.answers["spy"].folds]
     fits = [marks for _, marks in Spy.seen]
@@ -110,7 +110,14 @@ def test_a_failing_method_is_reported_and_the_others_go_on(table, monkeypatch, t
 
     monkeypatch.setattr(methods, "METHODS", (*METHODS, Method("bad-luck", "Bad luck", build)))
     result = compare(
-        table, "default", positive="good", costs=COSTS, methods=["bad-luck", "logistic-chow"], cv=3, out=tmp_path
+        table,
+        "default",
+        positive="good",
+        costs=COSTS,
+        methods=["bad-luck", "logistic-chow"],
+        cv=3,
+        repeats=1,
+        out=tmp_path,
     )
     row = result.rows[-1]
     assert (row.name, row.cost, row.error) == ("bad-luck", None, "no luck at all")
@@ -180,7 +187,7 @@ def test_everything_is_written(comparison, table, tmp_path):
 def test_repeats_average_over_folds(table):
     options = {"positive": "good", "costs": COSTS, "methods": ["logistic-chow"], "cv": 3}
     twice = compare(table, "default", repeats=2, **options)
-    once = compare(table, "default", **options)
+    once = compare(table, "default", repeats=1, **options)
     answers = twice.answers["logistic-chow"]
     assert answers.kind.shape == (2, len(table))
     np.testing.assert_array_equal(answers.r[0], once.answers["logistic-chow"].r[0])
@@ -193,7 +200,7 @@ def test_repeats_average_over_folds(table):
 
 def test_worker_processes_give_the_same(comparison, table):
     options = {"positive": "bad", "costs": COSTS, "methods": ["logistic-no-reject", "logistic-chow", "logistic-tuned"]}
-    parallel = compare(table, "default", cv=3, n_jobs=2, **options)
+    parallel = compare(table, "default", cv=3, repeats=1, n_jobs=2, **options)
     timeless = ["method", "cost", "cost_low", "cost_high", "coverage", "accuracy", "params"]
     pd.testing.assert_frame_equal(parallel.leaderboard[timeless], comparison.leaderboard[timeless])
 
@@ -207,6 +214,7 @@ def test_progress_counts_folds(table):
         costs=COSTS,
         methods=["logistic-chow"],
         cv=2,
+        repeats=1,
         progress=lambda *state: seen.append(state),
     )
     assert seen == [(0, 2, ""), (1, 2, "Logistic regression, Chow's rule"), (2, 2, "Logistic regression, Chow's rule")]

@@ -41,7 +41,7 @@ def shown_cost(result, name):
 
 @pytest.mark.filterwarnings("ignore:.*looks like")
 def test_visits_of_known_patients_look_far_too_cheap_and_groups_show_the_cost_on_new_ones():
-    options = {"positive": "yes", "costs": COSTS, "methods": ["boosting-chow"], "cv": 5}
+    options = {"positive": "yes", "costs": COSTS, "methods": ["boosting-chow"], "cv": 5, "repeats": 1}
     costs = []
     for seed in (0, 2):  # 80 patients are few: the mean of two tables is steadier
         table, new = patients(80, seed), patients(2000, seed + 1)
@@ -79,7 +79,7 @@ def test_no_group_is_on_both_sides_of_a_fold(monkeypatch):
     monkeypatch.setattr(methods, "make_folds", remember_inner)
     table = patients(30, seed=0)
     result = recuse.compare(
-        table.drop(columns="who"), "ill", groups=table["who"], costs=COSTS, methods=["logistic-tuned"], cv=3
+        table.drop(columns="who"), "ill", groups=table["who"], costs=COSTS, methods=["logistic-tuned"], cv=3, repeats=1
     )
     codes = result.cases.groups
     for number, train in enumerate(seen):
@@ -93,7 +93,7 @@ def test_no_group_is_on_both_sides_of_a_fold(monkeypatch):
 
 def test_a_changed_grouping_is_another_run(tmp_path):
     table = patients(30, seed=0)
-    options = {"costs": COSTS, "methods": ["logistic-chow"], "cv": 3}
+    options = {"costs": COSTS, "methods": ["logistic-chow"], "cv": 3, "repeats": 1}
     first = recuse.compare(table, "ill", groups="who", out=tmp_path, **options)
     again = recuse.compare(table, "ill", groups="who", out=tmp_path, **options)
     assert np.array_equal(first.answers["logistic-chow"].fold, again.answers["logistic-chow"].fold)
@@ -132,7 +132,7 @@ def test_shuffled_folds_of_a_drifting_world_look_far_too_cheap_and_time_shows_th
     table = drifting(1200, seed=0)
     upcoming = drifting(200, seed=1, start=1.0)
     shuffled_table = table.sample(frac=1, random_state=0)
-    options = {"positive": "yes", "costs": COSTS, "methods": ["boosting-chow"], "cv": 5}
+    options = {"positive": "yes", "costs": COSTS, "methods": ["boosting-chow"], "cv": 5, "repeats": 1}
     shuffled = recuse.compare(shuffled_table, "y", **options)
     timed = recuse.compare(shuffled_table, "y", time="day", **options)
     model = timed.model("boosting-chow")
@@ -174,7 +174,7 @@ def test_only_answered_cases_count_over_time(tmp_path):
 def test_methods_that_hold_cases_out_run_in_groups_and_over_time(folds):
     table = drifting(120, seed=0).assign(day=np.arange(120) // 4)
     methods = ["logistic-no-reject", "logistic-tuned", "abstention-boosting", "exactboost", "double-hinge"]
-    result = recuse.compare(table, "y", **{folds: "day"}, costs=COSTS, methods=methods, cv=2)
+    result = recuse.compare(table, "y", **{folds: "day"}, costs=COSTS, methods=methods, cv=2, repeats=1)
     assert result.errors == {}
 
 

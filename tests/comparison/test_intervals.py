@@ -75,3 +75,11 @@ def test_rare_expensive_errors_are_covered(rate, n):
         found = rare_mean(amounts, 50.0)
         covered += found.low <= truth <= found.high
     assert covered >= 0.93 * 400
+
+
+def test_shares_that_differ_by_rounding_are_the_same():
+    """Thirty units of five cases that pay the same: thirty independent cases, whatever the last digit."""
+    units = np.repeat(np.arange(30), 5)
+    exact = frequent_mean(np.zeros(150), 1.0, units)
+    rounded = frequent_mean(np.where(units == 3, 1e-17, 0.0), 1.0, units)
+    assert rounded == pytest.approx(exact)

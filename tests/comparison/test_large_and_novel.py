@@ -127,7 +127,7 @@ def test_a_slow_method_is_left_out_of_a_large_table_and_its_row_says_so(table, l
     listed(seen_rows([]))
     few = tuple(method for method in methods.METHODS if method.name in ("logistic-chow", "slow"))
     monkeypatch.setattr(methods, "METHODS", few)
-    result = compare(table, "default", positive="good", costs=COSTS, cv=3, out=tmp_path)
+    result = compare(table, "default", positive="good", costs=COSTS, cv=3, repeats=1, out=tmp_path)
     row = result.rows[-1]
     assert (row.name, row.cost, row.error) == ("slow", None, None)
     assert row.note == (
@@ -143,7 +143,7 @@ def test_a_slow_method_is_left_out_of_a_large_table_and_its_row_says_so(table, l
 def test_named_it_is_fitted_on_a_stratified_sample_and_its_row_says_so(table, listed):
     seen = []
     listed(seen_rows(seen))
-    result = compare(table, "default", positive="good", costs=COSTS, cv=4, methods=["slow"])
+    result = compare(table, "default", positive="good", costs=COSTS, cv=4, repeats=1, methods=["slow"])
     share = (table["default"] == "bad").mean()
     assert [n for n, _ in seen] == [60] * 4
     assert [part for _, part in seen] == pytest.approx([share] * 4, abs=0.02)
@@ -185,7 +185,7 @@ def test_shape_functions_of_a_real_winner_add_up(table, listed, family, positive
     """What the page shows of a booster, summed over the columns, is its class score and its acceptance score."""
     listed(Method("booster", "Booster", methods.from_library("AbstentionBoostingClassifier", family=family, beta=0.01)))
     table = table.dropna()
-    result = compare(table, "default", positive=positive, costs=0.2, methods=["booster"], cv=2)
+    result = compare(table, "default", positive=positive, costs=0.2, methods=["booster"], cv=2, repeats=1)
     model = result.model("booster")  # whether or not it is chosen on so few cases
     why = summarize(result, model)["why"]
     assert 1 <= len(why["shapes"]) == why["n_shapes"] == len(model[-1].shape_functions_)
@@ -209,7 +209,9 @@ def test_one_failing_fold_is_told_and_the_rest_is_ranked(table, listed):
 
     calls = []
     listed(Method("moody", "Moody", build))
-    result = compare(table, "default", positive="good", costs=COSTS, cv=3, methods=["moody", "logistic-chow"])
+    result = compare(
+        table, "default", positive="good", costs=COSTS, cv=3, repeats=1, methods=["moody", "logistic-chow"]
+    )
     row = result.rows[-1]
     assert (row.name, row.error) == ("moody", "the second fold does not converge")
     assert "moody" not in result.answers

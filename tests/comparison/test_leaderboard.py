@@ -20,6 +20,7 @@ def test_order_ties_and_failures():
     ranked = rank(rows, {"a": paid([0, 0], positive), "b": paid([0, 0], positive), "d": paid([0, 1], positive)})
     assert [row.name for row in ranked] == ["d", "a", "b", "c"]
     assert ranked[-1].cost is None
+    assert ranked[0].difference == (0, 0, 0)  # the cheapest differs from itself by nothing, for certain
     assert ranked[1].difference.value == 2.5
     assert ranked[1].cost.value == 2.5
 
@@ -54,9 +55,20 @@ def test_counts_and_bounds():
     assert counts.misses.high == pytest.approx(3.689, rel=1e-3)  # what no miss in so few cases allows for
     assert counts.recall == 1
     assert counts.few == "1 false alarms and 0 misses"
+    assert (counts.answered, counts.right) == (6, 5)
     nothing = Counts.of(np.full(8, 2), positive)
     assert nothing.misses == pytest.approx((0, 0, 0))
     assert np.isnan(nothing.recall)
+
+
+def test_a_constant_answer_makes_one_kind_of_error_only():
+    positive = np.array([0, 0, 0, 0, 1, 1, 1, 1], dtype=bool)
+    always_no = Counts.of(np.zeros(8, dtype=int), positive, constant=True)
+    assert always_no.false_alarms == (0, 0, 0)
+    assert always_no.few == "4 misses"
+    assert Counts.of(np.full(8, 2), positive, constant=True).few is None
+    # A model that happened to answer no throughout may answer yes next time.
+    assert Counts.of(np.zeros(8, dtype=int), positive).false_alarms.high > 3
 
 
 def test_repetitions_are_averaged():

@@ -6,7 +6,7 @@ import pytest
 from recuse import Costs
 from recuse.comparison.conclusions import conclude
 from recuse.comparison.intervals import Interval
-from recuse.comparison.leaderboard import Row
+from recuse.comparison.leaderboard import Row, rank
 from recuse.comparison.payments import Payments
 from recuse.comparison.verdict import Candidates, Saving, Verdict, judge, moved
 
@@ -113,3 +113,26 @@ def test_verdict_is_a_record():
     verdict = Verdict("a", "a", Interval(0.1, 0.0, 0.2), saving, saving, saving)
     with pytest.raises(AttributeError):
         verdict.chosen = "b"
+
+
+def test_a_cheaper_row_that_was_not_chosen_is_named():
+    """Two models that the cases cannot tell apart: the simpler one is used, and the words say what the other saved."""
+    rng = np.random.default_rng(3)
+    positive = rng.random(400) < 0.4
+    simple = np.where(rng.random(400) < 0.9, positive, ~positive).astype(int)
+    complex_ = simple.copy()
+    negatives, wrong = ~positive, simple != positive
+    for rows in (np.flatnonzero(negatives & wrong)[:5], np.flatnonzero(negatives & ~wrong)[:3]):
+        complex_[rows] ^= 1  # five false alarms fewer, three others more
+    models = {"simple": simple, "complex": complex_}
+    payments = {name: Payments.of(columns, positive, COSTS) for name, columns in models.items()}
+    verdict, _ = judged(models, models, positive)
+    assert verdict.chosen == "simple"
+    constants = [Row(name, title) for name, title in TITLES.items()]
+    ranked = rank([Row("simple", "Simple"), Row("complex", "Complex"), *constants], payments)
+    words = conclude(verdict, {row.name: row for row in ranked}, 2)["method"]
+    saved = payments["complex"].saved_against(payments["simple"])
+    assert f"In this run Complex cost {saved.value:.4f} [{saved.low:.4f}, {saved.high:.4f}] less" in words
+    alone = rank([Row("complex", "Complex"), *constants], {"complex": payments["complex"]})
+    verdict, _ = judged({"complex": complex_}, {"complex": complex_}, positive)
+    assert "In this run" not in conclude(verdict, {row.name: row for row in alone}, 1)["method"]

@@ -45,7 +45,7 @@ def test_a_file_names_nothing_outside_the_table(name, path):
 def test_the_best_model_of_a_comparison_names_nothing_outside_the_table(tmp_path):
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(kind=np.where(X[:, 0] > 0, "u", "v"), answer=LABELS)
     methods = ["logistic-tuned", "abstention-boosting"]
-    comparison = recuse.compare(frame, target="answer", costs=0.2, methods=methods, out=tmp_path, cv=2)
+    comparison = recuse.compare(frame, target="answer", costs=0.2, methods=methods, out=tmp_path, cv=2, repeats=1)
     assert outside_the_table(tmp_path / "model.skops") == []
     for method in methods:
         save(comparison.model(method), tmp_path / method)

@@ -272,7 +272,7 @@ def test_the_page_of_a_booster_draws_its_shape_functions(browser, table, tmp_pat
     from recuse.comparison import write_report
     from recuse.report import summarize
 
-    result = compare(table, "default", positive="bad", costs=0.2, methods=["abstention-boosting"], cv=2)
+    result = compare(table, "default", positive="bad", costs=0.2, methods=["abstention-boosting"], cv=2, repeats=1)
     write_report(result, tmp_path / "report.html")
     page = browser.new_page()
     complaints = []
@@ -451,3 +451,25 @@ def test_prints(open_page, tmp_path):
     # A4 less its margins: no table is cut off on paper.
     page.set_viewport_size({"width": 718, "height": 1000})
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_the_leaderboard_shows_counts_bounds_and_the_corrected_cost(open_page, comparison):
+    page = open_page()
+    for row in comparison.rows:
+        cells = page.locator(f"#leaderboard tr[data-method={row.name}] td").all_inner_texts()
+        counts, n = row.counts, len(comparison.positive)
+        assert f"{counts.answered:.0f} of {n}" in cells[2]
+        if counts.answered:
+            assert f"{counts.right:.0f} of {counts.answered:.0f}" in cells[3]
+        for cell, errors in ((cells[4], counts.misses), (cells[5], counts.false_alarms)):
+            assert ("*" in cell) == (errors.value < 10 and errors.high > 0)
+            assert (f"up to {errors.high:.1f}" in cell) == (errors.value == 0 and errors.high > 0)
+        assert ("recall" in cells[4]) == (counts.positives > 0)
+    value, low, high = comparison.verdict.cost
+    corrected = shown(page, "corrected")
+    assert comparison.winner.title in corrected
+    assert f"{value:.4f}" in corrected
+    assert f"[{low:.4f}, {high:.4f}]" in corrected
+    # It is no method among the others: sorting leaves it where it is.
+    page.locator("#leaderboard thead th").nth(1).get_by_role("button").click()
+    assert page.locator("#leaderboard tbody tr").count() == len(comparison.rows)

@@ -57,7 +57,7 @@ def test_differences_find_the_telling_column():
     x, doubt = rng.normal(size=300), rng.random(300) < 0.4
     y = np.where(doubt, rng.random(300) < 0.5, x > 0)
     frame = pd.DataFrame({"x": x, "doubt": np.where(doubt, "unsure", "sure"), "noise": rng.normal(size=300), "y": y})
-    result = recuse.compare(frame, "y", costs=0.2, methods=["boosting-chow"], cv=3)
+    result = recuse.compare(frame, "y", costs=0.2, methods=["boosting-chow"], cv=3, repeats=1)
     found = summarize(result, result.model())["why"]["differences"]
     assert found[0]["column"] == "doubt"
     assert found[0]["rejected"].startswith("unsure")

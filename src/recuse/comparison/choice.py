@@ -5,7 +5,8 @@ more so the smaller the table and the longer the list. Two things are done about
 
 - **Simplest first.** Chosen is the first method in the list, which begins with the simplest, whose cost is within one
   standard error of the cheapest (paired over the cases): among methods that the cases cannot tell apart, the one that
-  is easiest to explain and to keep.
+  is easiest to explain and to keep. One standard error is a compromise: none follows luck where there is no signal,
+  two pass methods over that are cheaper (docs/compare.md has the figures).
 - **Corrected cost** (bootstrap bias-corrected cross-validation: Tsamardinos, Greasidou and Borboudakis, 2018). The
   choice is repeated on resampled cases, and the method chosen on each resample pays on the cases that are not in it;
   the mean of these costs is what a method chosen in this way costs on cases that had no part in the choice.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ..report.html import as_count
 from .intervals import Interval
 from .leaderboard import Row
 from .verdict import NO, UNCLEAR, YES, Saving, Verdict
@@ -19,7 +20,7 @@ def conclude(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> dict[s
     verdict : Verdict
         What was concluded.
     rows : mapping of str to Row
-        The leaderboard by method.
+        The leaderboard by method, the cheapest first.
     n_models : int
         How many models there were to choose from.
     """
@@ -34,11 +35,22 @@ def _method(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> str:
     title, cost = rows[verdict.chosen].title, _with_limits(verdict.cost)
     if verdict.found_signal:
         chosen = f", corrected for the choice among {n_models} methods" if n_models > 1 else ""
-        return f"Use {title}: {cost} per case{chosen}."
+        return f"Use {title}: {cost} per case{chosen}.{_why_not_the_cheapest(rows[verdict.chosen], rows)}"
     closest = rows[verdict.best_model].title
     return (
         f"No signal found: no method is cheaper than {title!r}, which costs {cost} per case, by more than one standard "
         f"error. The closest, {closest}, {_saves(verdict.signal.saved)} against it."
+    )
+
+
+def _why_not_the_cheapest(chosen: Row, rows: Mapping[str, Row]) -> str:
+    """Which row was cheaper than the method chosen, and by how little; empty if none was."""
+    if chosen.difference is None or chosen.difference.value <= 0:
+        return ""
+    cheapest = next(iter(rows.values()))
+    return (
+        f" In this run {cheapest.title} cost {_with_limits(chosen.difference)} less, which is within one standard "
+        "error, and it is less simple."
     )
 
 
@@ -61,9 +73,14 @@ def _rejecting(verdict: Verdict, rows: Mapping[str, Row]) -> str:
             f"{_saves(saving.saved)} against it."
         )
     return (
-        f"{heading}: by sending {1 - best.coverage:.1%} of the cases to manual review, {best.title} "
+        f"{heading}: by sending {1 - best.coverage:.1%} of the cases to manual review{_of_all(best)}, {best.title} "
         f"{_saves(saving.saved)} against itself when it must answer every case."
     )
+
+
+def _of_all(row: Row) -> str:
+    counts = row.counts
+    return "" if counts is None else f" ({as_count(counts.rejected)} of {as_count(counts.answered + counts.rejected)})"
 
 
 def _heading(saving: Saving, what: str) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
@@ -29,6 +29,7 @@ from .folds import FoldResult, fit_model, run_fold
 from .loading import LEAST_CASES, load_cases, load_table, require_packages
 from .methods import INNER_FOLDS, Method, Task, left_out
 from .own import as_methods, sendable, warn_of_other_prices
+from .repetitions import AUTO, Repetitions, leaders, most_repetitions, why_enough, why_no_more
 from .result import ARRAY, Answers, Comparison, RunArguments
 from .writing import write_run
 
@@ -47,7 +48,7 @@ def compare(
     costs: Costs | float = DEFAULT_COSTS,
     methods: Iterable[Any] | None = None,
     cv: int = 5,
-    repeats: int = 1,
+    repeats: int | str = AUTO,
     n_jobs: int | None = None,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
@@ -87,8 +88,10 @@ def compare(
         Chow's rule at these prices, a reject-option classifier is fitted as it is. They get the columns as numbers.
     cv : int, default=5
         Outer folds.
-    repeats : int, default=1
-        How often the cross-validation is repeated with other folds.
+    repeats : int or "auto", default="auto"
+        How often the cross-validation is done, each time with other folds. "auto": until the choice of the method is
+        steady, at most ten times and 3,000 / n times; methods that are far behind are not repeated. The result says
+        how often it was, and why no more (``repetitions``).
     n_jobs : int, optional
         Folds computed in parallel; -1 for all cores.
     seed : int, default=0
@@ -99,7 +102,8 @@ def compare(
     overwrite : bool, default=False
         Whether the results of another table in `out` may be deleted.
     progress : callable, optional
-        Called after each fold with the number of folds done, the number of all folds, and the title of the method.
+        Called after each fold with the number of folds done, the number of folds known to be needed (it grows when
+        there is another repetition), and the title of the method.
 
     Returns
     -------
@@ -111,7 +115,7 @@ def compare(
     costs.require_rejecting_pays()
     _check_arguments(cv, repeats, seed, n_jobs)
     _check_folds(groups, time, repeats)
-    arguments = RunArguments(int(cv), int(repeats), int(seed), _as_names(drop), _group_name(groups), time)
+    arguments = RunArguments(int(cv), _as_repeats(repeats), int(seed), _as_names(drop), _group_name(groups), time)
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))
     cases = load_cases(table, positive, drop=arguments.drop, groups=groups, time=time, least=max(cv, LEAST_CASES))
@@ -120,24 +124,24 @@ def compare(
     splits = _splits(cases, arguments)
     source, fingerprint = table_fingerprint(table.frame), data_fingerprint(cases)
     folder = None if out is None else claim_folder(out, table.name, source, overwrite)
-    checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.as_dict() | costs.as_dict()))
-    results = _run(chosen, cases, Task.of(cases, costs, seed), splits, checkpoints, n_jobs, progress)
-    answered = np.unique(np.concatenate([test for _, test in splits]))
-    results = {name: [_renumbered(fold, answered) for fold in folds] for name, folds in results.items()}
-    errors = {name: error for name, folds in results.items() if (error := _first_error(folds)) is not None}
-    comparison = Comparison(
+    checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.of_folds() | costs.as_dict()))
+    task = Task.of(cases, costs, seed)
+    fits = _Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing)
+    answered = fits.answered_cases
+    nothing_yet = Comparison(
         cases if len(answered) == n_cases else cases.take(answered),
         costs,
         chosen,
-        answers={name: Answers.of(folds, len(answered), cv) for name, folds in results.items() if name not in errors},
-        errors=errors,
+        answers={},
+        errors={},
         arguments=arguments,
         fingerprint=fingerprint,
-        seconds=perf_counter() - started,
+        repetitions=Repetitions(0, None, ""),
         left_out=left_out(n_cases) if methods is None else {},
         table=None if len(answered) == n_cases else cases,
         source=source,
     )
+    comparison = replace(_repeat(fits, nothing_yet), seconds=perf_counter() - started)
     if folder is not None:
         write_run(comparison, folder)
     return comparison
@@ -185,13 +189,24 @@ def fit_method(
 
 def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:
     check_count("cv", cv, least=2)
-    check_count("repeats", repeats)
+    if isinstance(repeats, str) and repeats != AUTO:
+        raise ValueError(f"repeats must be {AUTO!r} or a number of 1 or more; got {repeats!r}.")
+    if repeats != AUTO:
+        check_count("repeats", repeats)
     check_count("seed", seed, least=0)
     if n_jobs == 0:
         raise ValueError("n_jobs=0 leaves no process to do the work; give 1 or more, or -1 for all cores.")
 
 
-def _check_folds(groups: Any, time: Any, repeats: int = 1) -> None:
+def _as_repeats(repeats: Any) -> int | str:
+    return AUTO if repeats == AUTO else int(repeats)
+
+
+def _say_nothing(*_: Any) -> None:
+    """Report no progress."""
+
+
+def _check_folds(groups: Any, time: Any, repeats: int | str = AUTO) -> None:
     if time is not None and not isinstance(time, str):
         raise TypeError(f"time must be the name of a column; got {type(time).__name__}.")
     if groups is not None and time is not None:
@@ -199,16 +214,11 @@ def _check_folds(groups: Any, time: Any, repeats: int = 1) -> None:
             "groups and time do not go together: a group with cases before and after a point in time would be on both "
             "sides of it. Give one of the two: time if models will answer people they know, groups if new ones."
         )
-    if time is not None and repeats > 1:
+    if time is not None and repeats not in (AUTO, 1):
         raise ValueError(
             f"repeats={repeats} does not go with time={time!r}: past and future can be told apart in one way only. "
             "Leave repeats out."
         )
-
-
-def _renumbered(fold: FoldResult, answered: Indices) -> FoldResult:
-    """The same with positions among the answered cases."""
-    return replace(fold, test=np.searchsorted(answered, fold.test))
 
 
 def _as_names(drop: Iterable[str] | None) -> list[str]:
@@ -216,17 +226,28 @@ def _as_names(drop: Iterable[str] | None) -> list[str]:
 
 
 def _splits(cases: Cases, arguments: RunArguments) -> list[Fold]:
-    """Training and test rows of every fold of every repetition."""
+    """Training and test rows of every fold, of one repetition after another: of as many as there may be."""
     if cases.times is not None:
         return time_folds(cases.times, cases.outcomes, arguments.cv, LEAST_CASES)
-    splits = [
-        split
-        for repeat in range(arguments.repeats)
-        for split in make_folds(arguments.cv, cases.outcomes, groups=cases.groups, random_state=arguments.seed + repeat)
-    ]
-    if cases.groups is not None:
-        _require_group_folds(splits, cases, arguments)
+    splits = _shuffled_folds(cases, arguments, 0)
+    most = most_repetitions(len(cases.outcomes)) if arguments.repeats == AUTO else int(arguments.repeats)
+    for repeat in range(1, most):
+        try:
+            splits += _shuffled_folds(cases, arguments, repeat)
+        except ValueError:  # groups that were lucky in the folds before
+            if arguments.repeats == AUTO:
+                break
+            raise
     return splits
+
+
+def _shuffled_folds(cases: Cases, arguments: RunArguments, repeat: int) -> list[Fold]:
+    """Folds of one repetition, which no repetition of another seed shares."""
+    seed = arguments.seed if repeat == 0 else int(np.random.SeedSequence([arguments.seed, repeat]).generate_state(1)[0])
+    folds = make_folds(arguments.cv, cases.outcomes, groups=cases.groups, random_state=seed)
+    if cases.groups is not None:
+        _require_group_folds(folds, cases, arguments)
+    return folds
 
 
 def _require_group_folds(splits: list[Fold], cases: Cases, arguments: RunArguments) -> None:
@@ -247,28 +268,118 @@ def _group_name(groups: Any) -> str | None:
     return groups if isinstance(groups, str | None) else ARRAY
 
 
-def _run(
-    methods: list[Method],
-    cases: Cases,
-    task: Task,
-    splits: list[Fold],
-    checkpoints: Checkpoints,
-    n_jobs: int | None,
-    progress: Progress | None,
-) -> dict[str, list[FoldResult]]:
-    """Results of every method and fold, stored as they arrive."""
-    # The list begins with the simple methods; starting with the slow ones keeps every worker busy to the end.
-    fits = [(method, number) for number in range(len(splits)) for method in reversed(methods)]
-    keys = {method.name: method_key(method, task) for method in methods}
-    done = {(m.name, i): found for m, i in fits if (found := checkpoints.load(keys[m.name], i)) is not None}
-    report = progress or (lambda *_: None)
-    report(len(done), len(fits), "")
-    pending = [(method, number) for method, number in fits if (method.name, number) not in done]
-    for method, number, result in _results(pending, task, cases, splits, n_jobs):
-        checkpoints.store(keys[method.name], number, result)
-        done[method.name, number] = result
-        report(len(done), len(fits), method.title)
-    return {method.name: [done[method.name, number] for number in range(len(splits))] for method in methods}
+@dataclass(eq=False)
+class _Fits:
+    """The fits of a run, each of a method on a fold: what is done, stored as it arrives.
+
+    Attributes
+    ----------
+    methods : list of Method
+        What is compared.
+    cases, task
+        What it is fitted on, and built for.
+    cv, splits : int, list of Fold
+        Folds of a repetition, and the folds of one repetition after another.
+    checkpoints : Checkpoints
+        Results of an earlier run.
+    n_jobs, progress
+        As in `compare`.
+    done : dict
+        Result by name of the method and number of the fold.
+    """
+
+    methods: list[Method]
+    cases: Cases
+    task: Task
+    cv: int
+    splits: list[Fold]
+    checkpoints: Checkpoints
+    n_jobs: int | None
+    progress: Progress
+    done: dict[tuple[str, int], FoldResult] = field(default_factory=dict)
+
+    def lacking(self, methods: list[Method], repeats: int) -> list[tuple[Method, int]]:
+        """Which folds of the first so many repetitions these methods have not answered."""
+        # The list begins with the simple methods; starting with the slow ones keeps every worker busy to the end.
+        fits = [(method, number) for number in range(repeats * self.cv) for method in reversed(methods)]
+        return [(method, number) for method, number in fits if (method.name, number) not in self.done]
+
+    def run(self, methods: list[Method], repeats: int) -> None:
+        """See that these methods have answered so many repetitions."""
+        keys = {method.name: method_key(method, self.task) for method in methods}
+        for method, number in self.lacking(methods, repeats):
+            if (found := self.checkpoints.load(keys[method.name], number)) is not None:
+                self.done[method.name, number] = found
+        pending = self.lacking(methods, repeats)
+        total = len(self.done) + len(pending)
+        self.progress(len(self.done), total, "")
+        for method, number, result in _results(pending, self.task, self.cases, self.splits, self.n_jobs):
+            self.checkpoints.store(keys[method.name], number, result)
+            self.done[method.name, number] = result
+            again = f", repetition {number // self.cv + 1}" if number >= self.cv else ""
+            self.progress(len(self.done), total, method.title + again)
+
+    @property
+    def answered_cases(self) -> Indices:
+        """Positions of the cases that every repetition answers: all, but over time not the first."""
+        return np.unique(np.concatenate([test for _, test in self.splits[: self.cv]]))
+
+    def results(self) -> dict[str, list[FoldResult]]:
+        """Results of each method, in the order of the folds, with positions among the answered cases."""
+        numbers, answered = range(len(self.splits)), self.answered_cases
+        found = {m.name: [self.done[m.name, i] for i in numbers if (m.name, i) in self.done] for m in self.methods}
+        return {
+            name: [replace(fold, test=np.searchsorted(answered, fold.test)) for fold in folds]
+            for name, folds in found.items()
+        }
+
+
+def _repeat(fits: _Fits, comparison: Comparison) -> Comparison:
+    """Run every method; repeat as often as asked, or repeat the leaders until the choice is steady."""
+    arguments, most = comparison.arguments, len(fits.splits) // fits.cv
+    if arguments.repeats != AUTO or arguments.time is not None:
+        fits.run(fits.methods, most)
+        why = "as asked" if arguments.time is None else "there is one way to split by time"
+        return _with_answers(comparison, fits, Repetitions(most, None, why))
+    methods, chosen = fits.methods, []
+    for done in range(1, most + 1):
+        comparison, methods = _catch_up(fits, methods, done, comparison)
+        if not comparison.answers:
+            return replace(comparison, repetitions=Repetitions(done, None, "every method failed"))
+        chosen.append(comparison.verdict.chosen)
+        why_steady = why_enough(chosen, comparison.repeated_prices, comparison.units)
+        if why_steady is not None:
+            return replace(comparison, repetitions=Repetitions(done, True, why_steady))
+    why = why_no_more(len(fits.cases.outcomes), most)
+    return replace(comparison, repetitions=Repetitions(most, False if most > 1 else None, why))
+
+
+def _catch_up(
+    fits: _Fits, methods: list[Method], repeats: int, comparison: Comparison
+) -> tuple[Comparison, list[Method]]:
+    """Give every leader so many repetitions, also one that was behind before; return the leaders, too."""
+    while True:
+        fits.run(methods, repeats)
+        comparison = _with_answers(comparison, fits, Repetitions(repeats, None, ""))
+        methods = _leading(comparison)
+        if not fits.lacking(methods, repeats):
+            return comparison, methods
+
+
+def _leading(comparison: Comparison) -> list[Method]:
+    """The methods to repeat: the leaders, and what is chosen now."""
+    if not comparison.answers:
+        return []
+    names = {*leaders(comparison.repeated_prices, comparison.units), comparison.verdict.chosen}
+    return [method for method in comparison.methods if method.name in names]
+
+
+def _with_answers(comparison: Comparison, fits: _Fits, repetitions: Repetitions) -> Comparison:
+    """The comparison with all answers that are there now."""
+    results, n_cases = fits.results(), len(comparison.cases.outcomes)
+    errors = {name: error for name, folds in results.items() if (error := _first_error(folds)) is not None}
+    answers = {name: Answers.of(folds, n_cases, fits.cv) for name, folds in results.items() if name not in errors}
+    return replace(comparison, answers=answers, errors=errors, repetitions=repetitions)
 
 
 def _results(

@@ -20,6 +20,7 @@ from scipy.stats import chi2
 from ..arrays import Floats, Indices
 
 LEVEL = 0.95
+_ROUNDING = 1e-12  # of shares
 
 
 class Interval(NamedTuple):
@@ -82,7 +83,7 @@ def _effective_size(shares: Floats, units: Indices | None) -> float:
         return float(n)
     mean, n_units = float(shares.mean()), int(units.max()) + 1
     spread = float((np.bincount(units, shares - mean) ** 2).sum()) / n**2
-    if spread == 0.0:
+    if spread < _ROUNDING**2:  # all the same, but for rounding
         return float(n_units)
     return float(np.clip(mean * (1 - mean) / spread, 1.0, n))
 

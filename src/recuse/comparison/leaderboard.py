@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Flags, Indices
-from .intervals import Interval, rare_mean
+from .intervals import EXACTLY_ZERO, Interval, rare_mean
 from .payments import Payments
 
 FEW_ERRORS = 10  # of one kind: below, a row's cost rests on a handful of cases
@@ -38,18 +38,31 @@ class Counts:
     rejected: float
 
     @classmethod
-    def of(cls, columns: NDArray[Any], positive: Flags, units: Indices | None = None) -> Counts:
-        """Count answers of shape (repeats, n)."""
+    def of(
+        cls, columns: NDArray[Any], positive: Flags, units: Indices | None = None, *, constant: bool = False
+    ) -> Counts:
+        """Count answers of shape (repeats, n); a constant answer makes one kind of error at most."""
         columns, n = np.atleast_2d(columns), columns.shape[-1]
         answered = (columns < 2).mean(axis=0)
         wrong = ((columns < 2) & (columns != positive)).mean(axis=0)
+        possible = wrong if constant else answered
         return cls(
             negatives=float(answered[~positive].sum()),
             positives=float(answered[positive].sum()),
-            false_alarms=_expected_number(wrong * ~positive, float(answered[~positive].any()), units),
-            misses=_expected_number(wrong * positive, float(answered[positive].any()), units),
+            false_alarms=_expected_number(wrong * ~positive, float(possible[~positive].any()), units),
+            misses=_expected_number(wrong * positive, float(possible[positive].any()), units),
             rejected=float(n - answered.sum()),
         )
+
+    @property
+    def answered(self) -> float:
+        """Cases that were answered."""
+        return self.negatives + self.positives
+
+    @property
+    def right(self) -> float:
+        """Cases that were answered correctly."""
+        return self.answered - self.false_alarms.value - self.misses.value
 
     @property
     def recall(self) -> float:
@@ -59,9 +72,13 @@ class Counts:
     @property
     def few(self) -> str | None:
         """Which errors are too few for a steady figure."""
-        kinds = {"false alarms": self.false_alarms.value, "misses": self.misses.value}
-        few = [f"{count:.3g} {kind}" for kind, count in kinds.items() if count < FEW_ERRORS]
-        return " and ".join(few) or None
+        kinds = {"false alarms": self.false_alarms, "misses": self.misses}
+        return " and ".join(f"{found.value:.3g} {kind}" for kind, found in kinds.items() if too_few(found)) or None
+
+
+def too_few(errors: Interval) -> bool:
+    """Whether a row rests on a handful of errors of a kind that it can make."""
+    return errors.value < FEW_ERRORS and errors.high > 0
 
 
 def _expected_number(happened: Any, possible: float, units: Indices | None) -> Interval:
@@ -91,6 +108,8 @@ class Row:
         Shares of the cases rejected, by kind.
     counts : Counts
         What these shares are shares of.
+    repeats : int
+        How often each case was answered, each time with other folds; the figures are means.
     fit_seconds, predict_seconds : float
         Mean over the folds.
     params : dict
@@ -111,6 +130,7 @@ class Row:
     ambiguity: float = float("nan")
     novelty: float = float("nan")
     counts: Counts | None = None
+    repeats: int = 1
     fit_seconds: float = float("nan")
     predict_seconds: float = float("nan")
     params: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -134,11 +154,14 @@ class Row:
             "answered_positives": self.counts.positives if self.counts else float("nan"),
             **_flat("false_alarms", self.counts.false_alarms if self.counts else None),
             **_flat("misses", self.counts.misses if self.counts else None),
+            "repeats": self.repeats,
             "fit_seconds": round(self.fit_seconds, 4),
             "predict_seconds": round(self.predict_seconds, 4),
             "params": "; ".join(
                 f"{name}={value} ({count})" for name, values in self.params.items() for value, count in values.items()
             ),
+            "few_false_alarms": self.counts is not None and too_few(self.counts.false_alarms),
+            "few_misses": self.counts is not None and too_few(self.counts.misses),
             "few_errors": (self.counts.few or "") if self.counts else "",
             "note": self.note or "",
             "error": self.error or "",
@@ -172,7 +195,7 @@ def rank(rows: list[Row], payments: Mapping[str, Payments], units: Indices | Non
         replace(
             rows[position[name]],
             cost=payments[name].cost(units),
-            difference=cheapest.saved_against(payments[name], units),
+            difference=EXACTLY_ZERO if name == order[0] else cheapest.saved_against(payments[name], units),
         )
         for name in order
     ]

@@ -7,34 +7,40 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ..report.html import as_count
 from .folder import REPORT_FILE, RESULTS
-from .leaderboard import Interval, Row
+from .leaderboard import Interval, Row, too_few
 from .result import Comparison
+
+_COLUMNS = (
+    "method",
+    "cost",
+    "95% interval",
+    "above the cheapest",
+    "answers",
+    "right",
+    "misses",
+    "recall",
+    "false alarms",
+    "ambiguous",
+    "novel",
+    "fit s",
+    "answer s",
+)
 
 
 def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
     """Print the leaderboard, the verdict, and where the report is."""
-    header = [
-        "method",
-        "cost",
-        "95% interval",
-        "above the cheapest",
-        "answers",
-        "right",
-        "misses",
-        "false alarms",
-        "ambiguous",
-        "novel",
-        "fit s",
-        "answer s",
-    ]
-    rows = [header, *(_cells(row) for row in result.rows)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(header))]
+    rows = [list(_COLUMNS), *(_cells(row) for row in result.rows), _choice_cells(result)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     for name, *figures in rows:
         print(f"{name:<{widths[0]}}", *(f"{text:>{width}}" for text, width in zip(figures, widths[1:], strict=True)))
+    if any(row.counts is not None and row.counts.few for row in result.rows):
+        print("* fewer than ten errors of this kind: a few cases more or less would change the row")
     for row in result.rows:
         if row.error or row.note:
             print(f"{row.name}: {f'failed: {row.error}' if row.error else row.note}")
+    print(result.how_often_repeated)
     if result.how_folds_were_made is not None:
         print(result.how_folds_were_made)
     print()
@@ -47,36 +53,59 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
 
 
 def _cells(row: Row) -> list[str]:
-    if row.cost is None:
-        return [row.name, "failed" if row.error else "left out", *[""] * 10]
-    difference = row.difference or Interval(math.nan, math.nan, math.nan)
+    if row.cost is None or row.counts is None:
+        return [row.name, "failed" if row.error else "left out", *[""] * (len(_COLUMNS) - 2)]
+    difference, counts = row.difference or Interval(math.nan, math.nan, math.nan), row.counts
+    n = counts.answered + counts.rejected
     return [
         row.name,
-        f"{row.cost.value:.4f}",
-        f"{row.cost.low:.4f} - {row.cost.high:.4f}",
+        *_cost_cells(row.cost),
         "" if difference.value == 0 else f"{difference.value:.4f} [{difference.low:.4f}, {difference.high:.4f}]",
-        f"{row.coverage:.1%}",
-        "-" if math.isnan(row.accuracy) else f"{row.accuracy:.1%}",
-        *_errors(row),
-        f"{row.ambiguity:.1%}",
-        f"{row.novelty:.1%}",
+        _share(counts.answered, row.coverage),
+        _share(counts.right, row.accuracy),
+        _errors(counts.misses, counts.positives),
+        _percent(counts.recall),
+        _errors(counts.false_alarms, counts.negatives),
+        _share(row.ambiguity * n, row.ambiguity),
+        _share(row.novelty * n, row.novelty),
         f"{row.fit_seconds:.2f}",
         f"{row.predict_seconds:.2f}",
     ]
 
 
-def _errors(row: Row) -> list[str]:
-    """Misses and false alarms, each of the number of cases in which it could have happened."""
-    if row.counts is None:
-        return ["", ""]
-    counts = row.counts
-    pairs = ((counts.misses, counts.positives), (counts.false_alarms, counts.negatives))
-    return [f"{errors.value:.3g} of {cases:.4g}" for errors, cases in pairs]
+def _choice_cells(result: Comparison) -> list[str]:
+    """The method chosen once more, with its cost corrected for the choice."""
+    assert result.choice.cost is not None
+    return [
+        f"chosen: {result.choice.name}",
+        *_cost_cells(result.choice.cost),
+        "corrected for the choice",
+        *[""] * (len(_COLUMNS) - 4),
+    ]
+
+
+def _cost_cells(cost: Interval) -> list[str]:
+    return [f"{cost.value:.4f}", f"{cost.low:.4f} - {cost.high:.4f}"]
+
+
+def _share(count: float, share: float) -> str:
+    return f"{as_count(count)} ({_percent(share)})"
+
+
+def _percent(share: float) -> str:
+    return "-" if math.isnan(share) else f"{share:.1%}"
+
+
+def _errors(errors: Interval, cases: float) -> str:
+    """Errors of the number of cases in which they could have happened; behind a zero, what it allows for."""
+    mark = "*" if too_few(errors) else ""
+    bound = f" (up to {errors.high:.1f})" if errors.value == 0 and errors.high > 0 else ""
+    return f"{as_count(errors.value)}{mark} of {as_count(cases)}{bound}"
 
 
 def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
     """One JSON object: what was concluded, the rows, and the folder written to."""
-    rows = [{key: _jsonable(value) for key, value in row.as_dict().items()} for row in result.rows]
+    rows = [_row_facts(row) for row in result.rows]
     verdict = result.verdict
     facts = {
         "verdict": " ".join(result.conclusions.values()),
@@ -85,6 +114,9 @@ def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
         "cost": list(verdict.cost),
         "answering": {"pays": verdict.answering.pays, "saved": list(verdict.answering.saved)},
         "rejecting": {"pays": verdict.rejecting.pays, "saved": list(verdict.rejecting.saved)},
+        "signal": {"found": verdict.found_signal, "saved": list(verdict.signal.saved)},
+        "repetitions": result.repetitions.as_dict(),
+        "choice": _row_facts(result.choice),
         "leaderboard": rows,
         "positive": {
             "outcome": result.cases.positive,
@@ -93,6 +125,10 @@ def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
         },
     }
     return json.dumps(facts | {"out": None if out is None else str(out)})
+
+
+def _row_facts(row: Row) -> dict[str, Any]:
+    return {key: _jsonable(value) for key, value in row.as_dict().items()}
 
 
 def _jsonable(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -22,6 +22,7 @@ from .folds import FoldResult, fit_model
 from .leaderboard import Counts, Row, rank
 from .methods import CONSTANT_MODEL, CONSTANTS, SEND_ALL, Constant, Method, Task
 from .payments import Payments
+from .repetitions import Repetitions
 from .verdict import Candidates, Verdict, judge
 
 ARRAY = "(array)"  # the name of groups that are not a column of the table
@@ -112,8 +113,10 @@ class RunArguments:
 
     Attributes
     ----------
-    cv, repeats : int
-        Folds, and repetitions with other folds.
+    cv : int
+        Folds.
+    repeats : int or "auto"
+        Repetitions with other folds that were asked for.
     seed : int
         Random state of folds, methods and intervals.
     drop : list of str
@@ -125,7 +128,7 @@ class RunArguments:
     """
 
     cv: int
-    repeats: int
+    repeats: int | str
     seed: int
     drop: list[str]
     groups: str | None = None
@@ -134,6 +137,10 @@ class RunArguments:
     def as_dict(self) -> dict[str, Any]:
         """The arguments by name, as in run.json."""
         return asdict(self)
+
+    def of_folds(self) -> dict[str, Any]:
+        """What the answers of a fold depend on: not how often folds are drawn again, so that more repetitions go on."""
+        return {name: value for name, value in self.as_dict().items() if name != "repeats"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -156,6 +163,8 @@ class Comparison:
         Folds, repetitions, seed and columns left out.
     fingerprint : str
         Digest of the data.
+    repetitions : Repetitions
+        How often the cross-validation was done, each time with other folds, and why no more.
     seconds : float
         Time the run took.
     left_out : dict of Method to str
@@ -187,10 +196,23 @@ class Comparison:
     errors: dict[str, str]
     arguments: RunArguments
     fingerprint: str
+    repetitions: Repetitions
     seconds: float = 0.0
     left_out: dict[Method, str] = field(default_factory=dict)
     table: Cases | None = None
     source: str = ""
+
+    @property
+    def n_repeats(self) -> int:
+        """How often the leaders were cross-validated."""
+        return self.repetitions.done
+
+    @property
+    def how_often_repeated(self) -> str:
+        """How often the cross-validation was done, why no more, and which methods have fewer repetitions."""
+        behind = [name for name, answers in self.answers.items() if len(answers.kind) < self.n_repeats]
+        counts = ", ".join(f"{name} {len(self.answers[name].kind)}" for name in behind)
+        return f"{self.repetitions}" + (f" Methods far behind have fewer repetitions: {counts}." if behind else "")
 
     @property
     def how_folds_were_made(self) -> str | None:
@@ -244,6 +266,12 @@ class Comparison:
         """Mean price of each case under each method and each constant answer."""
         return {name: payments.prices for name, payments in self.payments.items()}
 
+    @property
+    def repeated_prices(self) -> dict[str, Floats]:
+        """Price of each case in each repetition, under each method and each constant answer."""
+        positive = self.positive.astype(np.intp)
+        return {name: self.costs.prices(positive, payments.columns) for name, payments in self.payments.items()}
+
     @cached_property
     def rows(self) -> list[Row]:
         """The leaderboard, cheapest first."""
@@ -263,7 +291,7 @@ class Comparison:
             accuracy=float("nan") if rejects else float((columns == self.positive).mean()),
             ambiguity=float(rejects),
             novelty=0.0,
-            counts=Counts.of(columns, self.positive, self.units),
+            counts=Counts.of(columns, self.positive, self.units, constant=True),
             fit_seconds=0.0,
             predict_seconds=0.0,
         )
@@ -283,6 +311,7 @@ class Comparison:
             ambiguity=float((answers.kind == 1).mean()),
             novelty=float((answers.kind == 2).mean()),
             counts=Counts.of(answers.columns, self.positive, self.units),
+            repeats=len(answers.kind),
             fit_seconds=float(np.mean([fold.fit_seconds for fold in answers.folds])),
             predict_seconds=float(np.mean([fold.predict_seconds for fold in answers.folds])),
             params=_count_params(answers.folds),
@@ -326,6 +355,11 @@ class Comparison:
         """The row of the method chosen: a model, or a constant answer if no model is shown to be better."""
         return self.row(self.verdict.chosen)
 
+    @property
+    def choice(self) -> Row:
+        """The method chosen as a row of its own: its cost is corrected for having been chosen, and has an interval."""
+        return replace(self.winner, cost=self.verdict.cost, difference=None)
+
     def answers_of(self, name: str) -> Answers:
         """Return the answers of a method, or of a constant answer, by its name."""
         if name in self.answers:
@@ -363,12 +397,15 @@ class Comparison:
         """Return out-of-fold decisions of a method, the winner by default, as a pandas DataFrame.
 
         One row per case that was answered, in the order of the table: its number there, outcome, decision, kind, forced
-        class, h, r, reason and fold. The columns mean what they mean in `Decisions`: h is greater than 0 towards the
-        second of the sorted classes, whichever is positive. With several repetitions, those of the first.
+        class, h, r, reason and fold, with several repetitions those of the first; then means over the repetitions:
+        how often it was answered, how often wrongly, and what it cost. The columns mean what they mean in `Decisions`:
+        h is greater than 0 towards the second of the sorted classes, whichever is positive.
         """
         import pandas as pd
 
-        answers = self.answers_of(name or self.verdict.chosen)
+        name = name or self.verdict.chosen
+        answers = self.answers_of(name)
+        wrong = answers.accepted & (answers.forced != self.positive)
         negative, positive = self.cases.classes
         forced = np.where(answers.forced[0] == 1, positive, negative)
         decision = np.where(answers.accepted[0], forced.astype(object), REJECT_TEXT)
@@ -383,6 +420,9 @@ class Comparison:
                 "r": answers.r[0],
                 "reason": answers.reason,
                 "fold": answers.fold[0] + 1,
+                "answered": answers.accepted.mean(axis=0),
+                "wrong": wrong.mean(axis=0),
+                "cost": self.payments[name].prices,
             }
         )
 

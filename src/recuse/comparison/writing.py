@@ -69,6 +69,7 @@ def _run_facts(comparison: Comparison) -> dict[str, Any]:
             "methods": [method.name for method in comparison.methods],
             "costs": comparison.costs.as_dict(),
         },
+        "repetitions": comparison.repetitions.as_dict(),
         "winner": comparison.winner.name,
         "versions": comparison.versions,
         "data": {

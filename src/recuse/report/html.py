@@ -40,7 +40,7 @@ def render(summary: dict[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"price": _price, "percent": _percent, "count": _count, "amount": "{:.6g}".format}
+    environment.filters |= {"price": _price, "percent": _percent, "count": as_count, "amount": "{:.6g}".format}
     scripts = {"library": _library(), "live": _template("live.js"), "code": _template("page.js")}
     page: str = environment.get_template("report.html").render(
         summary=summary,
@@ -85,8 +85,9 @@ def _percent(value: float | None) -> str:
     return _NO_VALUE if value is None else f"{value:.1%}"
 
 
-def _count(value: float) -> str:
-    return f"{value:,.0f}"
+def as_count(value: float) -> str:
+    """A count, or a mean of counts over the repetitions with one digit more."""
+    return f"{value:,.0f}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
 
 
 def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:

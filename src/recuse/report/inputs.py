@@ -74,6 +74,10 @@ class ReportedVerdict(Protocol):
     def rejecting(self) -> ReportedSaving:
         """Against answering every case."""
 
+    @property
+    def signal(self) -> ReportedSaving:
+        """Against the cheapest constant answer."""
+
 
 class ReportedAnswers(Protocol):
     """Out-of-fold answers of one method; arrays have a row per repetition and a column per case."""
@@ -135,10 +139,6 @@ class ReportedArguments(Protocol):
         """Number of folds."""
 
     @property
-    def repeats(self) -> int:
-        """Number of repetitions."""
-
-    @property
     def seed(self) -> int:
         """Random state."""
 
@@ -184,6 +184,14 @@ class ReportedComparison(Protocol):
     @property
     def arguments(self) -> ReportedArguments:
         """How it was run."""
+
+    @property
+    def n_repeats(self) -> int:
+        """How often the leaders were cross-validated."""
+
+    @property
+    def how_often_repeated(self) -> str:
+        """How often the cross-validation was done, and why no more."""
 
     @property
     def how_folds_were_made(self) -> str | None:

@@ -82,6 +82,7 @@ def _verdict(material: Material) -> dict[str, Any]:
         "cost": list(verdict.cost),
         "answering": {"pays": verdict.answering.pays, "saved": list(verdict.answering.saved)},
         "rejecting": {"pays": verdict.rejecting.pays, "saved": list(verdict.rejecting.saved)},
+        "signal": {"saved": list(verdict.signal.saved)},
         "conclusions": material.comparison.conclusions,
     }
 
@@ -289,7 +290,8 @@ def _settings(material: Material) -> dict[str, Any]:
     )
     return {
         "cv": arguments.cv,
-        "repeats": arguments.repeats,
+        "repeats": comparison.n_repeats,
+        "repeated": comparison.how_often_repeated,
         "seed": arguments.seed,
         "drop": list(arguments.drop),
         "folds": comparison.how_folds_were_made,
