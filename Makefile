@@ -5,7 +5,10 @@ BIN    := $(VENV)/bin
 # One BLAS thread per process: the test workers already use the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-.PHONY: demo example test check bench docs format clean
+# An environment of its own, with the lowest version of everything that pyproject.toml allows.
+LOWEST := .venv-lowest
+
+.PHONY: demo example test test-processors test-lowest check bench docs format clean
 
 demo: $(VENV)/.cli
 	$(BIN)/recuse compare --out demo
@@ -15,6 +18,18 @@ example: $(VENV)/.core
 
 test: check
 	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile
+
+# The numerical part on the kernels of a newer and of an older processor, with one BLAS thread and with two; as many
+# test workers as leave each thread a core.
+test-processors: $(VENV)/.test
+	@set -e; for core in Haswell Prescott; do for threads in 1 2; do \
+	  echo "OpenBLAS kernels of $$core, $$threads BLAS thread(s)"; \
+	  OPENBLAS_CORETYPE=$$core OPENBLAS_NUM_THREADS=$$threads OMP_NUM_THREADS=$$threads MKL_NUM_THREADS=$$threads \
+	    $(BIN)/python -m pytest -m numerical -q -n $$((3 - threads)) --dist loadfile tests; \
+	done; done
+
+test-lowest: $(LOWEST)/.test
+	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -33,7 +48,7 @@ format: $(VENV)/.test
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) site
+	rm -rf $(VENV) $(LOWEST) site
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -50,6 +65,16 @@ $(VENV)/.cli: pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+# A version that has no wheel for this Python does not count as allowed: nothing is compiled.
+$(LOWEST)/.test: pyproject.toml .ci/lowest.txt
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --only-binary :all: \
+	  --constraints .ci/lowest.txt --requirements pyproject.toml --all-extras
+	$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --no-deps --editable .
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python

@@ -1,5 +1,7 @@
 """Data and models that many tests share."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -41,6 +43,27 @@ ESTIMATORS = [
     TwoStepBoostingClassifier(n_rounds=10),
 ]
 every_estimator = pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
+
+FOLDER = Path(__file__).parent
+# Whose figures depend on how a processor adds and multiplies: `make test-processors` runs them on several.
+NUMERICAL = (
+    "boosting/abstention/test_estimator.py",
+    "boosting/exactboost/test_estimator.py",
+    "persistence/test_kept_files.py",
+    "svm",
+    "test_predicting.py",
+    "test_processors.py",
+    "thresholds/test_estimator.py",
+    "thresholds/test_rules.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Mark what is numerical."""
+    for item in items:
+        if any(item.path.is_relative_to(FOLDER / path) for path in NUMERICAL):
+            item.add_marker("numerical")
+
 
 # One table for every label family of the contract: classes (negative, positive), reject label, type of the answers.
 LABEL_FAMILIES = {

@@ -10,6 +10,7 @@ import pytest
 from tests.processes import LIMIT
 
 SCRIPT = Path(__file__).parents[1] / ".ci" / "run"
+TESTS = ["make test", "make test-processors", "make test-lowest"]
 
 
 @pytest.fixture
@@ -43,13 +44,13 @@ def test_a_missing_browser_is_installed_before_the_tests(tools):
     stand_in(tools, "apt-get")
     done, calls = run(tools)
     assert done.returncode == 0
-    assert calls == ["apt-get update -qq", "apt-get install -y -qq chromium", "make test"]
+    assert calls == ["apt-get update -qq", "apt-get install -y -qq chromium", *TESTS]
 
 
 def test_a_browser_that_is_there_is_left_alone(tools):
     for name in ("make", "apt-get", "chromium"):
         stand_in(tools, name)
-    assert run(tools)[1] == ["make test"]
+    assert run(tools)[1] == TESTS
 
 
 def test_without_a_browser_and_without_a_way_to_get_one_the_tests_still_run(tools):
@@ -57,7 +58,7 @@ def test_without_a_browser_and_without_a_way_to_get_one_the_tests_still_run(tool
     stand_in(tools, "apt-get", code=100)
     done, calls = run(tools)
     assert done.returncode == 0
-    assert calls == ["apt-get update -qq", "make test"]
+    assert calls == ["apt-get update -qq", *TESTS]
     assert "chromium could not be installed: browser tests are skipped" in done.stdout
 
 
