@@ -164,7 +164,11 @@ def test_is_rejected_finds_the_label_in_a_model_or_a_table(classes, overlapping)
         np.testing.assert_array_equal(is_rejected(answers, estimator=estimator), decisions.rejected)
 
 
-@pytest.mark.parametrize("source", [[-1], np.array([0, -1]), float("nan"), object(), {"reject_label": -1}], ids=str)
+@pytest.mark.parametrize(
+    "source",
+    [[-1], np.array([0, -1]), float("nan"), object(), {"reject_label": -1}],
+    ids=["list", "array", "nan", "object", "dict"],
+)
 def test_is_rejected_refuses_what_is_no_label(source):
     with pytest.raises(ValueError, match="reject_label must be a number or a text; got"):
         is_rejected([0, 1, -1], source)
