@@ -22,7 +22,7 @@ from recuse.comparison.own import as_methods
 from tests.comparison.conftest import mixed_table
 
 COSTS = Costs(fp=1, fn=3, reject=0.3)
-OPTIONS = {"costs": COSTS, "cv": 3}
+OPTIONS = {"costs": COSTS, "cv": 3, "repeats": 1}
 
 
 def cases(n=120):

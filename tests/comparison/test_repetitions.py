@@ -180,6 +180,7 @@ def test_the_result_says_how_often_and_why(repeated, capsys):
     assert sentence in capsys.readouterr().out
     for name, answers in result.answers.items():
         assert result.row(name).repeats == len(answers.kind)
+    assert result.row("send-all").repeats == result.n_repeats
 
 
 def test_the_method_chosen_and_its_rivals_rest_on_all_repetitions(repeated):

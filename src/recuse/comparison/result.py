@@ -292,6 +292,7 @@ class Comparison:
             ambiguity=float(rejects),
             novelty=0.0,
             counts=Counts.of(columns, self.positive, self.units, constant=True),
+            repeats=self.n_repeats,  # it is the same in every repetition
             fit_seconds=0.0,
             predict_seconds=0.0,
         )
