@@ -111,7 +111,7 @@ def threshold_of_a_ranker(model, case):
 MODELS = {
     "double hinge": (DoubleHingeSVC(UNEQUAL), band_of_scores),
     "double hinge, poly": (DoubleHingeSVC(UNEQUAL, kernel="poly", coef0=1.0), band_of_scores),
-    "double hinge, sigmoid": (DoubleHingeSVC(kernel="sigmoid", gamma=0.001, tol=0.1), band_of_scores),
+    "double ramp, sigmoid": (DoubleRampSVC(kernel="sigmoid", gamma=0.001), band_of_scores),
     "double hinge, linear": (DoubleHingeSVC(UNEQUAL, kernel="linear"), band_of_scores),
     "double hinge, function": (DoubleHingeSVC(UNEQUAL, kernel=products), band_of_scores),
     "double hinge, large C": (DoubleHingeSVC(UNEQUAL, C=1000.0), band_of_scores),
