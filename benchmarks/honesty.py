@@ -9,6 +9,7 @@ For shares, "peer's" is the share allowed: 7 % of intervals that miss the truth,
 nothing, 10 % of shipped models that cost more than the manual review of every case.
 """
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -116,6 +117,7 @@ def _draw(setting, n, rng):
 
 
 def _repetition(setting, seed):
+    warnings.simplefilter("ignore")  # that a rule rejects every case is among the things that are counted
     rng = np.random.default_rng(seed)
     X, positive, _ = _draw(setting, setting.n, rng)
     while positive.sum() < 10:

@@ -12,7 +12,8 @@ more so the smaller the table and the longer the list. Two things are done about
   the mean of these costs is what a method chosen in this way costs on cases that had no part in the choice.
 
 The constant answers (review everything, always no, always yes) need no model: they are simpler than any method. The
-cheapest of them is kept unless the chosen method saves, after the correction, more than one standard error.
+cheapest of them is kept unless the chosen method saves, after the correction, more than one standard error; here the
+standard error is that of the lower limit of the saving, which allows for expensive errors that were not seen.
 """
 
 from __future__ import annotations

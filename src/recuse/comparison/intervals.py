@@ -33,6 +33,11 @@ class Interval(NamedTuple):
     def __neg__(self) -> Interval:
         return Interval(-self.value, -self.high, -self.low)
 
+    @property
+    def standard_error_below(self) -> float:
+        """The standard error that the distance to the lower limit stands for."""
+        return float((self.value - self.low) / ndtri((1 + LEVEL) / 2))
+
 
 EXACTLY_ZERO = Interval(0.0, 0.0, 0.0)
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Floats, Indices
-from .choice import TOLERANCE, Choice, choose, standard_error
+from .choice import TOLERANCE, Choice, choose
 from .intervals import Interval
 from .payments import Payments
 
@@ -116,7 +116,8 @@ def judge(candidates: Candidates, *, seed: int, units: Indices | None = None) ->
     own, constant = candidates.models[best], min(constants, key=lambda name: constants[name].prices.mean())
     answering = _saving(choice, prices, best, own, candidates.send_all, constants[candidates.send_all], units)
     signal = _saving(choice, prices, best, own, constant, constants[constant], units)
-    keep_model = signal.saved.value > TOLERANCE * standard_error(constants[constant].prices - own.prices, units)
+    # The lower limit allows for expensive errors that were not seen; a standard error of what was seen does not.
+    keep_model = signal.saved.value > TOLERANCE * signal.saved.standard_error_below
     return Verdict(
         chosen=best if keep_model else constant,
         best_model=best,
