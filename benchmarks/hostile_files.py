@@ -55,7 +55,8 @@ class Outcome(NamedTuple):
     @property
     def is_clean(self):
         """Whether it ended as a command should: done, or one line that says what is wrong."""
-        lines = [line for line in self.errors.splitlines() if not line.startswith("recuse: warning: ")]
+        known = ("recuse: warning: ", ": the positive outcome is ")  # said before the table is looked at closely
+        lines = [line for line in self.errors.splitlines() if not any(part in line for part in known)]
         return self.code == 0 or (self.code == 1 and len(lines) == 1 and lines[0].startswith("recuse: "))
 
 
