@@ -140,7 +140,7 @@ run_sent = cross_validation._run_sent
 def test_a_worker_that_dies_is_one_line_and_the_others_go_on(comparison, table, monkeypatch, tmp_path):
     monkeypatch.setattr(cross_validation, "_run_sent", _run_or_die)
     fold = comparison.decisions("logistic-tuned")["fold"][0]
-    options = {"positive": "bad", "costs": COSTS, "cv": 3, "n_jobs": 2, "out": tmp_path / "run"}
+    options = {"positive": "bad", "costs": COSTS, "cv": 3, "repeats": 1, "n_jobs": 2, "out": tmp_path / "run"}
     names = ["logistic-no-reject", "logistic-chow", "logistic-tuned"]
     died = rf"fold {fold} of 3: the process that fitted it ended with SIGKILL, as when memory runs out"
     with pytest.warns(UserWarning, match=rf"^logistic-tuned, {died}; the other fits go on\.$") as caught:

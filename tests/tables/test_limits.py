@@ -172,3 +172,11 @@ def test_whole_numbers_beyond_floats(value):
     for fitted in (columns, TableColumns().fit(table)):
         with pytest.raises(ValueError, match="The column 'a' holds an infinite number; leave the cell empty"):
             fitted.transform(table)
+
+
+def test_a_long_cell_is_not_repeated_whole():
+    columns = TableColumns().fit(pd.DataFrame({"a": [1, 2]}))
+    with pytest.raises(
+        ValueError, match=r"The column 'a' holds 'x{76}\.\.\. in row 1, where the model was fitted with"
+    ):
+        columns.transform(pd.DataFrame({"a": ["x" * 90_000]}))

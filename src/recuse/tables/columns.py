@@ -136,7 +136,8 @@ def _refuse_lost(name: str, before: Any, after: Any, what: str) -> None:
     lost = np.flatnonzero(after.isna().to_numpy() & before.notna().to_numpy())
     if len(lost):
         value, row = before.iloc[lost[0]], int(before.index[lost[0]]) + 1
-        raise ValueError(f"The column {name!r} holds {value!r} in row {row}, where the model was fitted with {what}.")
+        shown = repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:77]}..."
+        raise ValueError(f"The column {name!r} holds {shown} in row {row}, where the model was fitted with {what}.")
 
 
 _CONVERSIONS = {NUMBER: _to_numbers, YES_NO: _to_yes_no, DATE: _to_dates, TEXT: _to_text}
