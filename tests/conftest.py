@@ -51,6 +51,7 @@ NUMERICAL = (
     "boosting/exactboost/test_estimator.py",
     "persistence/test_kept_files.py",
     "svm",
+    "test_batches.py",
     "test_predicting.py",
     "test_processors.py",
     "thresholds/test_estimator.py",

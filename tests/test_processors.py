@@ -1,20 +1,29 @@
 """`make test-processors`: the numerical part of the suite runs on the kernels it asks for, and its list is true."""
 
+import json
 import os
+import subprocess
+import sys
 
 import pytest
-import scipy.linalg  # noqa: F401  # with it both libraries are loaded, NumPy's and SciPy's
-from threadpoolctl import threadpool_info
 
 from tests.conftest import FOLDER, NUMERICAL
+from tests.processes import LIMIT
 
 # What OpenBLAS calls the kernels of a processor: Prescott's are those of every processor before it.
 KERNELS = {"Haswell": {"Haswell"}, "Prescott": {"Prescott", "Katmai"}}
 
 
+def blas_libraries():
+    """Those of NumPy and SciPy, in a process of its own: other packages of the tests bring their own."""
+    code = "import json, numpy, scipy.linalg, threadpoolctl; print(json.dumps(threadpoolctl.threadpool_info()))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT, check=True)
+    return [library for library in json.loads(done.stdout) if library["internal_api"] == "openblas"]
+
+
 def test_the_kernels_are_those_of_the_processor_asked_for():
     core, threads = os.environ.get("OPENBLAS_CORETYPE"), os.environ.get("OPENBLAS_NUM_THREADS", "")
-    libraries = [library for library in threadpool_info() if library["internal_api"] == "openblas"]
+    libraries = blas_libraries()
     if core not in KERNELS or not libraries:
         pytest.skip("no processor was asked for, or NumPy has another BLAS")
     assert {library["architecture"] for library in libraries} <= KERNELS[core]
