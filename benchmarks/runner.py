@@ -49,7 +49,8 @@ class Row:
         """Whether the goal is met."""
         if self.goal is None:
             return ""
-        return f"<= {self.goal:g}: {'met' if self.ratio <= self.goal else 'MISSED'}"
+        # Not by the ratio, which has no value where both are 0.
+        return f"<= {self.goal:g}: {'met' if self.ours <= self.goal * self.theirs else 'MISSED'}"
 
 
 def measure(
