@@ -20,7 +20,7 @@ from .checkpoints import versions
 from .conclusions import conclude
 from .folds import FoldResult, fit_model
 from .leaderboard import Counts, Row, rank
-from .methods import CONSTANT_MODEL, CONSTANTS, SEND_ALL, Constant, Method, Task
+from .methods import CONSTANTS, SEND_ALL, Constant, Method, Task, constant_method
 from .payments import Payments
 from .repetitions import Repetitions, margin
 from .verdict import Candidates, Verdict, judge
@@ -386,10 +386,9 @@ class Comparison:
         return versions()
 
     def method(self, name: str) -> Method:
-        """Return a method by its name; a constant answer is one that learns nothing but the share of positives."""
-        if name in (constant.name for constant in CONSTANTS):
-            return CONSTANT_MODEL
-        return next(method for method in self.methods if method.name == name)
+        """Return a method by its name; a constant answer is one too."""
+        constants = (constant_method(constant) for constant in CONSTANTS)
+        return next(method for method in (*self.methods, *constants) if method.name == name)
 
     def model(self, name: str | None = None) -> Any:
         """Fit a method, the winner by default, on all cases; return it with its preparation of the table."""
