@@ -13,7 +13,7 @@ from ..costs import Costs
 from .intervals import Interval, combined, frequent_mean, rare_mean
 
 _NO, _YES = 0, 1
-FIRST_REJECT = 2  # columns of the price matrix from here on are rejections
+_FIRST_REJECT = 2  # columns of the price matrix from here on are rejections
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class Payments:
     def of(cls, columns: NDArray[Any], positive: Flags, costs: Costs, *, constant: bool = False) -> Payments:
         """Price answers of shape (repeats, n)."""
         columns = np.atleast_2d(columns)
-        prices, rejected = costs.prices(positive.astype(np.intp), columns), columns >= FIRST_REJECT
+        prices, rejected = costs.prices(positive.astype(np.intp), columns), columns >= _FIRST_REJECT
         return cls(columns, (prices * ~rejected).mean(axis=0), (prices * rejected).mean(axis=0), costs, constant)
 
     @property
@@ -90,7 +90,7 @@ class Payments:
 
     def _largest_review(self, where: Flags) -> float:
         """The most expensive review of the rejections made `where`."""
-        rejected = self.columns[(self.columns >= FIRST_REJECT) & where]
+        rejected = self.columns[(self.columns >= _FIRST_REJECT) & where]
         return float(self.costs.matrix()[:2, np.unique(rejected)].max()) if len(rejected) else 0.0
 
 

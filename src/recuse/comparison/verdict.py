@@ -23,7 +23,7 @@ import numpy as np
 from ..arrays import Floats, Indices
 from .choice import TOLERANCE, Choice, choose
 from .intervals import EXACTLY_ZERO, Interval
-from .payments import FIRST_REJECT, Payments
+from .payments import Payments
 
 YES, NO, UNCLEAR = "yes", "no", "unclear"
 
@@ -210,5 +210,4 @@ def _signal(candidates: Candidates, forced: Floats, seed: int, units: Indices | 
 
 
 def _rejects(payments: Payments) -> bool:
-    # Not by what it pays for reviews: they may cost nothing.
-    return bool((payments.columns >= FIRST_REJECT).any())
+    return bool(payments.reviews.any())
