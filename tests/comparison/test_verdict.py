@@ -109,7 +109,7 @@ def test_a_signal_that_does_not_pay_is_a_signal_and_the_other_sentences_are_no_a
     )
     assert "There is a signal: when it must answer every case, model saves" in words["method"]
     assert "more per case than it." in words["method"]
-    assert words["answering"].startswith("If model were used, answering would not pay: model costs")
+    assert words["answering"].startswith("If model were used, answering would not pay: it costs")
     assert words["rejecting"].startswith("If model were used, rejecting would pay: by sending")
 
 
@@ -122,7 +122,7 @@ def test_a_model_that_answers_nothing_saves_exactly_nothing(informed):
     assert (verdict.best_model, verdict.chosen) == ("model", "send-all")
     assert tuple(verdict.answering.saved) == (0.0, 0.0, 0.0)
     assert words["answering"] == (
-        "If model were used, answering would not pay: model answers no case and saves 0.0000 [0.0000, 0.0000] per case "
+        "If model were used, answering would not pay: it answers no case and saves 0.0000 [0.0000, 0.0000] per case "
         "against the manual review of every case."
     )
 

@@ -67,23 +67,25 @@ def _why_not_the_cheapest(chosen: Row, rows: Mapping[str, Row]) -> str:
 
 def _answering(verdict: Verdict, rows: Mapping[str, Row]) -> str:
     best = rows[verdict.best_model]
+    subject = best.title if verdict.model_chosen else "it"
     nothing = "answers no case and " if best.coverage == 0 else ""
     saves = _saves(verdict.answering.saved, "the manual review of every case")
-    return f"{_heading(verdict.answering, 'answering', verdict, best)}: {best.title} {nothing}{saves}."
+    return f"{_heading(verdict.answering, 'answering', verdict, best)}: {subject} {nothing}{saves}."
 
 
 def _rejecting(verdict: Verdict, rows: Mapping[str, Row]) -> str:
     saving, best = verdict.rejecting, rows[verdict.best_model]
     heading = _heading(saving, "rejecting", verdict, best)
+    subject = best.title if verdict.model_chosen else "it"
     if saving.rule == saving.against:
         return f"{heading}: no method rejected a case."
     if saving.rule != verdict.best_model:
         return (
-            f"{heading}: {best.title} answers every case; the cheapest method that rejects, {rows[saving.rule].title}, "
+            f"{heading}: {subject} answers every case; the cheapest method that rejects, {rows[saving.rule].title}, "
             f"{_saves(saving.saved, 'it')}."
         )
     return (
-        f"{heading}: by sending {1 - best.coverage:.1%} of the cases to manual review{_of_all(best)}, {best.title} "
+        f"{heading}: by sending {1 - best.coverage:.1%} of the cases to manual review{_of_all(best)}, {subject} "
         f"{_saves(saving.saved, 'itself when it must answer every case')} (it costs "
         f"{verdict.model_cost.value:.4f}, and {verdict.forced_cost.value:.4f} then)."
     )
