@@ -141,6 +141,27 @@ def test_shuffled_folds_of_a_drifting_world_look_far_too_cheap_and_time_shows_th
     assert shown_cost(timed, "boosting-chow") == pytest.approx(truth, rel=0.3)
 
 
+@pytest.fixture(scope="module")
+def waning():
+    """Noise over time, in which nearly all of the first cases are positive and hardly any of those answered."""
+    rng = np.random.default_rng(0)
+    n = 240
+    share = np.where(np.arange(n) < n / 3, 0.97, 0.01)
+    y = np.where(rng.random(n) < share, "yes", "no")
+    return pd.DataFrame(rng.normal(size=(n, 2)), columns=["a", "b"]).assign(day=np.arange(n) / 2, y=y)
+
+
+@pytest.mark.parametrize("name", [None, "send-all", "always-no", "always-yes"])
+def test_the_model_of_a_constant_answer_gives_that_answer_whatever_the_share_of_all_cases(waning, name, tmp_path):
+    result = recuse.compare(waning, "y", positive="yes", time="day", costs=COSTS, methods=["logistic-chow"], cv=2)
+    assert result.verdict.chosen == "always-no"
+    assert COSTS.thresholds[0] < (waning["y"] == "yes").mean()  # Chow's rule would not say no at this share
+    expected = {"send-all": "[abstain]", "always-yes": "yes"}.get(name, "no")
+    recuse.save(result.model(name), tmp_path / "model.skops")
+    found = recuse.decide(recuse.load(tmp_path / "model.skops"), waning[["a", "b"]])
+    assert set(found.label) == {expected}
+
+
 def test_only_answered_cases_count_over_time(tmp_path):
     table = drifting(240, seed=0).sample(frac=1, random_state=0).reset_index(drop=True)
     result = recuse.compare(table, "y", time="day", costs=COSTS, methods=["logistic-tuned"], cv=3, out=tmp_path)

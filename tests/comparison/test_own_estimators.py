@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.svm import LinearSVC
@@ -139,6 +140,28 @@ def test_own_estimators_stand_among_the_methods(n_jobs):
             np.testing.assert_allclose(fold.h, alone.h, atol=1e-6)
             np.testing.assert_allclose(fold.r, alone.r, atol=1e-6)
     assert recuse.decide(result.model("own"), X).label.shape == y.shape
+
+
+def test_the_order_of_the_names_changes_nothing():
+    names, own = ["logistic-no-reject", "logistic-chow", "logistic-tuned"], ("mine", GaussianNB())
+    expected = compare(X, y, methods=[*names, own], **OPTIONS)
+    permuted = compare(X, y, methods=[own, *names[::-1]], **OPTIONS)
+    assert [method.name for method in permuted.methods] == [*names, "mine"]
+    assert permuted.verdict == expected.verdict
+    assert permuted.conclusions == expected.conclusions
+    assert [row.name for row in permuted.rows] == [row.name for row in expected.rows]
+
+
+def test_own_estimators_come_last_in_the_order_given():
+    given = [("b", GaussianNB()), "logistic-chow", ("a", GaussianNB())]
+    assert [method.name for method in as_methods(given, 100)] == ["logistic-chow", "b", "a"]
+
+
+def test_a_dict_is_pairs_of_name_and_estimator():
+    pairs = {"second": GaussianNB(), "first": LogisticRegression()}
+    (second, first) = as_methods(pairs, 100)
+    assert (second.name, first.name) == ("second", "first")
+    assert second.build.estimator is pairs["second"]
 
 
 def test_one_estimator_may_stand_alone():

@@ -40,6 +40,10 @@ def test_the_choice_is_a_row_with_its_corrected_cost(comparison, lines):
     assert facts["choice"]["method"] == comparison.verdict.chosen
     assert [facts["choice"][key] for key in ("cost", "cost_low", "cost_high")] == pytest.approx([value, low, high])
     assert facts["choice"]["difference"] is None
+    assert facts["constant"] == {
+        "kept": not comparison.verdict.model_chosen,
+        "saved": pytest.approx(list(comparison.verdict.constant.saved)),
+    }
     assert facts["signal"] == {
         "found": comparison.verdict.found_signal,
         "saved": pytest.approx(list(comparison.verdict.signal.saved)),

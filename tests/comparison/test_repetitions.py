@@ -277,7 +277,10 @@ def test_methods_far_behind_are_not_repeated_unless_they_come_close_again(monkey
         "neighbours": result.n_repeats,
         "tree": 1,
     }
-    assert "Methods far behind have fewer repetitions: tree 1." in result.how_often_repeated
+    told = result.how_often_repeated
+    assert "behind the cheapest by more than about 4.5 standard errors after the first repetition" in told
+    assert f"{2 * np.sqrt(1 + 4 / result.n_repeats):.1f} after {result.n_repeats}" in told
+    assert told.endswith("; so there are fewer of tree 1.")
     # It missed the second repetition and caught up on it later.
     second = [title for _, _, title in seen if title.endswith("repetition 2")]
     assert second[:4] == ["logistic, repetition 2", "bayes, repetition 2"] * 2

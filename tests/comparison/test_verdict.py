@@ -15,7 +15,7 @@ CONSTANTS = {"send-all": 2, "always-no": 0, "always-yes": 1}
 TITLES = {"send-all": "Manual review of every case", "always-no": "Always no", "always-yes": "Always yes"}
 
 
-def judged(columns, forced, positive, costs=COSTS, **options):
+def judged(columns, forced, positive, costs=COSTS, coverage=0.6, **options):
     """A verdict on models given by the columns they answer."""
     constants = {
         name: Payments.of(np.full(len(positive), column), positive, costs, constant=True)
@@ -24,7 +24,7 @@ def judged(columns, forced, positive, costs=COSTS, **options):
     models = {name: Payments.of(answers, positive, costs) for name, answers in columns.items()}
     answered = {name: Payments.of(answers, positive, costs) for name, answers in forced.items()}
     verdict = judge(Candidates(models, answered, constants, "send-all"), seed=0, **options)
-    rows = {name: Row(name, TITLES.get(name, name), coverage=0.6) for name in [*columns, *constants]}
+    rows = {name: Row(name, TITLES.get(name, name), coverage=coverage) for name in [*columns, *constants]}
     return verdict, conclude(verdict, rows, len(columns))
 
 
@@ -44,6 +44,24 @@ def test_answering_is_compared_with_reviewing_everything_and_rejecting_with_itse
     )
     assert verdict.rejecting.saved.value == pytest.approx(expected.mean())
     assert words["rejecting"].startswith("Rejecting pays: by sending 40.0% of the cases to manual review")
+    forced_cost = Payments.of(forced, positive, Costs(1, 5, 0.1)).prices.mean()
+    assert verdict.forced_cost.value == pytest.approx(forced_cost)
+    assert words["rejecting"].endswith(f"(it costs {verdict.cost.value:.4f}, and {forced_cost:.4f} then).")
+
+
+def test_the_costs_in_the_sentence_about_rejecting_differ_by_its_saving():
+    rng = np.random.default_rng(0)
+    positive = rng.random(500) < 0.3
+    forced = {f"m{k}": np.where(rng.random(500) < 0.8, positive, ~positive).astype(int) for k in range(4)}
+    models = {
+        name: np.where((columns != positive) & (rng.random(500) < 0.8), 2, columns) for name, columns in forced.items()
+    }
+    verdict, _ = judged(models, forced, positive)
+    assert verdict.model_chosen
+    assert verdict.model_cost == verdict.cost
+    assert verdict.forced_cost.value - verdict.cost.value == pytest.approx(verdict.rejecting.saved.value)
+    own = Payments.of(forced[verdict.chosen], positive, COSTS).prices.mean()
+    assert verdict.forced_cost.value != own  # it is corrected for the choice, as the saving is
 
 
 def test_noise_has_no_signal():
@@ -55,7 +73,58 @@ def test_noise_has_no_signal():
     verdict, words = judged(models, forced, positive)
     assert verdict.chosen == "always-no"
     assert not verdict.found_signal
+    assert "must answer" not in words["method"]
     assert words["method"].startswith("No signal found: no method is cheaper than 'Always no'")
+
+
+def test_noise_where_reviews_are_cheap_has_no_signal_either():
+    rng = np.random.default_rng(1)
+    positive = rng.random(1_000) < 0.5
+    forced = rng.integers(0, 2, 1_000)
+    verdict, words = judged({"model": np.where(rng.random(1_000) < 0.9, 2, forced)}, {"model": forced}, positive)
+    assert verdict.chosen == "send-all"
+    assert not verdict.found_signal
+    assert words["method"].startswith("No signal found: no method is cheaper than 'Manual review of every case'")
+    assert f", nor than {TITLES[verdict.signal.against]!r} when it must answer." in words["method"]
+
+
+@pytest.fixture
+def informed():
+    """A model that errs in a tenth of the cases, where a review costs less than its errors."""
+    rng = np.random.default_rng(2)
+    positive = rng.random(1_000) < 0.4
+    forced = np.where(rng.random(1_000) < 0.9, positive, ~positive).astype(int)
+    return positive, forced, Costs(1, 5, 0.05)
+
+
+def test_a_signal_that_does_not_pay_is_a_signal_and_the_other_sentences_are_no_advice(informed):
+    positive, forced, costs = informed
+    columns = np.where(np.arange(1_000) % 2 == 0, 2, forced)
+    verdict, words = judged({"model": columns}, {"model": forced}, positive, costs)
+    assert verdict.chosen == "send-all"
+    assert verdict.found_signal
+    assert (verdict.signal.rule, verdict.signal.against) == ("model", "always-yes")
+    assert words["method"].startswith(
+        "Nothing beats 'Manual review of every case' for certain at these prices: it costs 0.0500 [0.0500, 0.0500] per"
+    )
+    assert "There is a signal: when it must answer every case, model saves" in words["method"]
+    assert "more per case than it." in words["method"]
+    assert words["answering"].startswith("If model were used, answering would not pay: it costs")
+    assert words["rejecting"].startswith("If model were used, rejecting would pay: by sending")
+
+
+def test_a_model_that_answers_nothing_saves_exactly_nothing(informed):
+    positive, forced, costs = informed
+    nothing, bold = np.full(1_000, 2), np.where(np.arange(1_000) < 900, 2, forced)
+    verdict, words = judged(
+        {"model": nothing, "bold": bold}, {"model": forced, "bold": forced}, positive, costs, coverage=0.0
+    )
+    assert (verdict.best_model, verdict.chosen) == ("model", "send-all")
+    assert tuple(verdict.answering.saved) == (0.0, 0.0, 0.0)
+    assert words["answering"] == (
+        "If model were used, answering would not pay: it answers no case and saves 0.0000 [0.0000, 0.0000] per case "
+        "against the manual review of every case."
+    )
 
 
 def test_a_model_that_never_rejects_is_compared_with_the_cheapest_that_does():
@@ -73,10 +142,10 @@ def test_a_model_that_never_rejects_is_compared_with_the_cheapest_that_does():
     assert "-0." not in words["rejecting"].split("[")[0]
 
 
-def test_no_method_that_rejects():
+def test_no_method_rejected():
     positive = np.arange(40) % 4 == 0
     _, words = judged({"plain": positive.astype(int)}, {"plain": positive.astype(int)}, positive)
-    assert words["rejecting"].endswith("no method in this comparison rejects.")
+    assert words["rejecting"].endswith("no method rejected a case.")
 
 
 def test_prices_in_another_unit_change_no_conclusion():
@@ -88,7 +157,7 @@ def test_prices_in_another_unit_change_no_conclusion():
     for factor in (0.01, 2, 100):
         scaled, _ = judged(models, forced, positive, Costs(factor, 5 * factor, 0.3 * factor))
         assert (scaled.chosen, scaled.answering.pays) == (once.chosen, once.answering.pays)
-        for name in ("answering", "rejecting", "signal"):
+        for name in ("answering", "rejecting", "constant", "signal"):
             found, expected = getattr(scaled, name).saved, getattr(once, name).saved
             assert tuple(found) == pytest.approx(tuple(factor * value for value in expected), rel=1e-9)
         assert tuple(scaled.cost) == pytest.approx(tuple(factor * value for value in once.cost), rel=1e-9)
@@ -110,7 +179,7 @@ def test_without_models_there_is_no_verdict():
 
 def test_verdict_is_a_record():
     saving = Saving("a", "b", Interval(0.0, 0.0, 0.0))
-    verdict = Verdict("a", "a", Interval(0.1, 0.0, 0.2), saving, saving, saving)
+    verdict = Verdict("a", "a", *[Interval(0.1, 0.0, 0.2)] * 3, *[saving] * 4)
     with pytest.raises(AttributeError):
         verdict.chosen = "b"
 

@@ -10,6 +10,7 @@ from .leaderboard import Row
 from .verdict import NO, UNCLEAR, YES, Saving, Verdict
 
 _PAYS = {YES: "{} pays", NO: "{} does not pay", UNCLEAR: "Whether {} pays is not settled"}
+_WOULD_PAY = {YES: "{} would pay", NO: "{} would not pay", UNCLEAR: "it is not settled whether {} would pay"}
 
 
 def conclude(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> dict[str, str]:
@@ -26,20 +27,30 @@ def conclude(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> dict[s
     """
     return {
         "method": _method(verdict, rows, n_models),
-        "answering": _answering(verdict.answering, rows),
+        "answering": _answering(verdict, rows),
         "rejecting": _rejecting(verdict, rows),
     }
 
 
 def _method(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> str:
     title, cost = rows[verdict.chosen].title, _with_limits(verdict.cost)
-    if verdict.found_signal:
+    if verdict.model_chosen:
         chosen = f", corrected for the choice among {n_models} methods" if n_models > 1 else ""
-        return f"Use {title}: {cost} per case{chosen}.{_why_not_the_cheapest(rows[verdict.chosen], rows)}"
-    closest = rows[verdict.best_model].title
+        return f"Use {title}: it costs {cost} per case{chosen}.{_why_not_the_cheapest(rows[verdict.chosen], rows)}"
+    closest = f"The closest, {rows[verdict.best_model].title}, {_saves(verdict.constant.saved, 'it')}."
+    signal = verdict.signal
+    if verdict.found_signal:
+        return (
+            f"Nothing beats {title!r} for certain at these prices: it costs {cost} per case, and no method is cheaper "
+            f"by more than one standard error. {closest} There is a signal: when it must answer every case, "
+            f"{rows[signal.rule].title} {_saves(signal.saved, repr(rows[signal.against].title))}."
+        )
+    forced = (
+        "" if signal.against == verdict.chosen else f", nor than {rows[signal.against].title!r} when it must answer"
+    )
     return (
         f"No signal found: no method is cheaper than {title!r}, which costs {cost} per case, by more than one standard "
-        f"error. The closest, {closest}, {_saves(verdict.signal.saved)} against it."
+        f"error{forced}. {closest}"
     )
 
 
@@ -54,27 +65,29 @@ def _why_not_the_cheapest(chosen: Row, rows: Mapping[str, Row]) -> str:
     )
 
 
-def _answering(saving: Saving, rows: Mapping[str, Row]) -> str:
-    return (
-        f"{_heading(saving, 'answering')}: {rows[saving.rule].title} {_saves(saving.saved)} against the manual review "
-        "of every case."
-    )
+def _answering(verdict: Verdict, rows: Mapping[str, Row]) -> str:
+    best = rows[verdict.best_model]
+    subject = best.title if verdict.model_chosen else "it"
+    nothing = "answers no case and " if best.coverage == 0 else ""
+    saves = _saves(verdict.answering.saved, "the manual review of every case")
+    return f"{_heading(verdict.answering, 'answering', verdict, best)}: {subject} {nothing}{saves}."
 
 
 def _rejecting(verdict: Verdict, rows: Mapping[str, Row]) -> str:
     saving, best = verdict.rejecting, rows[verdict.best_model]
-    heading = _heading(saving, "rejecting")
+    heading = _heading(saving, "rejecting", verdict, best)
+    subject = best.title if verdict.model_chosen else "it"
     if saving.rule == saving.against:
-        return f"{heading}: no method in this comparison rejects."
+        return f"{heading}: no method rejected a case."
     if saving.rule != verdict.best_model:
-        cheapest = rows[saving.rule].title
         return (
-            f"{heading}: {best.title} answers every case; the cheapest method that rejects, {cheapest}, "
-            f"{_saves(saving.saved)} against it."
+            f"{heading}: {subject} answers every case; the cheapest method that rejects, {rows[saving.rule].title}, "
+            f"{_saves(saving.saved, 'it')}."
         )
     return (
-        f"{heading}: by sending {1 - best.coverage:.1%} of the cases to manual review{_of_all(best)}, {best.title} "
-        f"{_saves(saving.saved)} against itself when it must answer every case."
+        f"{heading}: by sending {1 - best.coverage:.1%} of the cases to manual review{_of_all(best)}, {subject} "
+        f"{_saves(saving.saved, 'itself when it must answer every case')} (it costs "
+        f"{verdict.model_cost.value:.4f}, and {verdict.forced_cost.value:.4f} then)."
     )
 
 
@@ -83,15 +96,17 @@ def _of_all(row: Row) -> str:
     return "" if counts is None else f" ({as_count(counts.rejected)} of {as_count(counts.answered + counts.rejected)})"
 
 
-def _heading(saving: Saving, what: str) -> str:
+def _heading(saving: Saving, what: str, verdict: Verdict, best: Row) -> str:
+    if not verdict.model_chosen:  # not advice, but what would hold for the method that was not chosen
+        return f"If {best.title} were used, {_WOULD_PAY[saving.pays].format(what)}"
     text = _PAYS[saving.pays].format(what)
     return text[0].upper() + text[1:]
 
 
-def _saves(saved: Interval) -> str:
+def _saves(saved: Interval, other: str) -> str:
     if saved.value >= 0:
-        return f"saves {_with_limits(saved)} per case"
-    return f"costs {_with_limits(-saved)} more per case"
+        return f"saves {_with_limits(saved)} per case against {other}"
+    return f"costs {_with_limits(-saved)} more per case than {other}"
 
 
 def _with_limits(interval: Interval) -> str:

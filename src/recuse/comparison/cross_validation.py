@@ -86,6 +86,8 @@ def compare(
         Names in ``recuse.comparison.METHODS``; by default all that are meant for tables of this size. Estimators of
         your own, alone or as ``(name, estimator)``, can stand among them: a classifier with `predict_proba` gets
         Chow's rule at these prices, a reject-option classifier is fitted as it is. They get the columns as numbers.
+        ``{name: estimator}`` is taken as such pairs. The order of names does not matter; in the choice, your own count
+        as less simple than those of the list, and among themselves the first as the simplest.
     cv : int, default=5
         Outer folds.
     repeats : int or "auto", default="auto"

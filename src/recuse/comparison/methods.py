@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import GridSearchCV, train_test_split
 
 from ..arrays import Flags, Floats, Indices
@@ -401,8 +402,46 @@ def _prior(task: Task) -> tuple[Any, Grid]:
     return DummyClassifier(strategy="prior"), {}
 
 
-# The cheapest constant answer as a model: Chow's rule on a probability that is the share of positives for every case.
-CONSTANT_MODEL = Method("constant", "The same answer for every case", with_rule(_prior, CHOW, rule="chow"), CHOW)
+@dataclass(frozen=True, kw_only=True)
+class ConstantPlan(Plan):
+    """How a constant answer becomes a model: Chow's rule on a probability that is the same for every case.
+
+    Attributes
+    ----------
+    column : int
+        Column of the price matrix of the answer.
+    """
+
+    column: int
+
+    def fit(self, X: Any, y: NDArray[Any], task: Task, groups: Indices | None = None) -> tuple[Any, dict[str, Any]]:
+        """Fit; return the model, and that nothing was chosen."""
+        positive = y == task.pos_label
+        share = float(positive.mean())
+        shown = self._probability(share, task.costs)
+        weights = np.where(positive, shown / share, (1 - shown) / (1 - share))
+        prior = clone(self.estimator.estimator).fit(X, y, sample_weight=weights)
+        return clone(self.estimator).set_params(estimator=FrozenEstimator(prior)).fit(X, y), {}
+
+    def _probability(self, share: float, costs: Costs) -> float:
+        """The share of positives if Chow's rule gives it this answer, else the middle of those it gives it to.
+
+        The answer was chosen on the cases that were answered; over time, the share of positives among all may be one
+        that gets another.
+        """
+        p_minus, p_plus = costs.thresholds
+        low, high = ((0.0, p_minus), (p_plus, 1.0), (p_minus, p_plus))[self.column]
+        return share if low < share < high else (low + high) / 2
+
+
+def constant_method(constant: Constant) -> Method:
+    """A constant answer as a method, for the model that gives it."""
+    by_chow = with_rule(_prior, CHOW, rule="chow")
+
+    def build(task: Task) -> Plan:
+        return ConstantPlan(estimator=by_chow(task).estimator, column=constant.column)
+
+    return Method(constant.name, constant.title, build, CHOW, reference=True)
 
 
 def left_out(n_rows: int) -> dict[Method, str]:

@@ -7,7 +7,7 @@ estimator that ends in a reject-option classifier is fitted as it is, at its own
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,21 +52,34 @@ def as_methods(given: Any, n_rows: int) -> list[Method]:
 
     Parameters
     ----------
-    given : iterable of str, estimator, (name, estimator) or Method; or None
+    given : iterable of str, estimator, (name, estimator) or Method; or mapping of name to estimator; or None
         Names in `METHODS`, and estimators of the user's own. One of them may stand alone. None means every method of
         the list that is meant for tables of this size.
     n_rows : int
         Size of the table.
+
+    Returns
+    -------
+    list of Method
+        The simplest first, in the order of `METHODS` however they were given; the user's own come last, as given.
     """
     if given is None:
         return choose_methods(None, n_rows)
     if isinstance(given, str) or hasattr(given, "fit") or not isinstance(given, Iterable):
         given = [given]
+    if isinstance(given, Mapping):
+        given = given.items()
     chosen: dict[str, Method] = {}
     for entry in given:
         found = choose_methods([entry], n_rows)[0] if isinstance(entry, str) else _own_method(entry, chosen)
         chosen[found.name] = found
-    return list(chosen.values()) or choose_methods([], n_rows)
+    return sorted(chosen.values(), key=_simplicity) or choose_methods([], n_rows)
+
+
+def _simplicity(method: Method) -> int:
+    """Position in the list, which begins with the simplest; nobody knows how simple a user's own is."""
+    names = [listed.name for listed in methods.METHODS]
+    return names.index(method.name) if method.name in names else len(names)
 
 
 def _own_method(given: Any, taken: Collection[str]) -> Method:

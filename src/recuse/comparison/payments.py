@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
-from .intervals import EXACTLY_ZERO, Interval, combined, frequent_mean, rare_mean
+from .intervals import Interval, combined, frequent_mean, rare_mean
 
 _NO, _YES = 0, 1
 _FIRST_REJECT = 2  # columns of the price matrix from here on are rejections
@@ -63,10 +63,11 @@ class Payments:
         )
 
     def _review_cost(self, units: Indices | None) -> Interval:
+        everywhere = np.ones(1, dtype=bool)
         if self.constant and np.ptp(self.reviews) == 0.0:  # every case is reviewed at one price, for certain
             price = float(self.reviews[0])
             return Interval(price, price, price)
-        return frequent_mean(self.reviews, self._largest_review(), units)
+        return frequent_mean(self.reviews, self._largest_review(everywhere), units)
 
     def saved_against(self, other: Payments, units: Indices | None = None) -> Interval:
         """What this rule saves per case against another one, paired case by case.
@@ -78,8 +79,8 @@ class Payments:
         return combined(
             rare_mean(np.maximum(errors, 0.0), other._largest_error(differs), units),
             -rare_mean(np.maximum(-errors, 0.0), self._largest_error(differs), units),
-            _reviews(np.maximum(reviews, 0.0), other, units),
-            -_reviews(np.maximum(-reviews, 0.0), self, units),
+            frequent_mean(np.maximum(reviews, 0.0), other._largest_review(differs), units),
+            -frequent_mean(np.maximum(-reviews, 0.0), self._largest_review(differs), units),
         )
 
     def _largest_error(self, where: Flags) -> float:
@@ -87,14 +88,10 @@ class Payments:
         prices = {_NO: self.costs.fn, _YES: self.costs.fp}
         return max((price for answer, price in prices.items() if ((self.columns == answer) & where).any()), default=0.0)
 
-    def _largest_review(self) -> float:
-        rejected = self.columns[self.columns >= _FIRST_REJECT]
+    def _largest_review(self, where: Flags) -> float:
+        """The most expensive review of the rejections made `where`."""
+        rejected = self.columns[(self.columns >= _FIRST_REJECT) & where]
         return float(self.costs.matrix()[:2, np.unique(rejected)].max()) if len(rejected) else 0.0
-
-
-def _reviews(amounts: Floats, rule: Payments, units: Indices | None) -> Interval:
-    largest = rule._largest_review()
-    return frequent_mean(amounts, largest, units) if largest > 0 else EXACTLY_ZERO
 
 
 def _aligned_differences(columns: Indices, others: Indices) -> Flags:

@@ -114,6 +114,7 @@ def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
         "cost": list(verdict.cost),
         "answering": {"pays": verdict.answering.pays, "saved": list(verdict.answering.saved)},
         "rejecting": {"pays": verdict.rejecting.pays, "saved": list(verdict.rejecting.saved)},
+        "constant": {"kept": not verdict.model_chosen, "saved": list(verdict.constant.saved)},
         "signal": {"found": verdict.found_signal, "saved": list(verdict.signal.saved)},
         "repetitions": result.repetitions.as_dict(),
         "choice": _row_facts(result.choice),

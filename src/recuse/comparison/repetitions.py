@@ -81,8 +81,12 @@ def leaders(prices: Mapping[str, Floats], units: Indices | None = None) -> list[
     units : ndarray of int of shape (n_cases,), optional
         Unit of each case, if cases belong together.
     """
-    repeats = max(len(rows) for rows in prices.values())
-    return _within(_CLOSE * float(np.sqrt(1 + _FOLD_NOISE**2 / repeats)), prices, units)
+    return _within(margin(max(len(rows) for rows in prices.values())), prices, units)
+
+
+def margin(repeats: int) -> float:
+    """How many standard errors a leader may be behind the cheapest after so many repetitions."""
+    return _CLOSE * float(np.sqrt(1 + _FOLD_NOISE**2 / repeats))
 
 
 def why_enough(chosen: Sequence[str], prices: Mapping[str, Floats], units: Indices | None = None) -> str | None:
@@ -122,12 +126,12 @@ def _cheapest(prices: Mapping[str, Floats]) -> str:
     return min(prices, key=lambda name: float(prices[name].mean()))
 
 
-def _within(margin: float, prices: Mapping[str, Floats], units: Indices | None) -> list[str]:
+def _within(reach: float, prices: Mapping[str, Floats], units: Indices | None) -> list[str]:
     """The candidates within so many standard errors of the cheapest, paired over the cases."""
     means = {name: rows.mean(axis=0) for name, rows in prices.items()}
     cheapest = means[_cheapest(prices)]
     behind = {name: mean - cheapest for name, mean in means.items()}
-    return [name for name, more in behind.items() if more.mean() <= margin * standard_error(more, units)]
+    return [name for name, more in behind.items() if more.mean() <= reach * standard_error(more, units)]
 
 
 def _fold_noise(differences: Floats) -> float:

@@ -20,9 +20,9 @@ from .checkpoints import versions
 from .conclusions import conclude
 from .folds import FoldResult, fit_model
 from .leaderboard import Counts, Row, rank
-from .methods import CONSTANT_MODEL, CONSTANTS, SEND_ALL, Constant, Method, Task
+from .methods import CONSTANTS, SEND_ALL, Constant, Method, Task, constant_method
 from .payments import Payments
-from .repetitions import Repetitions
+from .repetitions import Repetitions, margin
 from .verdict import Candidates, Verdict, judge
 
 ARRAY = "(array)"  # the name of groups that are not a column of the table
@@ -211,8 +211,14 @@ class Comparison:
     def how_often_repeated(self) -> str:
         """How often the cross-validation was done, why no more, and which methods have fewer repetitions."""
         behind = [name for name, answers in self.answers.items() if len(answers.kind) < self.n_repeats]
+        if not behind:
+            return f"{self.repetitions}"
         counts = ", ".join(f"{name} {len(self.answers[name].kind)}" for name in behind)
-        return f"{self.repetitions}" + (f" Methods far behind have fewer repetitions: {counts}." if behind else "")
+        return (
+            f"{self.repetitions} Not repeated were methods that were behind the cheapest by more than about "
+            f"{margin(1):.1f} standard errors after the first repetition, {margin(self.n_repeats):.1f} after "
+            f"{self.n_repeats}; so there are fewer of {counts}."
+        )
 
     @property
     def how_folds_were_made(self) -> str | None:
@@ -380,10 +386,9 @@ class Comparison:
         return versions()
 
     def method(self, name: str) -> Method:
-        """Return a method by its name; a constant answer is one that learns nothing but the share of positives."""
-        if name in (constant.name for constant in CONSTANTS):
-            return CONSTANT_MODEL
-        return next(method for method in self.methods if method.name == name)
+        """Return a method by its name; a constant answer is one too."""
+        constants = (constant_method(constant) for constant in CONSTANTS)
+        return next(method for method in (*self.methods, *constants) if method.name == name)
 
     def model(self, name: str | None = None) -> Any:
         """Fit a method, the winner by default, on all cases; return it with its preparation of the table."""

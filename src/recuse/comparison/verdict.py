@@ -4,14 +4,17 @@ The conclusion answers separate questions, each about the method that was chosen
 
 - does answering pay: does it save anything against the manual review of every case?
 - does rejecting pay: does it save anything against itself when it must answer every case?
-- is there a signal: is it cheaper than the cheapest constant answer?
+- does it beat the constants: is it cheaper than the cheapest answer that is the same for every case? If not, that
+  answer is kept, and the questions above are about a method that was not chosen;
+- is there a signal: is any method that must answer every case cheaper than always no and always yes? A method may tell
+  cases apart and still not be worth its errors where reviews are cheap.
 
 Savings are corrected for the choice: they are means over cases that had no part in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,7 +22,7 @@ import numpy as np
 
 from ..arrays import Floats, Indices
 from .choice import TOLERANCE, Choice, choose
-from .intervals import Interval
+from .intervals import EXACTLY_ZERO, Interval
 from .payments import Payments
 
 YES, NO, UNCLEAR = "yes", "no", "unclear"
@@ -39,10 +42,18 @@ class Saving(NamedTuple):
             return YES
         return NO if self.saved.high <= 0 else UNCLEAR
 
+    @property
+    def exceeds_error(self) -> bool:
+        """Whether it saves more than one standard error.
+
+        The lower limit allows for expensive errors that were not seen; a standard error of what was seen does not.
+        """
+        return self.saved.value > TOLERANCE * self.saved.standard_error_below
+
 
 @dataclass(frozen=True)
 class Verdict:
-    """The method chosen, what it costs, and the three questions.
+    """The method chosen, what it costs, and the questions.
 
     Attributes
     ----------
@@ -52,22 +63,37 @@ class Verdict:
         The model chosen among the models; the same, unless a constant answer was kept.
     cost : Interval
         Expected cost per case of `chosen`, corrected for the choice.
-    answering, rejecting, signal : Saving
-        The three questions, about `best_model`. A model that answers every case saves nothing by rejecting: there,
-        `rejecting` is about the cheapest model that does reject, against it.
+    model_cost, forced_cost : Interval
+        The same of `best_model`, as it answers and when it must answer every case.
+    answering, rejecting : Saving
+        What `best_model` saves against the manual review of every case, and against itself when it must answer every
+        case. A model that answers every case saves nothing by rejecting: there, `rejecting` is about the cheapest model
+        that does reject, against it.
+    constant : Saving
+        What `best_model` saves against the cheapest constant answer.
+    signal : Saving
+        What the model chosen among those that must answer every case saves against the cheaper of always no and yes.
     """
 
     chosen: str
     best_model: str
     cost: Interval
+    model_cost: Interval
+    forced_cost: Interval
     answering: Saving
     rejecting: Saving
+    constant: Saving
     signal: Saving
 
     @property
-    def found_signal(self) -> bool:
+    def model_chosen(self) -> bool:
         """Whether a model was chosen rather than a constant answer."""
         return self.chosen == self.best_model
+
+    @property
+    def found_signal(self) -> bool:
+        """Whether some model tells the cases apart, be it worth its price or not."""
+        return self.model_chosen or self.signal.exceeds_error
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +117,7 @@ class Candidates:
 
 
 def judge(candidates: Candidates, *, seed: int, units: Indices | None = None) -> Verdict | None:
-    """Choose a method and answer the three questions.
+    """Choose a method and answer the questions.
 
     Parameters
     ----------
@@ -110,22 +136,33 @@ def judge(candidates: Candidates, *, seed: int, units: Indices | None = None) ->
     if not candidates.models:
         return None
     names, constants = list(candidates.models), candidates.constants
-    prices = np.array([payments.prices for payments in candidates.models.values()])
+    prices = _table(candidates.models, names)
+    forced = _table(candidates.forced, names)
     choice = choose(prices, seed=seed, units=units)
     best = names[choice.chosen]
-    own, constant = candidates.models[best], min(constants, key=lambda name: constants[name].prices.mean())
-    answering = _saving(choice, prices, best, own, candidates.send_all, constants[candidates.send_all], units)
-    signal = _saving(choice, prices, best, own, constant, constants[constant], units)
-    # The lower limit allows for expensive errors that were not seen; a standard error of what was seen does not.
-    keep_model = signal.saved.value > TOLERANCE * signal.saved.standard_error_below
+    own, constant = candidates.models[best], _cheapest(constants)
+    model_cost = moved(own.cost(units), choice.corrected(prices))
+    against = _saving(choice, prices, best, own, constant, constants[constant], units)
     return Verdict(
-        chosen=best if keep_model else constant,
+        chosen=best if against.exceeds_error else constant,
         best_model=best,
-        cost=moved(own.cost(units), choice.corrected(prices)) if keep_model else constants[constant].cost(units),
-        answering=answering,
-        rejecting=_rejecting(choice, candidates, best, prices, units),
-        signal=signal,
+        cost=model_cost if against.exceeds_error else constants[constant].cost(units),
+        model_cost=model_cost,
+        forced_cost=moved(candidates.forced[best].cost(units), choice.corrected(forced)),
+        answering=_saving(choice, prices, best, own, candidates.send_all, constants[candidates.send_all], units),
+        rejecting=_rejecting(choice, candidates, best, forced - prices, units),
+        constant=against,
+        signal=_signal(candidates, forced, seed, units),
     )
+
+
+def _table(rules: Mapping[str, Payments], names: Sequence[str]) -> Floats:
+    """Price of each case by each rule."""
+    return np.array([rules[name].prices for name in names])
+
+
+def _cheapest(rules: Mapping[str, Payments]) -> str:
+    return min(rules, key=lambda name: rules[name].prices.mean())
 
 
 def moved(interval: Interval, value: float) -> Interval:
@@ -146,21 +183,30 @@ def _saving(
     other: Payments,
     units: Indices | None,
 ) -> Saving:
+    if (own.columns == other.columns).all():  # the same answers cost the same, whatever else might have been chosen
+        return Saving(best, against, EXACTLY_ZERO)
     saved = moved(own.saved_against(other, units), choice.corrected(other.prices - prices))
     return Saving(best, against, saved)
 
 
-def _rejecting(choice: Choice, candidates: Candidates, best: str, prices: Floats, units: Indices | None) -> Saving:
-    own, forced = candidates.models[best], candidates.forced
+def _rejecting(choice: Choice, candidates: Candidates, best: str, saved: Floats, units: Indices | None) -> Saving:
+    own = candidates.models[best]
     if _rejects(own):
-        together = np.array([forced[name].prices for name in candidates.models])
-        saved = own.saved_against(forced[best], units)
-        return Saving(best, f"{best} without rejecting", moved(saved, choice.corrected(together - prices)))
-    rejecting = [name for name, payments in candidates.models.items() if _rejects(payments)]
+        against_itself = own.saved_against(candidates.forced[best], units)
+        return Saving(best, f"{best} without rejecting", moved(against_itself, choice.corrected(saved)))
+    rejecting = {name: payments for name, payments in candidates.models.items() if _rejects(payments)}
     if not rejecting:
-        return Saving(best, best, Interval(0.0, 0.0, 0.0))
-    cheapest = min(rejecting, key=lambda name: candidates.models[name].prices.mean())
-    return Saving(cheapest, best, candidates.models[cheapest].saved_against(own, units))
+        return Saving(best, best, EXACTLY_ZERO)
+    cheapest = _cheapest(rejecting)
+    return Saving(cheapest, best, rejecting[cheapest].saved_against(own, units))
+
+
+def _signal(candidates: Candidates, forced: Floats, seed: int, units: Indices | None) -> Saving:
+    choice = choose(forced, seed=seed, units=units)
+    best = list(candidates.models)[choice.chosen]
+    answers = {name: payments for name, payments in candidates.constants.items() if name != candidates.send_all}
+    constant = _cheapest(answers)
+    return _saving(choice, forced, best, candidates.forced[best], constant, answers[constant], units)
 
 
 def _rejects(payments: Payments) -> bool:

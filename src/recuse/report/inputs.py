@@ -60,7 +60,7 @@ class ReportedVerdict(Protocol):
 
     @property
     def found_signal(self) -> bool:
-        """Whether a model was chosen rather than a constant answer."""
+        """Whether some model tells the cases apart, be it worth its price or not."""
 
     @property
     def cost(self) -> Sequence[float]:
@@ -76,7 +76,7 @@ class ReportedVerdict(Protocol):
 
     @property
     def signal(self) -> ReportedSaving:
-        """Against the cheapest constant answer."""
+        """Of a model that must answer every case, against the cheaper of always no and always yes."""
 
 
 class ReportedAnswers(Protocol):
