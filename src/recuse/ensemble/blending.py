@@ -3,11 +3,12 @@
 Given the log-odds z_ik that member k has for case i, which it was not fitted to, the blend has the log-odds
 b + sum_k w_k z_ik. Minimised is
 
-    sum_i s_i log(1 + exp(-y_i (b + sum_k w_k z_ik))) / sum_i s_i  +  strength sum_k (w_k - mean(w))^2,   w >= 0,
+    sum_i s_i log(1 + exp(-y_i (b + sum_k w_k z_ik))) / sum_i s_i  +  strength sum_k (w_k - mean(w))^2
+        +  ridge (sum_k w_k)^2,   w >= 0,
 
 a convex problem. Members on a small table cannot be told apart, and an equal share for each is hard to beat; the
 penalty keeps to it unless the cases speak against it, and leaves the size of the weights, which calibrates the blend,
-to the cases. `greedy` is the alternative that libraries of models often use.
+to the cases; the small ridge keeps it finite where the members separate the classes. `greedy` is the alternative that libraries of models often use.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from ..arrays import Flags, Floats
+
+
+_RIDGE = 3e-4
+_SAME = 1e-9  # log-odds closer than this are equal
 
 
 class Blend(NamedTuple):
@@ -61,17 +66,27 @@ def stack(members: Floats, positive: Flags, weights: Floats, *, strength: float)
     strength : float
         Of the shrinkage; 0 for none.
     """
+    # A member that says the same of every case tells nothing: a share of the weight would only hide the others.
+    tells = np.ptp(members, axis=0) > _SAME
+    found = _minimise(members[:, tells], positive, weights, strength)
+    spread = np.zeros(members.shape[1])
+    spread[tells] = found.weights
+    return found._replace(weights=spread)
+
+
+def _minimise(members: Floats, positive: Flags, weights: Floats, strength: float) -> Blend:
     n_members = members.shape[1]
     shares, targets = weights / weights.sum(), positive.astype(np.float64)
 
     def loss_and_slope(parameters: Floats) -> tuple[float, Floats]:
         w, z = parameters[:-1], members @ parameters[:-1] + parameters[-1]
         value = -(shares @ (targets * log_expit(z) + (1 - targets) * log_expit(-z)))
-        excess, unequal = shares * (expit(z) - targets), w - w.mean()
-        slope = np.append(excess @ members + 2 * strength * unequal, excess.sum())
-        return float(value + strength * (unequal @ unequal)), slope
+        excess, unequal = shares * (expit(z) - targets), w - w.sum() / max(n_members, 1)
+        total = float(w.sum())
+        slope = np.append(excess @ members + 2 * strength * unequal + 2 * _RIDGE * total, excess.sum())
+        return float(value + strength * (unequal @ unequal) + _RIDGE * total**2), slope
 
-    start = np.append(np.full(n_members, 1 / n_members), 0.0)
+    start = np.append(np.full(n_members, 1 / max(n_members, 1)), 0.0)
     bounds = [(0.0, None)] * n_members + [(None, None)]
     options = {"gtol": 1e-9, "ftol": 1e-14, "maxiter": 2000, "maxfun": 4000}
     found = minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options)

@@ -335,6 +335,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         left_out: dict[str, str],
     ) -> None:
         counts = blend.weights > _NEGLIGIBLE * blend.weights.sum()
+        counts[0] |= not counts.any()  # where no member tells anything, the intercept alone does
         self._views, self._categorical_columns = views, categorical
         self.members_ = [part.member for part, is_in in zip(bagged, counts, strict=True) if is_in]
         self.weights_ = {
@@ -391,7 +392,7 @@ def _own_member(given: Any) -> Member:
         name, classifier = given
     except (TypeError, ValueError):
         raise TypeError(f"members must hold names or (name, classifier) pairs; got {given!r}.") from None
-    if not isinstance(name, str) or isinstance(classifier, type) or not is_classifier(classifier):
+    if not isinstance(name, str) or not hasattr(classifier, "get_params") or not is_classifier(classifier):
         raise TypeError(f"members must hold names or (name, classifier) pairs; got {given!r}.")
     if not (hasattr(classifier, "predict_proba") or hasattr(classifier, "decision_function")):
         raise TypeError(f"members: {name!r} has neither predict_proba nor decision_function: no score to blend.")
