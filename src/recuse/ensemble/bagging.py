@@ -81,7 +81,9 @@ def fit_fold(
     rows = _sample(train, outcomes.codes, member.most_rows, seed)
     weights = outcomes.weights[rows]
     # Weights that are all equal are left out: some classifiers take none, and others are faster without.
-    options = {"sample_weight": weights} if np.ptp(weights) > 0 and has_fit_parameter(classifier, "sample_weight") else {}
+    options = (
+        {"sample_weight": weights} if np.ptp(weights) > 0 and has_fit_parameter(classifier, "sample_weight") else {}
+    )
     with warnings.catch_warnings():
         # A member that stops early is a weaker member, and the weights of the blend see to that.
         warnings.simplefilter("ignore")
@@ -89,9 +91,7 @@ def fit_fold(
         return classifier, line_score(classifier, view.take(test))
 
 
-def join_folds(
-    member: Member, fitted: list[tuple[Any, Floats]], folds: list[Fold], outcomes: Outcomes
-) -> Bagged:
+def join_folds(member: Member, fitted: list[tuple[Any, Floats]], folds: list[Fold], outcomes: Outcomes) -> Bagged:
     """A member from the fits of its folds."""
     scores = np.full(len(outcomes.codes), np.nan)
     for (_, found), (_, test) in zip(fitted, folds, strict=True):

@@ -8,7 +8,8 @@ b + sum_k w_k z_ik. Minimised is
 
 a convex problem. Members on a small table cannot be told apart, and an equal share for each is hard to beat; the
 penalty keeps to it unless the cases speak against it, and leaves the size of the weights, which calibrates the blend,
-to the cases; the small ridge keeps it finite where the members separate the classes. `greedy` is the alternative that libraries of models often use.
+to the cases; the small ridge keeps it finite where the members separate the classes. `greedy` is the alternative that
+libraries of models often use.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from scipy.optimize import minimize
 from scipy.special import expit, log_expit
 
 from ..arrays import Flags, Floats
-
 
 _RIDGE = 3e-4
 _SAME = 1e-9  # log-odds closer than this are equal
@@ -104,7 +104,9 @@ def greedy(members: Floats, positive: Flags, weights: Floats, *, steps: int = 40
     shares, targets = weights / weights.sum(), positive.astype(np.float64)
 
     def losses(candidates: Floats) -> Floats:
-        gain: Floats = shares @ (targets[:, None] * log_expit(candidates) + (1 - targets[:, None]) * log_expit(-candidates))
+        gain: Floats = shares @ (
+            targets[:, None] * log_expit(candidates) + (1 - targets[:, None]) * log_expit(-candidates)
+        )
         return -gain
 
     total, counts = np.zeros(len(members)), np.zeros(members.shape[1])

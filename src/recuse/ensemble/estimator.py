@@ -304,14 +304,13 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         """Weights from all held-out cases; rule and costs from weights that did not see the fold they are judged on."""
         members = np.column_stack([part.held_out for part in bagged])
         rows = np.flatnonzero(~np.isnan(members).any(axis=1))
-        members, outcomes = members[rows], Outcomes(outcomes.codes[rows], outcomes.weights[rows])
+        members, outcomes = members[rows], outcomes.take(rows)
         tests = [np.searchsorted(rows, test) for _, test in folds]
         blend = self._combine(members, outcomes)
         blended = np.empty(len(rows))
         for test in tests:
             others = np.setdiff1d(np.arange(len(rows)), test)
-            part = self._combine(members[others], outcomes.take(others))
-            blended[test] = part.log_odds(members[test])
+            blended[test] = self._combine(members[others], outcomes.take(others)).log_odds(members[test])
         judged = _judge(expit(blended), outcomes, tests, costs, self.rule)
         for k, part in enumerate(bagged):
             p = expit(members[:, k])
