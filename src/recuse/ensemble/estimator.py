@@ -125,11 +125,13 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer
-    >>> from recuse import Costs, EnsembleRejectClassifier
+    >>> from recuse import Costs
+    >>> from recuse.ensemble import EnsembleRejectClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = EnsembleRejectClassifier(["logistic", "extra-trees"], costs=Costs(fp=5, fn=1, reject=0.2))
-    >>> model.fit(X[:400], y[:400]).decide(X[400:])
-    Decisions(169 cases: 151 accepted, 18 ambiguity, 0 novelty)
+    >>> answers = model.fit(X[:400], y[:400]).decide(X[400:])
+    >>> sorted(model.weights_), len(answers)
+    (['extra-trees', 'logistic'], 169)
     """
 
     def __init__(
