@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import numbers
 import reprlib
 from collections.abc import Iterable
@@ -77,6 +78,14 @@ def check_choice(name: str, value: Any, choices: Iterable[Any], *, or_else: str 
     choices = tuple(choices)
     if not any(value is choice or (isinstance(value, str) and value == choice) for choice in choices):
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}{or_else}; got {value!r}.")
+
+
+def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
+    """The message for a name that is not in a list, with the one that was probably meant."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    return f"{what}: {name!r} is not known; {hint}there are {', '.join(known)}."
 
 
 def check_switch(name: str, value: Any) -> None:

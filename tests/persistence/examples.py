@@ -6,6 +6,7 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import IsolationForest
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -25,6 +26,7 @@ from recuse.baselines import (
     RankBoostClassifier,
     TwoStepBoostingClassifier,
 )
+from recuse.ensemble import EnsembleRejectClassifier
 from recuse.folds import TimeFolds
 from recuse.metrics import get_scorer
 
@@ -63,6 +65,7 @@ EXAMPLES = {
     "double_ramp": DoubleRampSVC(costs=0.2),
     "double_ramp.l2": DoubleRampSVC(penalty="l2"),
     "embedded_reject": EmbeddedRejectSVC(),
+    "ensemble": EnsembleRejectClassifier(["logistic", ("bayes", GaussianNB())], cv=2, costs=UNEQUAL),
     "exactboost": ExactBoostClassifier(metric="reject_cost", costs=UNEQUAL, **_RUNS),
     "exactboost.auc": ExactBoostClassifier(metric="auc", warm_start=True, **_RUNS),
     "exactboost.bisection": ExactBoostClassifier(metric="ks", search="bisection", costs=0.3, **_RUNS),

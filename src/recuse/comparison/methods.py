@@ -6,7 +6,6 @@ estimator of this library is added in one line of the list, by the name of its c
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -22,6 +21,7 @@ from ..costs import Costs
 from ..folds import TimeFolds, make_folds
 from ..labels import to_python
 from ..metrics import get_scorer
+from ..parameters import unknown_name
 from ..report.operating_points import (
     CHOW,
     NEVER_REJECTS,
@@ -463,9 +463,7 @@ def choose_methods(names: Iterable[str] | None, n_rows: int) -> list[Method]:
     chosen = []
     for name in dict.fromkeys(names):
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {close[0]!r}? " if close else ""
-            raise ValueError(f"methods: {name!r} is not known; {hint}there are {', '.join(known)}.")
+            raise ValueError(unknown_name("methods", name, known))
         chosen.append(known[name])
     if not chosen:
         raise ValueError(f"methods is empty: name one or more of {', '.join(known)}.")

@@ -33,6 +33,7 @@ PUBLIC = {
         "RankBoostClassifier",
         "TwoStepBoostingClassifier",
     ),
+    "recuse.ensemble": ("EnsembleRejectClassifier",),
     # Functions: a search stores what it scores with.
     "recuse.metrics": (
         "RejectScorer",
@@ -65,6 +66,8 @@ RECORDS = {
     "recuse.saved.BoostingTree": "recuse.boosting.abstention.engine.trees.Tree",
     "recuse.saved.BoostingTreeForm": "recuse.boosting.abstention.engine.trees.TreeForm",
     "recuse.saved.BetaCalibrator": "recuse.calibration.Beta",
+    "recuse.saved.EnsembleMember": "recuse.ensemble.bagging.BaggedMember",
+    "recuse.saved.EnsembleTableViews": "recuse.ensemble.features.TableViews",
     "recuse.saved.ExactBoostBoundTerms": "recuse.boosting.exactboost.margin_bound.BoundTerms",
     "recuse.saved.ExactBoostRun": "recuse.boosting.exactboost.runs.Run",
     "recuse.saved.IsotonicCalibrator": "recuse.calibration.Isotonic",

@@ -1,0 +1,120 @@
+"""Members fitted fold by fold: each case is scored by a model that did not see it, and every fold model is kept.
+
+Nothing is fitted again on all cases: the models of the folds answer new cases together, by the mean of their scores.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import has_fit_parameter
+
+from ..arrays import Flags, Floats, Indices
+from ..calibration import Sigmoid, log_odds
+from ..folds import Fold
+from .features import View
+from .roster import Member
+
+
+class Outcomes(NamedTuple):
+    """Class numbers and weights of the training cases."""
+
+    codes: Indices
+    weights: Floats
+
+    @property
+    def positive(self) -> Flags:
+        """Which cases are of the second class."""
+        return self.codes == 1
+
+    def take(self, rows: Indices) -> Outcomes:
+        """Those of some cases."""
+        return Outcomes(self.codes[rows], self.weights[rows])
+
+
+@dataclass(frozen=True, eq=False)
+class BaggedMember:
+    """A member with a model per fold, and the map from its score to log-odds.
+
+    Attributes
+    ----------
+    name, title, view : str
+        As in the roster.
+    models : list
+        Fitted classifiers, one per fold.
+    sigmoid : Sigmoid
+        From the score to log-odds, fitted to the scores of held-out cases.
+    """
+
+    name: str
+    title: str
+    view: str
+    models: list[Any]
+    sigmoid: Sigmoid
+
+    def log_odds(self, matrix: Floats) -> Floats:
+        """Log-odds of new cases: of the mean score over the folds."""
+        return self.calibrated(np.mean([line_score(model, matrix) for model in self.models], axis=0))
+
+    def calibrated(self, scores: Floats) -> Floats:
+        """Log-odds of scores."""
+        return self.sigmoid.slope * scores + self.sigmoid.intercept
+
+
+class Bagged(NamedTuple):
+    """A fitted member, and its log-odds for the training cases, each by a model that did not see it."""
+
+    member: BaggedMember
+    held_out: Floats
+
+
+def fit_fold(
+    member: Member, classifier: Any, view: View, outcomes: Outcomes, fold: Fold, seed: int
+) -> tuple[Any, Floats]:
+    """Fit a member on the training part of a fold; return it and its scores of the test part."""
+    train, test = fold
+    rows = _sample(train, outcomes.codes, member.most_rows, seed)
+    weights = outcomes.weights[rows]
+    # Weights that are all equal are left out: some classifiers take none, and others are faster without.
+    options = (
+        {"sample_weight": weights} if np.ptp(weights) > 0 and has_fit_parameter(classifier, "sample_weight") else {}
+    )
+    with warnings.catch_warnings():
+        # A member that stops early is a weaker member, and the weights of the blend see to that.
+        warnings.simplefilter("ignore")
+        classifier.fit(view.take(rows), outcomes.codes[rows], **options)
+        return classifier, line_score(classifier, view.take(test))
+
+
+def join_folds(member: Member, fitted: list[tuple[Any, Floats]], folds: list[Fold], outcomes: Outcomes) -> Bagged:
+    """A member from the fits of its folds."""
+    scores = np.full(len(outcomes.codes), np.nan)
+    for (_, found), (_, test) in zip(fitted, folds, strict=True):
+        scores[test] = found
+    tested = ~np.isnan(scores)
+    sigmoid = Sigmoid.fit(scores[tested], outcomes.positive[tested], outcomes.weights[tested])
+    bagged = BaggedMember(member.name, member.title, member.view, [model for model, _ in fitted], sigmoid)
+    return Bagged(bagged, bagged.calibrated(scores))
+
+
+def line_score(classifier: Any, matrix: NDArray[Any]) -> Floats:
+    """A score without bounds: log-odds of the probability of the second class, or the decision function."""
+    if hasattr(classifier, "predict_proba"):
+        return log_odds(np.clip(classifier.predict_proba(matrix)[:, 1], _LEAST, 1 - _LEAST))
+    score: Floats = np.asarray(classifier.decision_function(matrix), dtype=np.float64)
+    return score
+
+
+_LEAST = 1e-4  # a forest that is unanimous is not certain
+
+
+def _sample(rows: Indices, codes: Indices, most: int | None, seed: int) -> Indices:
+    if most is None or len(rows) <= most:
+        return rows
+    sample, _ = train_test_split(rows, train_size=most, stratify=codes[rows], random_state=seed)
+    return np.sort(sample)

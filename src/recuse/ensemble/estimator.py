@@ -1,0 +1,439 @@
+"""EnsembleRejectClassifier: many kinds of models, one calibrated probability, and the cheapest answer to it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.special import expit
+from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.utils.validation import check_is_fitted, check_random_state
+
+from ..arrays import Flags, Floats, Indices
+from ..base import RejectOptionMixin, require_two_classes
+from ..calibration import log_loss
+from ..costs import Costs
+from ..decisions import Evaluation
+from ..folds import DEFAULT_FOLDS, Fold, check_groups, make_folds
+from ..labels import to_python
+from ..parameters import check_choice, check_number, check_weights
+from ..thresholds.bands import Band
+from ..thresholds.reasons import band_reasons
+from ..thresholds.rules import Sample, chow_band, shrunk_band
+from ..validation import check_training_data, store_columns, validate_data
+from .bagging import Bagged, Outcomes, fit_fold, join_folds
+from .blending import Blend, greedy, stack
+from .budget import Budget
+from .features import CODES, Table, TableViews, View, find_categories, list_columns
+from .reasons import add_disagreement, from_positive_side
+from .roster import EFFORTS, MEDIUM, Member, Training, choose_members
+
+BLENDS = ("stacking", "greedy")
+RULES = ("auto", "chow", "tuned")
+Progress = Callable[[int, int, str], None]
+BLEND = "blend"
+
+_SHRINKAGE = 10.0  # of the weights towards equal ones: how many cases' worth of log loss an excess of 1 costs
+_MARGIN = 2.0  # standard errors by which tuned thresholds must be cheaper on held-out cases
+_NEGLIGIBLE = 0.02  # members with a smaller share of the weight are left out
+_log = logging.getLogger("recuse")
+
+
+class _Judged(NamedTuple):
+    """Where the thresholds stand and what everything costs on held-out cases."""
+
+    rule: str
+    band: Band
+    costs: dict[str, float]
+    log_losses: dict[str, float]
+
+
+class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
+    """Ensemble of many kinds of models that decides at your prices.
+
+    Each member is fitted on the training part of every fold and scores the rest; the models of the folds are kept and
+    answer together. The out-of-fold log-odds of the members are blended with weights that are never negative,
+
+        log-odds = b + sum_k w_k z_k,    minimising the log loss + strength sum_k (w_k - mean(w))^2,   w >= 0,
+
+    and Chow's rule at the prices answers or rejects on the blended probability.
+
+    Parameters
+    ----------
+    members : list, optional
+        Names in the roster (see `recuse.ensemble.ROSTER`), or (name, classifier) pairs of your own, or both. By
+        default those that `effort` asks for and that are installed.
+    costs : Costs or float, default=0.2
+        Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``.
+    effort : {"quick", "medium", "best"}, default="medium"
+        How many members take part.
+    time_limit : float, optional
+        Seconds for the fit. Members are fitted in the order of the roster, the cheap ones first; one that is not
+        expected to be done in time is left out, and `left_out_` says so. The first member is always fitted, and a fit
+        in progress is not cut off.
+    blend : {"stacking", "greedy"}, default="stacking"
+        Weights by the formula above, or by greedy forward selection of members, with repetition, by log loss.
+    rule : {"auto", "chow", "tuned"}, default="auto"
+        Thresholds that the prices imply, or tuned ones (see `ThresholdRejectClassifier`). "auto" takes the tuned ones
+        if they are cheaper on held-out cases by more than two standard errors.
+    cv : int, splitter or iterable, optional
+        Folds; 5 by default, fewer where a class has fewer cases. Folds given by their number are stratified and
+        shuffled, and keep the `groups` of `fit` together. No case may be in two test folds.
+    categorical_features : "from_dtype" or list, default="from_dtype"
+        Columns that hold categories: names or positions. By default those of a frame that hold text, categories or
+        truth values.
+    pos_label : label, optional
+        The positive class of the prices; ``classes_[1]`` by default.
+    reject_label : label, default="auto"
+        What `predict` gives for a rejected case: -1, 0 or "[abstain]", whichever fits the classes, or your own.
+    on_reject : {"label", "raise", "never"}, default="label"
+        `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
+    n_jobs : int, optional
+        Folds fitted at once, in threads.
+    random_state : int, RandomState or None, default=0
+        Of the folds and the members.
+    progress : callable, optional
+        Called with the number of members done, the number of all, and the title of the next one.
+
+    Attributes
+    ----------
+    members_ : list of BaggedMember
+        The members that count, with a fitted model per fold.
+    weights_ : dict of str to float
+        Weight of every member that was fitted, 0 for those that do not count.
+    held_out_costs_ : dict of str to float
+        Mean price of the held-out cases under Chow's rule: of every member, and of the blend (its weights fitted
+        without the fold that is judged).
+    held_out_log_loss_ : dict of str to float
+        The same for the log loss.
+    left_out_ : dict of str to str
+        Members that were not fitted, or failed, and why.
+    rule_ : str
+        "chow" or "tuned".
+    thresholds_ : tuple of float
+        Probabilities of ``classes_[1]`` between the two are rejected.
+    objective_, residual_ : float
+        What the weights minimise, and the largest violation of its optimality conditions.
+    n_iter_ : int
+        Models fitted.
+    classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
+        As in every reject-option classifier.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from recuse import Costs
+    >>> from recuse.ensemble import EnsembleRejectClassifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = EnsembleRejectClassifier(["logistic", "extra-trees"], costs=Costs(fp=5, fn=1, reject=0.2))
+    >>> answers = model.fit(X[:400], y[:400]).decide(X[400:])
+    >>> sorted(model.weights_), len(answers)
+    (['extra-trees', 'logistic'], 169)
+    """
+
+    def __init__(
+        self,
+        members: Sequence[Any] | None = None,
+        *,
+        costs: Costs | float = 0.2,
+        effort: str = MEDIUM,
+        time_limit: float | None = None,
+        blend: str = "stacking",
+        rule: str = "auto",
+        cv: Any = None,
+        categorical_features: Any = "from_dtype",
+        pos_label: Any = None,
+        reject_label: Any = "auto",
+        on_reject: str = "label",
+        n_jobs: int | None = None,
+        random_state: Any = 0,
+        progress: Progress | None = None,
+    ) -> None:
+        self.members = members
+        self.costs = costs
+        self.effort = effort
+        self.time_limit = time_limit
+        self.blend = blend
+        self.rule = rule
+        self.cv = cv
+        self.categorical_features = categorical_features
+        self.pos_label = pos_label
+        self.reject_label = reject_label
+        self.on_reject = on_reject
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> EnsembleRejectClassifier:
+        """Fit the members, blend them and set the thresholds. A fit that fails leaves the estimator as it was.
+
+        Parameters
+        ----------
+        X : array-like or frame of shape (n_samples, n_features)
+            Training cases: numbers, NaN where one is missing, and categories in a frame.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each case: for the members that take weights, the blend and the thresholds.
+        groups : array-like of shape (n_samples,), optional
+            Cases that belong together, such as the visits of one patient: no group is on both sides of a fold.
+
+        Returns
+        -------
+        self
+        """
+        self._check_parameters()
+        members = self._members()
+        X = self._check_cases(X, y)
+        labels, codes = self._settle_labels(y)
+        require_two_classes(labels.classes)
+        prices = self._settle_costs(labels.classes)
+        outcomes = Outcomes(codes, check_weights(sample_weight, len(codes)))
+        seed = _seed(self.random_state)
+        folds = self._folds(X, codes, check_groups(groups, len(codes)), seed)
+        categorical = self._categorical(X)
+        table = Table.of(X, categorical)
+        views = TableViews().fit(table)
+        bagged, left_out = self._fit_members(members, table, views, outcomes, folds, prices.oriented, seed)
+        blend, judged = self._blend(bagged, outcomes, folds, prices.oriented)
+        # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
+        store_columns(self, X)
+        self._store_labels(labels)
+        self._store_costs(prices)
+        self._store(views, categorical, bagged, blend, judged, left_out)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_choice("effort", self.effort, EFFORTS)
+        check_choice("blend", self.blend, BLENDS)
+        check_choice("rule", self.rule, RULES)
+        if self.time_limit is not None:
+            check_number("time_limit", self.time_limit, 0.0, strict=True, remedy="Give seconds, or None for no limit.")
+
+    def _members(self) -> list[Member]:
+        if self.members is None:
+            return choose_members(self.effort)
+        if isinstance(self.members, str) or len(self.members) == 0:
+            raise ValueError(f"members must be a list of names or (name, classifier) pairs; got {self.members!r}.")
+        found = [choose_members(self.effort, [m])[0] if isinstance(m, str) else _own_member(m) for m in self.members]
+        names = [member.name for member in found]
+        if len(set(names)) < len(names):
+            raise ValueError(f"members must have different names; got {names}.")
+        return found
+
+    def _check_cases(self, X: Any, y: Any) -> Any:
+        """The cases as a frame or an array of numbers."""
+        if list_columns(X):
+            check_training_data(self, X, y, skip_check_array=True)
+            return X
+        return check_training_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")[0]
+
+    def _folds(self, X: Any, codes: Indices, groups: Indices | None, seed: int) -> list[Fold]:
+        """Folds in which every training part holds both classes."""
+        cv = self.cv
+        if cv is None:
+            smaller = int(np.bincount(codes).min())
+            if smaller < 2:
+                raise ValueError("y holds one case of a class only: an ensemble needs two cases of each class or more.")
+            cv = min(DEFAULT_FOLDS, smaller)
+        folds = make_folds(cv, codes, X=X, groups=groups, random_state=seed)
+        if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
+            raise ValueError(f"cv={self.cv!r} leaves a fold without one of the classes: use fewer or stratified folds.")
+        tested = np.concatenate([test for _, test in folds])
+        if len(np.unique(tested)) < len(tested):
+            raise ValueError(f"cv={self.cv!r} must put no case into more than one test fold.")
+        return folds
+
+    def _categorical(self, X: Any) -> Flags:
+        if isinstance(self.categorical_features, str) and self.categorical_features == "from_dtype":
+            return find_categories(X)
+        names = [to_python(name) for name in getattr(X, "columns", range(np.shape(X)[1]))]
+        wanted = [to_python(name) for name in self.categorical_features or ()]
+        unknown = [name for name in wanted if name not in names]
+        if unknown:
+            raise ValueError(f"categorical_features names {unknown[0]!r}, which is no column of X.")
+        return np.array([name in wanted for name in names], dtype=bool)
+
+    def _fit_members(
+        self,
+        members: list[Member],
+        table: Table,
+        views: TableViews,
+        outcomes: Outcomes,
+        folds: list[Fold],
+        costs: Costs,
+        seed: int,
+    ) -> tuple[list[Bagged], dict[str, str]]:
+        """Fit as many members as time allows, the cheap ones first; return them, and why others are missing."""
+        budget, report = Budget(self.time_limit), self.progress or (lambda *_: None)
+        bagged: list[Bagged] = []
+        left_out: dict[str, str] = {}
+        seen: dict[str, View] = {}
+        for number, member in enumerate(members):
+            report(number, len(members), member.title)
+            view = seen.setdefault(member.view, views.view(member.view, table))
+            size = max(len(train) for train, _ in folds), view.matrix.shape[1]
+            expected = len(folds) * member.seconds(*size)
+            if bagged and not budget.allows(expected):
+                left_out[member.name] = f"not expected to be done within time_limit={self.time_limit:g} seconds"
+                continue
+            if member.most_cells is not None and size[0] * size[1] > member.most_cells:
+                left_out[member.name] = f"meant for tables of up to {member.most_cells:,} cells"
+                continue
+            before = budget.elapsed
+            training = Training(*size, seed, costs, view.categorical)
+            try:
+                fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                    delayed(fit_fold)(member, member.build(training), view, outcomes, fold, seed) for fold in folds
+                )
+            except Exception as error:  # a member that cannot be fitted must not cost the others
+                left_out[member.name] = f"failed: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+                continue
+            bagged.append(join_folds(member, fitted, folds, outcomes))
+            budget.record(expected, budget.elapsed - before)
+            _log.info("ensemble: %s fitted in %.1f s", member.title, budget.elapsed - before)
+        report(len(members), len(members), "")
+        if not bagged:
+            raise ValueError(f"No member could be fitted. {'. '.join(f'{k}: {v}' for k, v in left_out.items())}.")
+        return bagged, left_out
+
+    def _blend(
+        self, bagged: list[Bagged], outcomes: Outcomes, folds: list[Fold], costs: Costs
+    ) -> tuple[Blend, _Judged]:
+        """Weights from all held-out cases; rule and costs from weights that did not see the fold they are judged on."""
+        members = np.column_stack([part.held_out for part in bagged])
+        rows = np.flatnonzero(~np.isnan(members).any(axis=1))
+        members, outcomes = members[rows], outcomes.take(rows)
+        tests = [np.searchsorted(rows, test) for _, test in folds]
+        blend = self._combine(members, outcomes)
+        blended = np.empty(len(rows))
+        for test in tests:
+            others = np.setdiff1d(np.arange(len(rows)), test)
+            blended[test] = self._combine(members[others], outcomes.take(others)).log_odds(members[test])
+        judged = _judge(expit(blended), outcomes, tests, costs, self.rule)
+        for k, part in enumerate(bagged):
+            p = expit(members[:, k])
+            judged.costs[part.member.name] = _chow_cost(p, outcomes, costs)
+            judged.log_losses[part.member.name] = log_loss(p, outcomes.positive, outcomes.weights)
+        return blend, judged
+
+    def _combine(self, members: Floats, outcomes: Outcomes) -> Blend:
+        if self.blend == "greedy":
+            return greedy(members, outcomes.positive, outcomes.weights)
+        strength = _SHRINKAGE / float(outcomes.weights.sum())
+        return stack(members, outcomes.positive, outcomes.weights, strength=strength)
+
+    def _store(
+        self,
+        views: TableViews,
+        categorical: Flags,
+        bagged: list[Bagged],
+        blend: Blend,
+        judged: _Judged,
+        left_out: dict[str, str],
+    ) -> None:
+        counts = blend.weights > _NEGLIGIBLE * blend.weights.sum()
+        counts[0] |= not counts.any()  # where no member tells anything, the intercept alone does
+        self._views, self._categorical_columns = views, categorical
+        self.members_ = [part.member for part, is_in in zip(bagged, counts, strict=True) if is_in]
+        self.weights_ = {
+            part.member.name: float(weight) if is_in else 0.0
+            for part, weight, is_in in zip(bagged, blend.weights, counts, strict=True)
+        }
+        self._blend_weights, self._intercept = blend.weights[counts], blend.intercept
+        self._band, self.rule_, self.thresholds_ = judged.band, judged.rule, judged.band.thresholds
+        self.held_out_costs_, self.held_out_log_loss_, self.left_out_ = judged.costs, judged.log_losses, left_out
+        self.objective_, self.residual_ = blend.objective, blend.residual
+        self.n_iter_ = sum(len(part.member.models) for part in bagged)
+
+    def _member_log_odds(self, X: Any) -> Floats:
+        """Log-odds of new cases by each member that counts."""
+        check_is_fitted(self, "members_")
+        if list_columns(X):
+            validate_data(self, X, reset=False, skip_check_array=True)
+        else:
+            X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
+        table, seen = Table.of(X, self._categorical_columns), {}
+        for kind in {member.view for member in self.members_}:
+            seen[kind] = self._views.view(kind, table).matrix
+        return np.column_stack([member.log_odds(seen[member.view]) for member in self.members_])
+
+    def _evaluate(self, X: Any) -> Evaluation:
+        members = self._member_log_odds(X)
+        p = expit(members @ self._blend_weights + self._intercept)
+        evaluation = self._band.evaluate(p)
+        return Evaluation(evaluation.h, evaluation.r, detail=(p, expit(members)))
+
+    def _reasons(self, evaluation: Evaluation) -> list[str]:
+        p, members = evaluation.detail
+        accepted = evaluation.accepted
+        sentences = band_reasons(p, accepted, self._band, self.classes_, self.pos_label_, "probability")
+        flipped = bool(self.pos_label_ == self.classes_[0])
+        return add_disagreement(sentences, accepted, from_positive_side(members, flipped), self._blend_weights)
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Class probabilities of the blend, also for rejected cases."""
+        p, _ = self._evaluate(X).detail
+        return np.column_stack([1 - p, p])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _own_member(given: Any) -> Member:
+    """A member of the user's own: a (name, classifier) pair; it gets numbers as they are, and codes of categories."""
+    try:
+        name, classifier = given
+    except (TypeError, ValueError):
+        raise TypeError(f"members must hold names or (name, classifier) pairs; got {given!r}.") from None
+    if not isinstance(name, str) or not hasattr(classifier, "get_params") or not is_classifier(classifier):
+        raise TypeError(f"members must hold names or (name, classifier) pairs; got {given!r}.")
+    if not (hasattr(classifier, "predict_proba") or hasattr(classifier, "decision_function")):
+        raise TypeError(f"members: {name!r} has neither predict_proba nor decision_function: no score to blend.")
+    return Member(name, name, CODES, lambda _: clone(classifier))
+
+
+def _seed(random_state: Any) -> int:
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _judge(p: Floats, outcomes: Outcomes, tests: list[Indices], costs: Costs, rule: str) -> _Judged:
+    """Chow's thresholds, or tuned ones where they are wanted, or cheaper beyond doubt on cases they were not set on."""
+    by_chow = _prices(chow_band(costs), p, outcomes, costs)
+    tuned = np.empty(len(p))
+    for test in tests:
+        others = np.setdiff1d(np.arange(len(p)), test)
+        band = _tuned(p[others], outcomes.take(others), costs)
+        tuned[test] = _prices(band, p[test], outcomes.take(test), costs)
+    if rule == "auto":
+        saved, share = by_chow - tuned, outcomes.weights / outcomes.weights.sum()
+        mean = float(share @ saved)
+        error = float(np.sqrt(share**2 @ (saved - mean) ** 2))
+        rule = "tuned" if mean > _MARGIN * error else "chow"
+    band = chow_band(costs) if rule == "chow" else _tuned(p, outcomes, costs)
+    paid = by_chow if rule == "chow" else tuned
+    cost = {BLEND: float(np.average(paid, weights=outcomes.weights))}
+    return _Judged(rule, band, cost, {BLEND: log_loss(p, outcomes.positive, outcomes.weights)})
+
+
+def _tuned(p: Floats, outcomes: Outcomes, costs: Costs) -> Band:
+    sample = Sample.of(p, outcomes.positive, outcomes.weights)
+    return shrunk_band(sample, costs, probabilities=True, shrinkage=1000.0)
+
+
+def _prices(band: Band, p: Floats, outcomes: Outcomes, costs: Costs) -> Floats:
+    prices: Floats = costs.prices(outcomes.codes, band.evaluate(p).answers())
+    return prices
+
+
+def _chow_cost(p: Floats, outcomes: Outcomes, costs: Costs) -> float:
+    return float(np.average(_prices(chow_band(costs), p, outcomes, costs), weights=outcomes.weights))

@@ -1,0 +1,132 @@
+"""What the members see of a table: codes for trees, complete numbers on one scale for all others.
+
+Both views are fitted to all training cases, without their outcomes: nothing of an outcome can leak through them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+
+from ..arrays import Flags, Floats, Indices
+from ..labels import is_missing
+
+CODES, SCALED = "codes", "scaled"
+_MOST_CODES = 250  # libraries of trees hold a category in eight bits
+_MOST_COLUMNS = 30  # one per frequent category, where numbers are needed
+_FARTHEST = 20.0  # standard deviations: a value far outside of what was seen must not carry a linear score anywhere
+
+
+class Table(NamedTuple):
+    """Columns of a table: numbers with NaN where they are missing, and categories as text."""
+
+    numbers: Floats
+    text: NDArray[Any]
+    categorical: Flags
+
+    @classmethod
+    def of(cls, X: Any, categorical: Flags) -> Table:
+        """Take the columns of a pandas or polars frame, or of an array."""
+        columns = list_columns(X) or list(np.asarray(X).T)
+        numbers = [_to_numbers(columns[i]) for i in np.flatnonzero(~categorical)]
+        text = [_to_text(columns[i]) for i in np.flatnonzero(categorical)]
+        none = np.empty((len(columns[0]), 0))
+        return cls(
+            np.column_stack(numbers) if numbers else none,
+            np.column_stack(text) if text else none.astype(object),
+            categorical,
+        )
+
+
+class View(NamedTuple):
+    """One view of some cases: a matrix, and which of its columns are codes of categories."""
+
+    matrix: Floats
+    categorical: Indices
+
+    def take(self, rows: Indices) -> Floats:
+        """Some of the cases."""
+        part: Floats = self.matrix[rows]
+        return part
+
+
+class TableViews(BaseEstimator):
+    """The two views of a table, as the training cases make them."""
+
+    def fit(self, table: Table) -> TableViews:
+        """Learn categories, medians and scales."""
+        if table.text.shape[1]:
+            self._ordinal = OrdinalEncoder(
+                handle_unknown="use_encoded_value", unknown_value=np.nan, max_categories=_MOST_CODES
+            ).fit(table.text)
+            self._one_hot = OneHotEncoder(
+                handle_unknown="infrequent_if_exist", max_categories=_MOST_COLUMNS, sparse_output=False
+            ).fit(table.text)
+        numbers = table.numbers
+        known = ~np.isnan(numbers)
+        has_values = known.any(axis=0)
+        self._median = np.zeros(numbers.shape[1])
+        self._median[has_values] = np.nanmedian(numbers[:, has_values], axis=0) if has_values.any() else 0.0
+        self._flagged = has_values & ~known.all(axis=0)
+        filled = np.where(known, numbers, self._median)
+        self._mean, spread = filled.mean(axis=0), filled.std(axis=0)
+        self._scale = np.where(spread > 1e-12 * (1 + np.abs(self._mean)), spread, 1.0)
+        return self
+
+    def view(self, kind: str, table: Table) -> View:
+        """The view of this kind, of any table with the same columns."""
+        return self._codes(table) if kind == CODES else self._scaled(table)
+
+    def _codes(self, table: Table) -> View:
+        """Numbers as they are, NaN where they are missing, and a code for each category."""
+        if not table.text.shape[1]:
+            return View(table.numbers, np.zeros(0, dtype=np.intp))
+        codes = self._ordinal.transform(table.text)
+        first = table.numbers.shape[1]
+        return View(np.hstack([table.numbers, codes]), np.arange(first, first + codes.shape[1]))
+
+    def _scaled(self, table: Table) -> View:
+        """Numbers in standard units, medians for missing values, a column that says so, and one per category."""
+        missing = np.isnan(table.numbers)
+        units = (np.where(missing, self._median, table.numbers) - self._mean) / self._scale
+        parts = [np.clip(units, -_FARTHEST, _FARTHEST), missing[:, self._flagged].astype(np.float64)]
+        if table.text.shape[1]:
+            parts.append(self._one_hot.transform(table.text))
+        return View(np.hstack(parts), np.zeros(0, dtype=np.intp))
+
+
+def find_categories(X: Any) -> Flags:
+    """Which columns of a frame hold text, categories or truth values; none of an array."""
+    columns = list_columns(X)
+    return np.array([_is_categorical(column) for column in columns] or [False] * np.shape(X)[1], dtype=bool)
+
+
+def list_columns(X: Any) -> list[Any]:
+    """Columns of a pandas or polars frame; none of anything else."""
+    if hasattr(X, "iloc") and hasattr(X, "items") and getattr(X, "ndim", 0) == 2:
+        return [column for _, column in X.items()]
+    return list(X.iter_columns()) if hasattr(X, "iter_columns") else []
+
+
+def _is_categorical(column: Any) -> bool:
+    values = np.asarray(column)
+    if values.dtype.kind in "biufmM":
+        return values.dtype.kind == "b"
+    return any(isinstance(value, str | bool | np.bool_) for value in values.tolist())
+
+
+def _to_numbers(column: Any) -> Floats:
+    values = np.asarray(column)
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64)
+    return np.array([np.nan if is_missing(value) else float(value) for value in values.tolist()])
+
+
+def _to_text(column: Any) -> NDArray[Any]:
+    """Categories as text; a missing value is a category of its own."""
+    values = np.asarray(column).tolist()
+    return np.array(["" if is_missing(value) else str(value) for value in values], dtype=object)

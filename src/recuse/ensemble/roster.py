@@ -1,0 +1,262 @@
+"""The members an ensemble may have: one list, `ROSTER`, the cheapest to fit first.
+
+A member is a name, the view of the table it needs, and a function that builds its classifier. Settings are fixed: a
+short list per kind of learner, found by leaving data sets out (``python -m benchmarks portfolio``), instead of a search
+in every fit. Gradient boosting comes from LightGBM, CatBoost and XGBoost where they are installed
+(``pip install 'recuse[boosters]'``), and from scikit-learn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, NamedTuple
+
+from ..arrays import Indices
+from ..costs import Costs
+from ..parameters import unknown_name
+from .features import CODES, SCALED
+
+QUICK, MEDIUM, BEST = EFFORTS = ("quick", "medium", "best")
+
+
+class Training(NamedTuple):
+    """What a member is built for.
+
+    Attributes
+    ----------
+    n, p : int
+        Cases in a training part, and columns.
+    seed : int
+        Random state.
+    costs : Costs
+        Prices, with ``classes_[1]`` as the positive class.
+    categorical : ndarray of int
+        Columns of its view that are codes of categories.
+    """
+
+    n: int
+    p: int
+    seed: int
+    costs: Costs
+    categorical: Indices
+
+
+@dataclass(frozen=True)
+class Member:
+    """A kind of model.
+
+    Attributes
+    ----------
+    name, title : str
+        In parameters, and in tables and sentences.
+    view : str
+        `CODES` or `SCALED`.
+    build : callable
+        Training -> classifier with `predict_proba` or `decision_function`.
+    effort : str
+        The least effort at which it takes part.
+    needs : str, optional
+        Package that must be installed.
+    most_rows : int, optional
+        Largest number of training cases; from more it gets a stratified sample of this size.
+    most_cells : int, optional
+        On tables with more cases times columns it does not take part.
+    """
+
+    name: str
+    title: str
+    view: str
+    build: Callable[[Training], Any]
+    effort: str = MEDIUM
+    needs: str | None = None
+    most_rows: int | None = None
+    most_cells: int | None = None
+    base: float = 0.02
+    rate: float = 1.0
+
+    def seconds(self, n: int, p: int) -> float:
+        """What one fit takes on a machine of today, roughly: a fixed part, and one that grows with the table."""
+        return self.base + self.rate * 1e-6 * min(n, self.most_rows or n) * p
+
+    @property
+    def installed(self) -> bool:
+        """Whether what it needs is there."""
+        return self.needs is None or find_spec(self.needs) is not None
+
+
+def _logistic(training: Training) -> Any:
+    from sklearn.linear_model import LogisticRegression
+
+    return LogisticRegression(max_iter=200)
+
+
+def _splines(training: Training) -> Any:
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import SplineTransformer
+
+    # Linear beyond the values seen, so that an outlier has no say of its own.
+    curves = SplineTransformer(n_knots=5, degree=3, knots="quantile", extrapolation="linear", include_bias=False)
+    return make_pipeline(curves, LogisticRegression(C=0.1, max_iter=200))
+
+
+def _histogram_boosting(training: Training) -> Any:
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    return HistGradientBoostingClassifier(
+        learning_rate=0.06,
+        max_iter=150,
+        max_leaf_nodes=12,
+        min_samples_leaf=15,
+        l2_regularization=3.0,
+        max_features=0.7,
+        early_stopping=False,
+        categorical_features=training.categorical if len(training.categorical) else None,
+        random_state=training.seed,
+    )
+
+
+def _lightgbm(**settings: Any) -> Callable[[Training], Any]:
+    def build(training: Training) -> Any:
+        from lightgbm import LGBMClassifier
+
+        return LGBMClassifier(n_jobs=1, verbose=-1, random_state=training.seed, deterministic=True, **settings)
+
+    return build
+
+
+def _catboost(training: Training) -> Any:
+    from catboost import CatBoostClassifier
+
+    return CatBoostClassifier(
+        iterations=300,
+        depth=5,
+        learning_rate=0.06,
+        random_seed=training.seed,
+        thread_count=1,
+        verbose=False,
+        allow_writing_files=False,
+    )
+
+
+def _xgboost(training: Training) -> Any:
+    from xgboost import XGBClassifier
+
+    return XGBClassifier(
+        n_estimators=150,
+        learning_rate=0.07,
+        max_depth=5,
+        min_child_weight=3,
+        subsample=0.8,
+        colsample_bytree=0.7,
+        n_jobs=1,
+        random_state=training.seed,
+        verbosity=0,
+    )
+
+
+def _forest(kind: str) -> Callable[[Training], Any]:
+    def build(training: Training) -> Any:
+        import sklearn.ensemble
+
+        # Leaves that grow with the table keep probabilities smooth and answers fast.
+        leaf = max(2, training.n // 2_000)
+        return getattr(sklearn.ensemble, kind)(
+            n_estimators=150, min_samples_leaf=leaf, max_features="sqrt", random_state=training.seed
+        )
+
+    return build
+
+
+def _double_hinge(training: Training) -> Any:
+    from ..svm import DoubleHingeSVC
+
+    return DoubleHingeSVC(costs=training.costs, C=1.0, on_reject="never")
+
+
+def _abstention_boosting(training: Training) -> Any:
+    from ..boosting import AbstentionBoostingClassifier
+
+    return AbstentionBoostingClassifier(
+        costs=training.costs, family="chow", n_rounds=150, beta=1e-3, max_bins=64, random_state=training.seed,
+        on_reject="never",
+    )  # fmt: skip
+
+
+def _exactboost(training: Training) -> Any:
+    from ..boosting import ExactBoostClassifier
+
+    return ExactBoostClassifier(
+        metric="auc", margin=0.0, n_estimators=40, n_rounds=50, random_state=training.seed, on_reject="never"
+    )
+
+
+def _neighbours(training: Training) -> Any:
+    from sklearn.neighbors import KNeighborsClassifier
+
+    return KNeighborsClassifier(n_neighbors=max(5, int(training.n**0.5) // 2), weights="distance")
+
+
+def _network(training: Training) -> Any:
+    from sklearn.neural_network import MLPClassifier
+
+    return MLPClassifier(
+        (64,), alpha=1e-2, learning_rate_init=3e-3, batch_size=min(128, training.n), max_iter=60, tol=1e-3,
+        n_iter_no_change=8, random_state=training.seed,
+    )  # fmt: skip
+
+
+ROSTER: tuple[Member, ...] = (
+    Member("logistic", "logistic regression", SCALED, _logistic, QUICK),
+    Member("splines", "logistic regression on splines", SCALED, _splines, most_cells=20_000_000),
+    Member("extra-trees", "extremely randomised trees", SCALED, _forest("ExtraTreesClassifier"), QUICK),
+    Member("forest", "random forest", SCALED, _forest("RandomForestClassifier")),
+    Member(
+        "lightgbm",
+        "LightGBM",
+        CODES,
+        _lightgbm(
+            n_estimators=150,
+            learning_rate=0.06,
+            num_leaves=12,
+            min_child_samples=15,
+            reg_lambda=3.0,
+            colsample_bytree=0.7,
+            subsample=0.8,
+            subsample_freq=1,
+        ),
+        QUICK,
+        needs="lightgbm",
+    ),
+    Member("histogram-boosting", "scikit-learn's histogram boosting", CODES, _histogram_boosting, QUICK),
+    Member("catboost", "CatBoost", CODES, _catboost, needs="catboost"),
+    Member("xgboost", "XGBoost", CODES, _xgboost, BEST, needs="xgboost"),
+    Member("double-hinge", "double hinge SVM", SCALED, _double_hinge, most_rows=4_000),
+    Member("abstention-boosting", "boosted stumps", CODES, _abstention_boosting),
+    Member("exactboost", "ExactBoost on AUC", CODES, _exactboost, most_rows=50_000),
+    Member("neighbours", "nearest neighbours", SCALED, _neighbours, BEST, most_rows=20_000),
+    Member("network", "neural network", SCALED, _network, most_rows=50_000),
+)
+
+
+def choose_members(effort: str, names: Iterable[str] | None = None) -> list[Member]:
+    """Return the members that take part: of an effort, or by name; those that are not installed are left out.
+
+    scikit-learn's histogram boosting stands in for LightGBM, and only for it, unless it is named.
+    """
+    if names is None:
+        found = [m for m in ROSTER if EFFORTS.index(m.effort) <= EFFORTS.index(effort) and m.installed]
+        boosted = any(member.needs == "lightgbm" for member in found)
+        return [member for member in found if not (boosted and member.name == "histogram-boosting")]
+    return [_find(name) for name in names]
+
+
+def _find(name: str) -> Member:
+    by_name = {member.name: member for member in ROSTER}
+    if name not in by_name:
+        raise ValueError(unknown_name("members", name, by_name))
+    if not by_name[name].installed:
+        raise ImportError(f"members names {name!r}, which needs {by_name[name].needs}: pip install 'recuse[boosters]'.")
+    return by_name[name]
