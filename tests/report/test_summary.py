@@ -136,7 +136,8 @@ def test_page_is_self_contained(page_file):
     page = page_file.read_text(encoding="utf-8")
     # Addresses occur inside the charting library as names; none is loaded.
     outside = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
-    assert "http" not in outside
+    assert "http:" not in outside
+    assert "https:" not in outside
     assert not re.findall(r'(?:src|href)="(?!#|data:)[^"]*"', outside)
     assert page.rstrip().endswith("</html>")
 
