@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import make_classification
 from sklearn.ensemble import AdaBoostClassifier, BaggingClassifier, StackingClassifier, VotingClassifier
@@ -54,6 +54,26 @@ def stacking(model, **options):
     return StackingClassifier([("model", model), ("other", LogisticRegression())], cv=3, **options)
 
 
+class Wrapper(ClassifierMixin, BaseEstimator):
+    """A class of the user, which hands everything on."""
+
+    def __init__(self, estimator):
+        self.estimator = estimator
+
+    def fit(self, X, y, sample_weight=None):
+        self.estimator_ = clone(self.estimator).fit(X, y, sample_weight=sample_weight)
+        self.classes_ = self.estimator_.classes_
+        return self
+
+    def predict(self, X):
+        return self.estimator_.predict(X)
+
+
+def accepted_and_right(model, X, y):
+    """A scorer of the user."""
+    return np.mean(model.predict(X) == y)
+
+
 # These would take the label of a rejection for a class, a vote or the value of a feature.
 LOUD = {
     "bagging": (bagging, SCORES, two_classes),
@@ -61,6 +81,8 @@ LOUD = {
     "bagging, out of bag": (lambda model: BaggingClassifier(model, 30, oob_score=True), SCORES, two_classes),
     "bagging pipelines": (lambda model: bagging(make_pipeline(StandardScaler(), model)), SCORES, two_classes),
     "bagging searches": (lambda model: bagging(GridSearchCV(model, {"costs": [0.15]}, cv=2)), SCORES, two_classes),
+    "bagging wrappers": (lambda model: bagging(Wrapper(model)), SCORES, two_classes),
+    "AdaBoost of wrappers": (lambda model: AdaBoostClassifier(Wrapper(model), n_estimators=3), SCORES, two_classes),
     "AdaBoost": (lambda model: AdaBoostClassifier(model, n_estimators=3), SCORES, two_classes),
     "AdaBoost, probabilities": (lambda model: AdaBoostClassifier(model, n_estimators=3), PROBABILITIES, three_classes),
     "hard voting": (
@@ -103,6 +125,11 @@ RIGHT = {
         PROBABILITIES,
         two_classes,
     ),
+    "bagging searches by a user's scorer": (
+        lambda model: bagging(GridSearchCV(model, {"costs": [0.15]}, scoring=accepted_and_right, cv=2)),
+        PROBABILITIES,
+        two_classes,
+    ),
 }
 # These hand the answers on, rejections and all.
 KEPT = {
@@ -129,6 +156,14 @@ def test_a_rejection_is_never_combined(name, data):
         build(clone(model)).fit(X, y).predict(X)
     answers = build(never(model)).fit(X, y).predict(X)
     assert set(np.unique(answers)) <= set(np.unique(y))
+
+
+def test_a_stack_fitted_in_processes_refuses_to_answer(data):
+    """The processes that fit do not know for whom; the stack's `predict` does."""
+    X, y = two_classes(*data)
+    stack = stacking(clone(SCORES), stack_method="predict", n_jobs=2).fit(X, y)
+    with pytest.raises(ValueError, match="inside StackingClassifier"):
+        stack.predict(X)
 
 
 @pytest.mark.parametrize("name", RIGHT)

@@ -9,8 +9,12 @@ fitting looks the same as in a harmless search. So `predict`, before it returns 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from inspect import currentframe
+from types import FrameType
 from typing import Any
+
+from .routing import is_search
 
 # Beginnings of the names of functions that combine answers, and the estimator they belong to. Where scikit-learn
 # renames one of them, tests/test_combining.py fails.
@@ -23,32 +27,41 @@ _COMBINERS = {
     "sklearn.multioutput.ClassifierChain.": "ClassifierChain",
     "sklearn.multioutput._BaseChain.": "ClassifierChain",
 }
-# These hand answers on as they are, between a combiner and the classifier: a Pipeline, a search, cross_val_predict.
+# A scorer inside a combiner, scikit-learn's or the user's, sees the rejections itself.
+_SCORERS = ("sklearn.metrics.", "sklearn.model_selection._validation._score")
+_SEARCHES = "sklearn.model_selection._search"
+# Modules between a user's line and the classifier that the user has not written.
 HAND_ON = ("joblib.", "sklearn.", f"{__package__}.")
-# A scorer inside a combiner sees the rejections itself, and keeps them.
-_KEEP = "sklearn.metrics."
 
 
 def combining_caller() -> str | None:
-    """Name of the estimator that will take the answers now being computed for classes; None if nobody will."""
-    frame = currentframe()
-    while frame is not None:
-        where = f"{frame.f_globals.get('__name__', '')}.{frame.f_code.co_qualname}"
-        if not where.startswith(HAND_ON) or where.startswith(_KEEP):
+    """Name of the estimator that will take the answers now being computed for classes; None if nobody will.
+
+    A class of the user between the two, like a Pipeline or a search, is taken to hand the answers on.
+    """
+    for frame in _frames():
+        where = f"{_module(frame)}.{frame.f_code.co_qualname}"
+        if where.startswith(_SCORERS):
             return None
         combiner = next((name for start, name in _COMBINERS.items() if where.startswith(start)), None)
         if combiner is not None:
             return combiner
-        frame = frame.f_back
     return None
 
 
 def calling_search() -> Any:
     """The search for hyper-parameters that fits one of its candidates now; None if there is none in this process."""
+    searches = (frame.f_locals.get("self") for frame in _frames() if _module(frame) == _SEARCHES)
+    return next(filter(is_search, searches), None)
+
+
+def _frames() -> Iterator[FrameType]:
+    """The calls that led here, the latest first."""
     frame = currentframe()
-    while frame is not None and f"{frame.f_globals.get('__name__', '')}.".startswith(HAND_ON):
-        caller = frame.f_locals.get("self")
-        if hasattr(caller, "param_grid") or hasattr(caller, "param_distributions"):
-            return caller
+    while frame is not None:
+        yield frame
         frame = frame.f_back
-    return None
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
