@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import IsolationForest
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -310,6 +311,16 @@ def test_a_fit_that_rejects_every_training_case_says_so(model):
         clone(model).set_params(on_reject="never").fit(X, y)
         apart = np.random.default_rng(0).normal(size=X.shape) + 5 * y[:, None]
         clone(model).fit(apart, y)
+
+
+def test_a_search_says_once_that_every_training_case_is_rejected():
+    X, y = np.zeros((60, 2)), np.tile([0, 1], 30)
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
+    for _ in range(2):
+        search = GridSearchCV(model, {"estimator__C": [0.1, 1.0]}, scoring="accuracy", cv=2)
+        with pytest.warns(UserWarning, match="rejects every training case") as caught:
+            search.fit(X, y)
+        assert [warning.filename for warning in caught] == [__file__]
 
 
 def test_cases_without_weight_do_not_count_as_answered(overlapping):

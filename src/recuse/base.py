@@ -23,7 +23,7 @@ from .costs import Costs, as_costs
 from .decisions import KINDS, Decisions, Evaluation, StatedThresholds
 from .labels import LabelSpace, encode, label_space, preview, settle_classes, to_python
 from .parameters import check_choice, check_weights
-from .searching import warn_of_searched_prices
+from .searching import warn_of_searched_prices, warn_once_in_search
 from .solution import Solution
 from .validation import check_outcomes
 from .warning import warn_user
@@ -218,7 +218,9 @@ class RejectOptionMixin(ClassifierMixin, ABC):
 
     def _warn_all_rejected(self) -> None:
         if self.on_reject != "never":
-            warn_user(f"{type(self).__name__} rejects every training case at {self.costs_!r}. {self._remedy}")
+            warn_once_in_search(
+                "all rejected", f"{type(self).__name__} rejects every training case at {self.costs_!r}. {self._remedy}"
+            )
 
     def _oriented_costs(self) -> Costs:
         """Return the prices as in `fit`: ``classes_[1]`` as the positive class, and the cheaper error as the unit."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakSet
+from weakref import WeakValueDictionary
 
 from sklearn.pipeline import Pipeline
 
@@ -17,20 +17,29 @@ from .callers import HAND_ON, calling_search
 from .locating import has_reject_option
 from .warning import warn_user
 
-_WARNED: WeakSet[Any] = WeakSet()  # a search of many candidates warns once
+# The searches that have warned, by their address and the subject: a search need not be hashable.
+_WARNED: WeakValueDictionary[tuple[int, str], Any] = WeakValueDictionary()
 
 
 def warn_of_searched_prices() -> None:
     """Warn if the fit that is going on belongs to a search that compares models at different prices."""
     search = calling_search()
-    if search is None or search in _WARNED or not (_judges_at_own_prices(search) and _varies_prices(search)):
-        return
-    _WARNED.add(search)
-    warn_user(
-        f"{type(search).__name__} varies costs and judges every model at its own prices, so that the cheapest "
-        "rejections win: pass scoring=get_scorer('neg_expected_cost', costs=...), with the prices that hold.",
-        past=HAND_ON,
-    )
+    if search is not None and _judges_at_own_prices(search) and _varies_prices(search):
+        warn_once_in_search(
+            "prices",
+            f"{type(search).__name__} varies costs and judges every model at its own prices, so that the cheapest "
+            "rejections win: pass scoring=get_scorer('neg_expected_cost', costs=...), with the prices that hold.",
+        )
+
+
+def warn_once_in_search(subject: str, message: str) -> None:
+    """Warn at the user's line, but in a search of many candidates and folds once only about each subject."""
+    search = calling_search()
+    if search is not None:
+        if (id(search), subject) in _WARNED:
+            return
+        _WARNED[id(search), subject] = search
+    warn_user(message, past=HAND_ON)
 
 
 def _judges_at_own_prices(search: Any) -> bool:
@@ -51,7 +60,8 @@ def _varies_prices(search: Any) -> bool:
     if not has_reject_option(classifier):
         return False
     space = getattr(search, "param_grid", None) or getattr(search, "param_distributions", None)
-    parts = [space] if isinstance(space, Mapping) else list(space or [])
-    tried = [part.get(f"{prefix}costs", [classifier.costs]) for part in parts]
+    parts = space if isinstance(space, list | tuple) else [space]
+    # A search of the user's own may describe its candidates in another way: then nothing is known about them.
+    tried = [part.get(f"{prefix}costs", [classifier.costs]) for part in parts if isinstance(part, Mapping)]
     # What is no list is a distribution.
     return any(hasattr(values, "rvs") for values in tried) or len({repr(price) for v in tried for price in v}) > 1

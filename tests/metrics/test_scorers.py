@@ -1,5 +1,6 @@
 import pickle
 import warnings
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -271,6 +272,35 @@ def test_a_search_over_prices_without_fixed_ones_warns_once(search_over, options
     assert [warning.filename for warning in said] == [__file__]
     if search_over is _by_name and search.refit:
         assert search.best_params_["costs"] == 0.05  # the cheapest
+
+
+class ComparedSearch(GridSearchCV):
+    """Equal to others by its parameters, so that it has no hash."""
+
+    def __eq__(self, other):
+        return type(self) is type(other) and self.param_grid == other.param_grid
+
+
+def test_a_search_without_a_hash_warns_once_too(overlapping):
+    search = ComparedSearch(ThresholdRejectClassifier(LogisticRegression()), {"costs": [0.05, 0.4]}, cv=2)
+    with pytest.warns(UserWarning, match="ComparedSearch varies costs") as caught:
+        search.fit(*overlapping)
+    assert len([warning for warning in caught if "varies costs" in str(warning.message)]) == 1
+
+
+class OtherSearch(GridSearchCV):
+    """Its grid is a function."""
+
+    _parameter_constraints: ClassVar = {**GridSearchCV._parameter_constraints, "param_grid": [callable]}
+
+    def _run_search(self, evaluate_candidates):
+        evaluate_candidates(self.param_grid())
+
+
+def test_a_search_with_a_grid_of_another_kind_runs(overlapping):
+    model = ThresholdRejectClassifier(LogisticRegression())
+    search = OtherSearch(model, lambda: [{"costs": 0.1}, {"costs": 0.2}], cv=2)
+    assert search.fit(*overlapping).best_params_["costs"] == 0.1
 
 
 @pytest.mark.parametrize("search_over", SEARCHES)
