@@ -28,6 +28,7 @@ from .kernels import KERNELS, Kernel, centred, dense, form_of, require_semidefin
 
 # How X is validated.
 INPUT_FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "accept_large_sparse": False}
+_LARGEST = 1e150  # of the values of the features: sums of some 10^8 squares of them are finite
 
 
 # Input ----------------------------------------------------------------------------------------------------------------
@@ -89,6 +90,7 @@ def read_training_set(
         used = used[np.argsort(codes[used] != codes[used[0]], kind="stable")]
     everything = len(used) == X.shape[0] and not by_class
     cases = X if everything else cases_at(X, used, machine.kernel)
+    _check_size(cases, machine.kernel)
     kernel = _settle_kernel(machine, cases, weights[used])
     return KernelCases(X, labels, used, cases, codes[used], weights[used], kernel)
 
@@ -147,12 +149,27 @@ def _settle_kernel(machine: Any, X: Any, weights: Floats) -> Kernel:
     elif gamma == "scale":
         spread = _variance(X, weights) if form_of(machine.kernel).uses_gamma else 1.0
         gamma = 1.0 / (X.shape[1] * spread) if spread > 0 else 1.0
+        if not 0 < gamma < np.inf:
+            raise ValueError(
+                f"gamma='scale' must give a number greater than 0; got {gamma} from features and weights of variance "
+                f"{spread:.3g}. Standardise the features, or name a gamma."
+            )
     return Kernel(machine.kernel, float(gamma), float(machine.degree), float(machine.coef0))
+
+
+def _check_size(X: Any, kernel: Any) -> None:
+    """Refuse values whose squares overflow, however many cases there are and however their kernel is computed."""
+    largest = abs(X).max() if form_of(kernel).from_products else 0.0
+    if largest > _LARGEST:
+        raise ValueError(
+            f"X must hold values up to {_LARGEST:g} for kernel={kernel!r}, which multiplies them; got {largest:.3g}. "
+            "Standardise the features."
+        )
 
 
 def _variance(X: Any, weights: Floats) -> float:
     """Variance of all entries of X, each row with its weight: a case of weight 2 counts as two."""
-    total = weights.sum() * X.shape[1]
+    total = float(weights.sum()) * X.shape[1]
     if sparse.issparse(X):
         mean = float((X.T @ weights).sum()) / total
         return float((X.multiply(X).T @ weights).sum()) / total - mean**2
