@@ -22,9 +22,20 @@ from ..decisions import Evaluation, StatedThresholds
 from ..labels import LabelSpace, to_python
 from ..parameters import check_choice, check_number, check_positive, check_share, check_weights, is_number
 from ..rounding import EPS, row_sums
+from ..searching import warn_once_in_search
 from ..validation import check_training_data, store_columns, validate_data
 from .coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
-from .kernels import KERNELS, Kernel, centred, dense, form_of, require_semidefinite, require_symmetric, sampled_cases
+from .kernels import (
+    CHECKED,
+    KERNELS,
+    Kernel,
+    centred,
+    dense,
+    form_of,
+    require_semidefinite,
+    require_symmetric,
+    sampled_cases,
+)
 
 # How X is validated.
 INPUT_FORM: dict[str, Any] = {"accept_sparse": "csr", "dtype": np.float64, "accept_large_sparse": False}
@@ -90,6 +101,9 @@ def read_training_set(
         used = used[np.argsort(codes[used] != codes[used[0]], kind="stable")]
     everything = len(used) == X.shape[0] and not by_class
     cases = X if everything else cases_at(X, used, machine.kernel)
+    if form_of(machine.kernel).given_as_matrix:
+        checked = sampled_cases(len(used))
+        require_semidefinite(dense(cases[checked][:, checked]), Kernel(machine.kernel))
     _check_size(cases, machine.kernel)
     kernel = _settle_kernel(machine, cases, weights[used])
     return KernelCases(X, labels, used, cases, codes[used], weights[used], kernel)
@@ -101,6 +115,18 @@ def store_input(machine: Any, X: Any, training: KernelCases, prices: SettledCost
     machine._store_labels(training.labels)
     machine._store_costs(prices)
     machine._kernel = training.kernel
+
+
+def warn_of_sampled_kernel(machine: Any, training: KernelCases) -> None:
+    """Warn where what a machine proves rests on a property of its kernel that was checked on some cases only."""
+    n, kernel = len(training.used), training.kernel
+    if n > CHECKED and not kernel.semidefinite:
+        warn_once_in_search(
+            "sampled kernel",
+            f"{type(machine).__name__} checked that {kernel.form.named(kernel)} is positive semidefinite on {CHECKED} "
+            f"of {n} training cases: dual_gap_ and residual_ prove an optimum only if it is on all of them. Ignore "
+            "this warning if you know that it is.",
+        )
 
 
 def check_kernel_parameters(machine: Any) -> None:
@@ -184,8 +210,6 @@ def _check_kernel_matrix(K: Any, kernel: Kernel) -> None:
             f"Precomputed matrix must be a square matrix of kernel values between the training cases; got {K.shape}."
         )
     require_symmetric(K, kernel)
-    rows = sampled_cases(K.shape[0])
-    require_semidefinite(dense(K[rows][:, rows]), kernel)
 
 
 def _kernel_tags(tags: Any, kernel: Any) -> Any:

@@ -11,7 +11,7 @@ from ..base import stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_choice, check_max_iter, check_positive
 from ..solution import Solution
-from .base import KernelCases, KernelMachineMixin, check_kernel_parameters, store_input
+from .base import KernelCases, KernelMachineMixin, check_kernel_parameters, store_input, warn_of_sampled_kernel
 from .losses import SCORE_RULES, break_even_score, double_hinge
 from .qp.problem import from_hinges
 
@@ -111,7 +111,8 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
     The certificate holds for positive semidefinite kernels only. Where that is not known beforehand (a callable,
     "precomputed", "sigmoid", "poly" with a negative `coef0` or a fractional `degree`) the kernel matrix of the training
-    cases is checked; beyond 2048 of them, that of 2048 evenly spread ones.
+    cases is checked; beyond 2048 of them, that of 2048 evenly spread ones, and a warning says that what is proved rests
+    on the others too.
 
     Cases are centred for the rbf kernel, so that an offset costs no digits; of sparse ones the columns without zeros. A
     column with zeros and values beyond about 1e6 times the kernel's width costs digits.
@@ -197,6 +198,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         self.dual_gap_ = solution.model.gap
         self._publish(solution)
         self._warn_if_unfinished(solution)
+        warn_of_sampled_kernel(self, training)
         self._warn_if_all_rejected(X, sample_weight)
         return self
 

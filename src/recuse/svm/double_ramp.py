@@ -15,7 +15,7 @@ from ..costs import Costs
 from ..parameters import check_choice, check_count, check_positive, check_share
 from ..solution import Solution
 from ..warning import warn_user
-from .base import KernelCases, KernelMachineMixin, check_kernel_parameters, store_input
+from .base import KernelCases, KernelMachineMixin, check_kernel_parameters, store_input, warn_of_sampled_kernel
 from .losses import ActiveHinges, RampLoss, double_ramp
 
 if TYPE_CHECKING:
@@ -212,6 +212,8 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         self._store_expansion(solution.model.beta, solution.model.intercept, training, balanced=program.balanced)
         self._store(solution, training, prices.unit)
         self._warn(solution)
+        if self.penalty == "l2":  # "l1" proves as much with any kernel
+            warn_of_sampled_kernel(self, training)
         self._warn_if_all_rejected(X, sample_weight)
         return self
 

@@ -20,7 +20,7 @@ from ..rounding import EPS, row_sums
 Matrix = NDArray[Any]
 # Sums of a batch, and how far each may be off -> which of them lie that near a threshold.
 Near = Callable[[Floats, Floats], Flags]
-_CHECKED = 2048  # most cases whose kernel values are checked: a Cholesky factor takes a fraction of a second
+CHECKED = 2048  # most cases whose kernel values are checked: a Cholesky factor takes a fraction of a second
 _ASYMMETRY = 1e-8  # share of the largest kernel value up to which a matrix is symmetric
 _NEGATIVE = 1e-8  # share of the largest eigenvalue up to which a negative one is rounding
 _FAR = 1e150  # in units of the rbf kernel's width
@@ -451,7 +451,7 @@ def require_symmetric(K: Any, kernel: Kernel) -> None:
 
 def sampled_cases(n: int) -> NDArray[np.intp]:
     """Positions of the cases whose kernel values are checked: all, or evenly spread ones where there are many."""
-    return np.linspace(0, n - 1, min(n, _CHECKED)).astype(np.intp)
+    return np.linspace(0, n - 1, min(n, CHECKED)).astype(np.intp)
 
 
 def require_semidefinite(K: Matrix, kernel: Kernel) -> None:

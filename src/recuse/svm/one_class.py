@@ -14,7 +14,7 @@ from ..costs import Costs
 from ..parameters import check_max_iter, check_number, check_switch
 from ..rounding import row_sums
 from ..solution import Solution
-from .base import ClassRegionsMixin, KernelCases, read_training_set, store_input
+from .base import ClassRegionsMixin, KernelCases, read_training_set, store_input, warn_of_sampled_kernel
 from .coupled.problem import CoupledQP, coupled_qp
 from .coupled.regions import near_an_edge
 
@@ -190,6 +190,7 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         store_input(self, X, training, prices)
         self._store(solution, problem, training)
         self._warn_if_unfinished(solution)
+        warn_of_sampled_kernel(self, training)
         self._warn_if_all_rejected(X, sample_weight)
         return self
 

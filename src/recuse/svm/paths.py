@@ -19,7 +19,7 @@ from ..base import warn_not_converged
 from ..costs import Costs, as_costs
 from ..labels import to_python
 from ..parameters import is_number
-from .base import KernelCases, read_training_set
+from .base import KernelCases, read_training_set, warn_of_sampled_kernel
 from .double_hinge import DoubleHingeSVC
 from .double_ramp import DoubleRampSVC
 from .kernels import Kernel
@@ -172,6 +172,7 @@ def double_hinge_path(
     values, lists = _positive_values("Cs", Cs), _price_lists(costs)
     solutions = _hinge_solutions(machine, training, values, _oriented(machine, lists, training))
     gap = _each(solutions, lambda s: s.model.gap)
+    warn_of_sampled_kernel(machine, training)
     return DoubleHingePath(**_shared_facts(solutions, lists, training), Cs=values, dual_gap=gap)
 
 
@@ -235,6 +236,8 @@ def double_ramp_path(
     solutions = _ramp_solutions(machine, training, values, _oriented(machine, lists, training))
     facts, rho = _shared_facts(solutions, lists, training), _each(solutions, lambda s: s.model.rho)
     facts["objective"] *= np.array([[prices.cheaper_error] for prices in lists])  # solved in units of it
+    if penalty == "l2":
+        warn_of_sampled_kernel(machine, training)
     return DoubleRampPath(**facts, lams=values, rho=rho, n_support=np.count_nonzero(facts["dual_coef"], axis=2))
 
 
