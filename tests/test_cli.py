@@ -296,6 +296,10 @@ def test_a_digest_kept_elsewhere(folder, call, tmp_path):
     assert (code, kept) == (0, recuse.persistence.saved_digest(model))
     assert json.loads(call("inspect", model, "--digest", "--json")[1]) == {"digest": kept}
     assert f"digest       {kept}" in call("inspect", model, "--verify", kept)[1]
+    code, printed, said = call("inspect", model, "--digest", kept)
+    assert (code, printed, said.count("\n")) == (2, "", 1)
+    assert f"got '{kept}' besides" in said
+    assert "use --verify DIGEST" in said
     assert call("predict", model, folder / "data.csv", "--verify", kept, "-o", out)[0] == 0
     out.unlink()
     other = kept[::-1]

@@ -263,8 +263,9 @@ def report(
         print(written)
 
 
-@app.command()
+@app.command(context_settings={"allow_extra_args": True})
 def inspect(
+    context: typer.Context,
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by `compare` or `fit`.")],
     digest: Annotated[
         bool, typer.Option("--digest", help="Print the digest of the file only, to keep elsewhere.")
@@ -273,6 +274,9 @@ def inspect(
     as_json: AsJson = False,
 ) -> None:
     """Show what a model file holds: method, prices, thresholds, columns, versions, digest."""
+    if context.args:  # most often a digest behind --digest, which takes none
+        stray = " ".join(context.args)
+        _fail(f"inspect takes one file; got {stray!r} besides. To compare the file with a digest, use --verify DIGEST.", 2)
     from recuse.predicting import inspect_model
 
     facts = inspect_model(model, digest=verify)
