@@ -5,8 +5,8 @@ BIN    := $(VENV)/bin
 # One BLAS thread per process: the test workers already use the cores.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
-# An environment of its own, with the lowest version of everything that pyproject.toml allows.
-LOWEST := .venv-lowest
+# An environment of its own for each Python, with the lowest version of everything that pyproject.toml allows.
+LOWEST := .venv-lowest-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
 .PHONY: demo example test test-processors test-lowest check bench docs format clean
 
@@ -48,7 +48,7 @@ format: $(VENV)/.test
 	$(BIN)/ruff format .
 
 clean:
-	rm -rf $(VENV) $(LOWEST) site
+	rm -rf $(VENV) .venv-lowest-* site
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

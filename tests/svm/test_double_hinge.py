@@ -377,6 +377,7 @@ def test_data_are_checked_at_fit(overlapping):
         DoubleHingeSVC(kernel="precomputed").fit(K - np.eye(len(y)), y)
 
 
+@pytest.mark.filterwarnings("ignore:.*is positive semidefinite on 2048 of 2049")  # a matrix of the rbf kernel is
 @pytest.mark.parametrize("place", ["300", "1000", "3000", "two clusters"])
 def test_beyond_2048_cases_an_offset_does_no_harm(place):
     rng = np.random.default_rng(1)
