@@ -47,11 +47,13 @@ every_estimator = pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model:
 FOLDER = Path(__file__).parent
 # Whose figures depend on how a processor adds and multiplies: `make test-processors` runs them on several.
 NUMERICAL = (
+    "baselines",
     "boosting/abstention/test_estimator.py",
     "boosting/exactboost/test_estimator.py",
     "persistence/test_kept_files.py",
     "svm",
     "test_batches.py",
+    "test_calibration.py",
     "test_predicting.py",
     "test_processors.py",
     "thresholds/test_estimator.py",

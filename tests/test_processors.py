@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -12,6 +13,33 @@ from tests.processes import LIMIT
 
 # What OpenBLAS calls the kernels of a processor: Prescott's are those of every processor before it.
 KERNELS = {"Haswell": {"Haswell"}, "Prescott": {"Prescott", "Katmai"}}
+
+COMPARES = re.compile(r"allclose|approx\(")
+# These compare figures too, but are no part of `make test-processors`, which has to end in a bounded time: they read,
+# count, print or draw, run whole comparisons, or add in loops of their own and not in those of a BLAS.
+LEFT_OUT = (
+    "boosting/abstention/engine",
+    "boosting/abstention/test_prices.py",
+    "boosting/abstention/test_selection.py",
+    "boosting/exactboost/test_loops.py",
+    "boosting/exactboost/test_margin_bound.py",
+    "boosting/exactboost/test_runs.py",
+    "boosting/test_shapes.py",
+    "comparison",
+    "datasets",
+    "metrics",
+    "plot",
+    "report",
+    "reproduce",
+    "test_cli.py",
+    "test_common.py",
+    "test_costs.py",
+    "test_decisions.py",
+    "test_folds.py",
+    "test_label_columns.py",
+    "test_routing.py",
+    "thresholds/test_guarantee.py",
+)
 
 
 def blas_libraries():
@@ -34,12 +62,28 @@ def test_everything_numerical_is_there():
     assert [path for path in NUMERICAL if not (FOLDER / path).exists()] == []
 
 
-def test_what_is_numerical_is_marked(request):
-    marked = {item.path for item in request.session.items if item.get_closest_marker("numerical")}
-    expected = {
-        item.path
-        for item in request.session.items
-        if any(item.path.is_relative_to(FOLDER / path) for path in NUMERICAL)
-    }
-    assert marked == expected
-    assert request.path in marked
+def test_what_compares_figures_is_numerical_or_an_exception():
+    comparing = {path for path in FOLDER.rglob("test_*.py") if COMPARES.search(path.read_text(encoding="utf-8"))}
+    listed = (*NUMERICAL, *LEFT_OUT)
+    assert sorted(path for path in comparing if not is_in(path, listed)) == []
+    assert [path for path in LEFT_OUT if not any(is_in(file, [path]) for file in comparing)] == []
+    assert [path for path in LEFT_OUT if is_in(FOLDER / path, NUMERICAL)] == []
+
+
+@pytest.mark.parametrize("path", ["svm/test_qp.py", "test_batches.py"])
+def test_what_is_numerical_is_marked(path):
+    assert "no tests" not in collected(path, "numerical")
+    assert "no tests" in collected(path, "not numerical")
+
+
+def test_what_is_left_out_is_not_marked():
+    assert "no tests" in collected("test_costs.py", "numerical")
+
+
+def collected(path, marker):
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marker, FOLDER / path]
+    return subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, cwd=FOLDER.parent).stdout
+
+
+def is_in(path, listed):
+    return any(path.is_relative_to(FOLDER / part) for part in listed)

@@ -276,9 +276,7 @@ def inspect(
     """Show what a model file holds: method, prices, thresholds, columns, versions, digest."""
     if context.args:  # most often a digest behind --digest, which takes none
         stray = " ".join(context.args)
-        _fail(
-            f"inspect takes one file; got {stray!r} besides. To compare the file with a digest, use --verify DIGEST.", 2
-        )
+        _fail(f"inspect takes one file; got {stray!r} besides. To compare it with a digest, use --verify DIGEST.", 2)
     from recuse.predicting import inspect_model
 
     facts = inspect_model(model, digest=verify)
