@@ -67,8 +67,10 @@ def _check_lengths(part: Any) -> None:
     if n_features is not None:
         for name in _PER_FEATURE:
             _require(_last_axis(values.get(name)) in (None, n_features), name, f"is not of {n_features} features")
-        for used in _features_used(part):  # -1 where a node of a tree looks at none
-            _require(((used >= -1) & (used < n_features)).all(), "feature", f"is not one of {n_features}")
+        # A stacked score is one more feature, after the last; -1 stands where a node of a tree looks at none.
+        n_columns = n_features + ("score_functions_" in values)
+        for used in _features_used(part):
+            _require(((used >= -1) & (used < n_columns)).all(), "feature", f"is not one of {n_columns}")
     machines = _last_axis(values.get("dual_coef_")), _rows(values.get("support_vectors_"))
     _require(None in machines or machines[0] == machines[1], "dual_coef_", "does not belong to support_vectors_")
     if {"cuts", "h", "r"} <= values.keys():
