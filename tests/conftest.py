@@ -50,6 +50,7 @@ NUMERICAL = (
     "baselines",
     "boosting/abstention/test_estimator.py",
     "boosting/exactboost/test_estimator.py",
+    "ensemble",
     "persistence/test_kept_files.py",
     "svm",
     "test_batches.py",
