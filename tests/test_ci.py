@@ -10,7 +10,7 @@ import pytest
 from tests.processes import LIMIT
 
 SCRIPT = Path(__file__).parents[1] / ".ci" / "run"
-TESTS = ["make test", "make test-processors", "make test-lowest"]
+TESTS = ["make test"]
 
 
 @pytest.fixture
