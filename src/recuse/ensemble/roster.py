@@ -1,9 +1,8 @@
 """The members an ensemble may have: one list, `ROSTER`, the cheapest to fit first.
 
-A member is a name, the view of the table it needs, and a function that builds its classifier. Settings are fixed: a
-short list per kind of learner, found by leaving data sets out (``python -m benchmarks portfolio``), instead of a search
-in every fit. Gradient boosting comes from LightGBM, CatBoost and XGBoost where they are installed
-(``pip install 'recuse[boosters]'``), and from scikit-learn.
+A member is a name, the view of the table it needs, and a function that builds its classifier. Settings are fixed: one
+list per kind of learner, instead of a search in every fit. Gradient boosting comes from LightGBM, CatBoost and XGBoost
+where they are installed (``pip install 'recuse[boosters]'``), and from scikit-learn.
 """
 
 from __future__ import annotations
