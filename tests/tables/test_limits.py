@@ -83,10 +83,10 @@ REFUSED = {
     "bomb.parquet": EXPANSION,
 }
 
+# The peak of getrusage would include that of the process it was forked from; VmHWM starts with the program itself.
 READ = """
-import resource, sys
+import pathlib, re, sys, time
 from recuse.tables import read_chunks, read_table
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 for read in (read_table, lambda path: list(read_chunks(path))):
     try:
         read(sys.argv[1])
@@ -94,8 +94,9 @@ for read in (read_table, lambda path: list(read_chunks(path))):
         print(str(error))
     else:
         print("was read")
-usage = resource.getrusage(resource.RUSAGE_SELF)
-print(usage.ru_maxrss, usage.ru_utime + usage.ru_stime)
+status = pathlib.Path("/proc/self/status")
+peak = re.search(r"VmHWM:\\s*(\\d+) kB", status.read_text()).group(1) if status.exists() else 0
+print(peak, time.process_time())
 """
 
 
