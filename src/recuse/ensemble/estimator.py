@@ -59,7 +59,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
 
         log-odds = b + sum_k w_k z_k,    minimising the log loss + strength sum_k (w_k - mean(w))^2,   w >= 0,
 
-    and Chow's rule at the prices answers or rejects on the blended probability.
+    and Chow's rule at the prices answers or rejects on the blended probability, which itself does not depend on them.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         categorical = self._categorical(X)
         table = Table.of(X, categorical)
         views = TableViews().fit(table)
-        bagged, left_out = self._fit_members(members, table, views, outcomes, folds, prices.oriented, seed)
+        bagged, left_out = self._fit_members(members, table, views, outcomes, folds, seed)
         blend, judged = self._blend(bagged, outcomes, folds, prices.oriented)
         # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
         store_columns(self, X)
@@ -264,7 +264,6 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         views: TableViews,
         outcomes: Outcomes,
         folds: list[Fold],
-        costs: Costs,
         seed: int,
     ) -> tuple[list[Bagged], dict[str, str]]:
         """Fit as many members as time allows, the cheap ones first; return them, and why others are missing."""
@@ -284,7 +283,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
                 left_out[member.name] = f"meant for tables of up to {member.most_cells:,} cells"
                 continue
             before = budget.elapsed
-            training = Training(*size, seed, costs, view.categorical)
+            training = Training(*size, seed, view.categorical)
             try:
                 fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
                     delayed(fit_fold)(member, member.build(training), view, outcomes, fold, seed) for fold in folds

@@ -19,6 +19,10 @@ from .features import CODES, SCALED
 
 QUICK, MEDIUM, BEST = EFFORTS = ("quick", "medium", "best")
 
+# Members that are fitted at prices get these: what is blended are probabilities, which belong to the cases and not to
+# whoever pays, so that other prices need other thresholds and nothing else.
+_PRICES = Costs(fp=1.0, fn=1.0, reject=0.2)
+
 
 class Training(NamedTuple):
     """What a member is built for.
@@ -29,8 +33,6 @@ class Training(NamedTuple):
         Cases in a training part, and columns.
     seed : int
         Random state.
-    costs : Costs
-        Prices, with ``classes_[1]`` as the positive class.
     categorical : ndarray of int
         Columns of its view that are codes of categories.
     """
@@ -38,7 +40,6 @@ class Training(NamedTuple):
     n: int
     p: int
     seed: int
-    costs: Costs
     categorical: Indices
 
 
@@ -172,14 +173,14 @@ def _forest(kind: str) -> Callable[[Training], Any]:
 def _double_hinge(training: Training) -> Any:
     from ..svm import DoubleHingeSVC
 
-    return DoubleHingeSVC(costs=training.costs, C=1.0, on_reject="never")
+    return DoubleHingeSVC(costs=_PRICES, C=1.0, on_reject="never")
 
 
 def _abstention_boosting(training: Training) -> Any:
     from ..boosting import AbstentionBoostingClassifier
 
     return AbstentionBoostingClassifier(
-        costs=training.costs, family="chow", n_rounds=150, beta=1e-3, max_bins=64, random_state=training.seed,
+        costs=_PRICES, family="chow", n_rounds=150, beta=1e-3, max_bins=64, random_state=training.seed,
         on_reject="never",
     )  # fmt: skip
 
