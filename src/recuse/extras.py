@@ -7,7 +7,9 @@ from typing import Any
 
 # Package as it is imported -> extra of this library that installs it.
 EXTRAS = {
+    "catboost": "boosters",
     "jinja2": "report",
+    "lightgbm": "boosters",
     "matplotlib": "plot",
     "pandas": "cli",
     "pyarrow": "cli",
@@ -15,6 +17,7 @@ EXTRAS = {
     "skrub": "cli",
     "typer": "cli",
     "vl_convert": "report",
+    "xgboost": "boosters",
 }
 
 

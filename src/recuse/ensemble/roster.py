@@ -118,43 +118,13 @@ def _histogram_boosting(training: Training) -> Any:
     )
 
 
-def _lightgbm(**settings: Any) -> Callable[[Training], Any]:
+def _booster(library: str, **settings: Any) -> Callable[[Training], Any]:
     def build(training: Training) -> Any:
-        from lightgbm import LGBMClassifier
+        from .boosters import NativeBooster
 
-        return LGBMClassifier(n_jobs=1, verbose=-1, random_state=training.seed, deterministic=True, **settings)
+        return NativeBooster(library, settings, training.categorical, training.seed)
 
     return build
-
-
-def _catboost(training: Training) -> Any:
-    from catboost import CatBoostClassifier
-
-    return CatBoostClassifier(
-        iterations=300,
-        depth=5,
-        learning_rate=0.06,
-        random_seed=training.seed,
-        thread_count=1,
-        verbose=False,
-        allow_writing_files=False,
-    )
-
-
-def _xgboost(training: Training) -> Any:
-    from xgboost import XGBClassifier
-
-    return XGBClassifier(
-        n_estimators=150,
-        learning_rate=0.07,
-        max_depth=5,
-        min_child_weight=3,
-        subsample=0.8,
-        colsample_bytree=0.7,
-        n_jobs=1,
-        random_state=training.seed,
-        verbosity=0,
-    )
 
 
 def _forest(kind: str) -> Callable[[Training], Any]:
@@ -217,22 +187,44 @@ ROSTER: tuple[Member, ...] = (
         "lightgbm",
         "LightGBM",
         CODES,
-        _lightgbm(
-            n_estimators=150,
+        _booster(
+            "lightgbm",
+            rounds=150,
             learning_rate=0.06,
             num_leaves=12,
-            min_child_samples=15,
-            reg_lambda=3.0,
-            colsample_bytree=0.7,
-            subsample=0.8,
-            subsample_freq=1,
+            min_data_in_leaf=15,
+            lambda_l2=3.0,
+            feature_fraction=0.7,
+            bagging_fraction=0.8,
+            bagging_freq=1,
         ),
         QUICK,
         needs="lightgbm",
     ),
     Member("histogram-boosting", "scikit-learn's histogram boosting", CODES, _histogram_boosting, QUICK),
-    Member("catboost", "CatBoost", CODES, _catboost, needs="catboost"),
-    Member("xgboost", "XGBoost", CODES, _xgboost, BEST, needs="xgboost"),
+    Member(
+        "catboost",
+        "CatBoost",
+        CODES,
+        _booster("catboost", rounds=300, depth=5, learning_rate=0.06),
+        needs="catboost",
+    ),
+    Member(
+        "xgboost",
+        "XGBoost",
+        CODES,
+        _booster(
+            "xgboost",
+            rounds=150,
+            learning_rate=0.07,
+            max_depth=5,
+            min_child_weight=3,
+            subsample=0.8,
+            colsample_bytree=0.7,
+        ),
+        BEST,
+        needs="xgboost",
+    ),
     Member("double-hinge", "double hinge SVM", SCALED, _double_hinge, most_rows=4_000),
     Member("abstention-boosting", "boosted stumps", CODES, _abstention_boosting),
     Member("exactboost", "ExactBoost on AUC", CODES, _exactboost, most_rows=50_000),
