@@ -13,6 +13,7 @@ from recuse import (
     CoupledOneClassSVC,
     DoubleHingeSVC,
     DoubleRampSVC,
+    EnsembleRejectClassifier,
     ExactBoostClassifier,
     ThresholdRejectClassifier,
 )
@@ -34,6 +35,7 @@ ESTIMATORS = [
     CoupledOneClassSVC(),
     DoubleHingeSVC(),
     DoubleRampSVC(),
+    EnsembleRejectClassifier(["logistic", "extra-trees"], cv=2),
     ExactBoostClassifier(metric="reject_cost", costs=0.2, n_estimators=5, n_rounds=10, random_state=0),
     ThresholdRejectClassifier(LogisticRegression()),
     EmbeddedRejectSVC(),

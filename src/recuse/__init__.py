@@ -12,6 +12,7 @@ __all__ = [
     "Decisions",
     "DoubleHingeSVC",
     "DoubleRampSVC",
+    "EnsembleRejectClassifier",
     "ExactBoostClassifier",
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
@@ -31,6 +32,7 @@ _HOMES = {
     "Decisions": "decisions",
     "DoubleHingeSVC": "svm",
     "DoubleRampSVC": "svm",
+    "EnsembleRejectClassifier": "ensemble",
     "ExactBoostClassifier": "boosting",
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
@@ -46,6 +48,7 @@ _SUBMODULES = (
     "baselines",
     "boosting",
     "datasets",
+    "ensemble",
     "metrics",
     "persistence",
     "plot",
@@ -60,6 +63,7 @@ if TYPE_CHECKING:  # the same names for type checkers and documentation, which d
     from .comparison import compare
     from .costs import Costs
     from .decisions import Decisions
+    from .ensemble import EnsembleRejectClassifier
     from .locating import cross_val_decide, decide, is_rejected
     from .persistence import load, save
     from .svm import CoupledOneClassSVC, DoubleHingeSVC, DoubleRampSVC

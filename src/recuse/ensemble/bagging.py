@@ -5,14 +5,17 @@ Nothing is fitted again on all cases: the models of the folds answer new cases t
 
 from __future__ import annotations
 
-import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import has_fit_parameter
+from threadpoolctl import ThreadpoolController
 
 from ..arrays import Flags, Floats, Indices
 from ..calibration import Sigmoid, log_odds
@@ -59,7 +62,8 @@ class BaggedMember:
 
     def log_odds(self, matrix: Floats) -> Floats:
         """Log-odds of new cases: of the mean score over the folds."""
-        return self.calibrated(np.mean([line_score(model, matrix) for model in self.models], axis=0))
+        with one_thread():
+            return self.calibrated(np.mean([line_score(model, matrix) for model in self.models], axis=0))
 
     def calibrated(self, scores: Floats) -> Floats:
         """Log-odds of scores."""
@@ -84,9 +88,7 @@ def fit_fold(
     options = (
         {"sample_weight": weights} if np.ptp(weights) > 0 and has_fit_parameter(classifier, "sample_weight") else {}
     )
-    with warnings.catch_warnings():
-        # A member that stops early is a weaker member, and the weights of the blend see to that.
-        warnings.simplefilter("ignore")
+    with one_thread():
         classifier.fit(view.take(rows), outcomes.codes[rows], **options)
         return classifier, line_score(classifier, view.take(test))
 
@@ -100,6 +102,22 @@ def join_folds(member: Member, fitted: list[tuple[Any, Floats]], folds: list[Fol
     sigmoid = Sigmoid.fit(scores[tested], outcomes.positive[tested], outcomes.weights[tested])
     bagged = BaggedMember(member.name, member.title, member.view, [model for model, _ in fitted], sigmoid)
     return Bagged(bagged, bagged.calibrated(scores))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Fit and score on one OpenMP thread: several fits share the cores, and threads that wait for each other do not.
+
+    The number belongs to the thread that sets it, so that fits in other threads are not disturbed.
+    """
+    with _libraries().limit(limits=1, user_api="openmp"):
+        yield
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The libraries that have threads; looking for them takes longer than fitting a small model."""
+    return ThreadpoolController()
 
 
 def line_score(classifier: Any, matrix: NDArray[Any]) -> Floats:

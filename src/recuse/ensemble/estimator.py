@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from joblib import Parallel, delayed
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted, check_random_state
+from threadpoolctl import threadpool_limits
 
 from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, require_two_classes
@@ -197,8 +199,10 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         categorical = self._categorical(X)
         table = Table.of(X, categorical)
         views = TableViews().fit(table)
-        bagged, left_out = self._fit_members(members, table, views, outcomes, folds, seed)
-        blend, judged = self._blend(bagged, outcomes, folds, prices.oriented)
+        # A member that stops early is a weaker member, and the weights of the blend see to that.
+        with warnings.catch_warnings(action="ignore"), threadpool_limits(1, user_api="blas"):
+            bagged, left_out = self._fit_members(members, table, views, outcomes, folds, seed)
+            blend, judged = self._blend(bagged, outcomes, folds, prices.oriented)
         # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
         store_columns(self, X)
         self._store_labels(labels)
@@ -358,7 +362,8 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         table, seen = Table.of(X, self._categorical_columns), {}
         for kind in {member.view for member in self.members_}:
             seen[kind] = self._views.view(kind, table).matrix
-        return np.column_stack([member.log_odds(seen[member.view]) for member in self.members_])
+        with threadpool_limits(1, user_api="blas"):
+            return np.column_stack([member.log_odds(seen[member.view]) for member in self.members_])
 
     def _evaluate(self, X: Any) -> Evaluation:
         members = self._member_log_odds(X)

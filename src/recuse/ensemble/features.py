@@ -18,11 +18,12 @@ from ..labels import is_missing
 CODES, SCALED = "codes", "scaled"
 _MOST_CODES = 250  # libraries of trees hold a category in eight bits
 _MOST_COLUMNS = 30  # one per frequent category, where numbers are needed
+_DAY = 86_400e6  # microseconds
 _FARTHEST = 20.0  # standard deviations: a value far outside of what was seen must not carry a linear score anywhere
 
 
 class Table(NamedTuple):
-    """Columns of a table: numbers with NaN where they are missing, and categories as text."""
+    """Columns of a table: numbers with NaN where they are missing, dates in days, and categories as text."""
 
     numbers: Floats
     text: NDArray[Any]
@@ -113,6 +114,8 @@ def list_columns(X: Any) -> list[Any]:
 
 
 def _is_categorical(column: Any) -> bool:
+    if str(column.dtype).startswith(("category", "Categorical", "Enum")):  # of pandas, and of polars
+        return True
     values = np.asarray(column)
     if values.dtype.kind in "biufmM":
         return values.dtype.kind == "b"
@@ -123,6 +126,9 @@ def _to_numbers(column: Any) -> Floats:
     values = np.asarray(column)
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
+    if values.dtype.kind == "M":
+        days: Floats = values.astype("datetime64[us]").astype(np.float64) / _DAY
+        return np.where(np.isnat(values), np.nan, days)
     return np.array([np.nan if is_missing(value) else float(value) for value in values.tolist()])
 
 
