@@ -17,6 +17,7 @@ from recuse import (
     CoupledOneClassSVC,
     DoubleHingeSVC,
     DoubleRampSVC,
+    EnsembleRejectClassifier,
     ExactBoostClassifier,
     ThresholdRejectClassifier,
     decide,
@@ -104,6 +105,13 @@ def bands_around_classifiers(model, case):
     yield {"_region": replace(region, centre=score, lower=score - 0.1, upper=score + 0.1)}
 
 
+def bands_of_ensembles(model, case):
+    p, band = float(model.predict_proba(case)[0, 1]), model._band
+    yield {"_band": replace(band, upper=p, centre=p - 0.1, lower=p - 0.2)}
+    yield {"_band": replace(band, lower=p, centre=p + 0.1, upper=p + 0.2)}
+    yield {"_band": replace(band, centre=p, lower=p - 0.1, upper=p + 0.1)}
+
+
 def threshold_of_a_ranker(model, case):
     yield {"threshold_": model.threshold_ + float(model.decision_function(case)[0])}
 
@@ -145,6 +153,10 @@ MODELS |= {
     "threshold, novelty": (
         ThresholdRejectClassifier(LogisticRegression(), novelty=IsolationForest(random_state=0)),
         bands_around_classifiers,
+    ),
+    "ensemble": (
+        EnsembleRejectClassifier(["logistic", "extra-trees", "histogram-boosting"], costs=UNEQUAL, cv=2),
+        bands_of_ensembles,
     ),
     "linear ranker": (KSLinearClassifier(max_iter=2), threshold_of_a_ranker),
     "boosted ranker": (RankBoostClassifier(n_rounds=20), threshold_of_a_ranker),

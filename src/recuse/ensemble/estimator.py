@@ -51,6 +51,7 @@ class _Judged(NamedTuple):
     band: Band
     costs: dict[str, float]
     log_losses: dict[str, float]
+    answers_any: bool
 
 
 class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
@@ -189,7 +190,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         """
         self._check_parameters()
         members = self._members()
-        X = self._check_cases(X, y)
+        X, y = self._check_cases(X, y)
         labels, codes = self._settle_labels(y)
         require_two_classes(labels.classes)
         prices = self._settle_costs(labels.classes)
@@ -208,6 +209,8 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         self._store_labels(labels)
         self._store_costs(prices)
         self._store(views, categorical, bagged, blend, judged, left_out)
+        if not judged.answers_any:
+            self._warn_all_rejected()
         return self
 
     def _check_parameters(self) -> None:
@@ -229,11 +232,10 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         return found
 
     def _check_cases(self, X: Any, y: Any) -> Any:
-        """The cases as a frame or an array of numbers."""
+        """The cases as a frame or an array of numbers, and their labels."""
         if list_columns(X):
-            check_training_data(self, X, y, skip_check_array=True)
-            return X
-        return check_training_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")[0]
+            return check_training_data(self, X, y, skip_check_array=True)
+        return check_training_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
 
     def _folds(self, X: Any, codes: Indices, groups: Indices | None, seed: int) -> list[Fold]:
         """Folds in which every training part holds both classes."""
@@ -426,7 +428,8 @@ def _judge(p: Floats, outcomes: Outcomes, tests: list[Indices], costs: Costs, ru
     band = chow_band(costs) if rule == "chow" else _tuned(p, outcomes, costs)
     paid = by_chow if rule == "chow" else tuned
     cost = {BLEND: float(np.average(paid, weights=outcomes.weights))}
-    return _Judged(rule, band, cost, {BLEND: log_loss(p, outcomes.positive, outcomes.weights)})
+    answered = band.evaluate(p).accepted & (outcomes.weights > 0)
+    return _Judged(rule, band, cost, {BLEND: log_loss(p, outcomes.positive, outcomes.weights)}, bool(answered.any()))
 
 
 def _tuned(p: Floats, outcomes: Outcomes, costs: Costs) -> Band:

@@ -19,6 +19,7 @@ CODES, SCALED = "codes", "scaled"
 _MOST_CODES = 250  # libraries of trees hold a category in eight bits
 _MOST_COLUMNS = 30  # one per frequent category, where numbers are needed
 _DAY = 86_400e6  # microseconds
+_LARGEST = 1e150  # sums of squares of such numbers are finite
 _FARTHEST = 20.0  # standard deviations: a value far outside of what was seen must not carry a linear score anywhere
 
 
@@ -33,7 +34,9 @@ class Table(NamedTuple):
     def of(cls, X: Any, categorical: Flags) -> Table:
         """Take the columns of a pandas or polars frame, or of an array."""
         columns = list_columns(X) or list(np.asarray(X).T)
-        numbers = [_to_numbers(columns[i]) for i in np.flatnonzero(~categorical)]
+        if len(columns[0]) == 0:
+            raise ValueError("X has no cases: Found array with 0 sample(s) while a minimum of 1 is required.")
+        numbers = [_finite(_to_numbers(columns[i]), columns[i], i) for i in np.flatnonzero(~categorical)]
         text = [_to_text(columns[i]) for i in np.flatnonzero(categorical)]
         none = np.empty((len(columns[0]), 0))
         return cls(
@@ -130,6 +133,15 @@ def _to_numbers(column: Any) -> Floats:
         days: Floats = values.astype("datetime64[us]").astype(np.float64) / _DAY
         return np.where(np.isnat(values), np.nan, days)
     return np.array([np.nan if is_missing(value) else float(value) for value in values.tolist()])
+
+
+def _finite(numbers: Floats, column: Any, position: int) -> Floats:
+    """The numbers of a column, NaN among them; refuse what has no finite mean and spread."""
+    largest = np.nanmax(np.abs(numbers), initial=0.0, where=~np.isnan(numbers))
+    if largest > _LARGEST:
+        name = getattr(column, "name", position)
+        raise ValueError(f"The column {name!r} holds {largest:g}: numbers must be finite and at most {_LARGEST:g}.")
+    return numbers
 
 
 def _to_text(column: Any) -> NDArray[Any]:
