@@ -234,7 +234,10 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     def _check_cases(self, X: Any, y: Any) -> Any:
         """The cases as a frame or an array of numbers, and their labels."""
         if list_columns(X):
-            return check_training_data(self, X, y, skip_check_array=True)
+            X, y = check_training_data(self, X, y, skip_check_array=True)
+            if len(y) == 0:
+                raise ValueError("X and y are empty: Found array with 0 sample(s) while a minimum of 1 is required.")
+            return X, y
         return check_training_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
 
     def _folds(self, X: Any, codes: Indices, groups: Indices | None, seed: int) -> list[Fold]:

@@ -34,9 +34,7 @@ class Table(NamedTuple):
     def of(cls, X: Any, categorical: Flags) -> Table:
         """Take the columns of a pandas or polars frame, or of an array."""
         columns = list_columns(X) or list(np.asarray(X).T)
-        if len(columns[0]) == 0:
-            raise ValueError("X has no cases: Found array with 0 sample(s) while a minimum of 1 is required.")
-        numbers = [_finite(_to_numbers(columns[i]), columns[i], i) for i in np.flatnonzero(~categorical)]
+        numbers = [_finite(_to_numbers(columns[i]), columns[i], int(i)) for i in np.flatnonzero(~categorical)]
         text = [_to_text(columns[i]) for i in np.flatnonzero(categorical)]
         none = np.empty((len(columns[0]), 0))
         return cls(
