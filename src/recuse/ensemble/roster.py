@@ -63,6 +63,8 @@ class Member:
         Largest number of training cases; from more it gets a stratified sample of this size.
     most_cells : int, optional
         On tables with more cases times columns it does not take part.
+    base, rate : float
+        Seconds of one fit: a fixed part, and one per million cells. As ``python -m benchmarks members`` measures them.
     """
 
     name: str
@@ -179,10 +181,12 @@ def _network(training: Training) -> Any:
 
 
 ROSTER: tuple[Member, ...] = (
-    Member("logistic", "logistic regression", SCALED, _logistic, QUICK),
-    Member("splines", "logistic regression on splines", SCALED, _splines, most_cells=20_000_000),
-    Member("extra-trees", "extremely randomised trees", SCALED, _forest("ExtraTreesClassifier"), QUICK),
-    Member("forest", "random forest", SCALED, _forest("RandomForestClassifier")),
+    Member("logistic", "logistic regression", SCALED, _logistic, QUICK, base=0.01, rate=0.1),
+    Member("splines", "logistic regression on splines", SCALED, _splines, most_cells=20_000_000, base=0.01, rate=0.4),
+    Member(
+        "extra-trees", "extremely randomised trees", SCALED, _forest("ExtraTreesClassifier"), QUICK, base=0.1, rate=3.5
+    ),
+    Member("forest", "random forest", SCALED, _forest("RandomForestClassifier"), base=0.15, rate=20.0),
     Member(
         "lightgbm",
         "LightGBM",
@@ -200,14 +204,26 @@ ROSTER: tuple[Member, ...] = (
         ),
         QUICK,
         needs="lightgbm",
+        base=0.03,
+        rate=0.8,
     ),
-    Member("histogram-boosting", "scikit-learn's histogram boosting", CODES, _histogram_boosting, QUICK),
+    Member(
+        "histogram-boosting",
+        "scikit-learn's histogram boosting",
+        CODES,
+        _histogram_boosting,
+        QUICK,
+        base=0.06,
+        rate=0.6,
+    ),
     Member(
         "catboost",
         "CatBoost",
         CODES,
         _booster("catboost", rounds=300, depth=5, learning_rate=0.06),
         needs="catboost",
+        base=0.25,
+        rate=2.6,
     ),
     Member(
         "xgboost",
@@ -224,12 +240,14 @@ ROSTER: tuple[Member, ...] = (
         ),
         BEST,
         needs="xgboost",
+        base=0.04,
+        rate=0.8,
     ),
-    Member("double-hinge", "double hinge SVM", SCALED, _double_hinge, most_rows=4_000),
-    Member("abstention-boosting", "boosted stumps", CODES, _abstention_boosting),
-    Member("exactboost", "ExactBoost on AUC", CODES, _exactboost, most_rows=50_000),
-    Member("neighbours", "nearest neighbours", SCALED, _neighbours, BEST, most_rows=20_000),
-    Member("network", "neural network", SCALED, _network, most_rows=50_000),
+    Member("double-hinge", "double hinge SVM", SCALED, _double_hinge, most_rows=4_000, base=0.02, rate=2.0),
+    Member("abstention-boosting", "boosted stumps", CODES, _abstention_boosting, base=0.04, rate=1.5),
+    Member("exactboost", "ExactBoost on AUC", CODES, _exactboost, most_rows=50_000, base=0.04, rate=1.5),
+    Member("neighbours", "nearest neighbours", SCALED, _neighbours, BEST, most_rows=20_000, base=0.02, rate=5.0),
+    Member("network", "neural network", SCALED, _network, most_rows=50_000, base=0.05, rate=3.0),
 )
 
 
