@@ -16,6 +16,7 @@ from recuse import (
     CoupledOneClassSVC,
     DoubleHingeSVC,
     DoubleRampSVC,
+    EnsembleRejectClassifier,
     ExactBoostClassifier,
     ThresholdRejectClassifier,
 )
@@ -26,7 +27,7 @@ from recuse.baselines import (
     RankBoostClassifier,
     TwoStepBoostingClassifier,
 )
-from recuse.ensemble import EnsembleRejectClassifier
+from recuse.ensemble.boosters import NativeBooster
 from recuse.folds import TimeFolds
 from recuse.metrics import get_scorer
 
@@ -66,6 +67,9 @@ EXAMPLES = {
     "double_ramp.l2": DoubleRampSVC(penalty="l2"),
     "embedded_reject": EmbeddedRejectSVC(),
     "ensemble": EnsembleRejectClassifier(["logistic", ("bayes", GaussianNB())], cv=2, costs=UNEQUAL),
+    "ensemble.lightgbm": EnsembleRejectClassifier(
+        [("lightgbm", NativeBooster("lightgbm", {"rounds": 3, "num_leaves": 3, "min_data_in_leaf": 5}))], cv=2
+    ),
     "exactboost": ExactBoostClassifier(metric="reject_cost", costs=UNEQUAL, **_RUNS),
     "exactboost.auc": ExactBoostClassifier(metric="auc", warm_start=True, **_RUNS),
     "exactboost.bisection": ExactBoostClassifier(metric="ks", search="bisection", costs=0.3, **_RUNS),
@@ -116,6 +120,7 @@ KEPT = [
     "abstention_boosting.stack_oof",
     "abstention_boosting.stack_start",
     "abstention_boosting.trees",
+    "ensemble.lightgbm",
     "exactboost.auc",
     "threshold_reject.beta",
     "threshold_reject.guarantee",
