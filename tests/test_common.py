@@ -347,6 +347,7 @@ AMOUNTS = {
     DoubleRampSVC: ("objective_", "dual_gap_", "history_"),
     ThresholdRejectClassifier: ("objective_",),
     AbstentionBoostingClassifier: ("held_out_costs_",),
+    EnsembleRejectClassifier: ("held_out_costs_",),
     TwoStepBoostingClassifier: ("objective_",),
 }
 

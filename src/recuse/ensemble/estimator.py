@@ -2,56 +2,38 @@
 
 from __future__ import annotations
 
-import logging
 import warnings
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.special import expit
 from sklearn.base import BaseEstimator, clone, is_classifier
 from sklearn.utils.validation import check_is_fitted, check_random_state
 from threadpoolctl import threadpool_limits
 
 from ..arrays import Flags, Floats, Indices
-from ..base import RejectOptionMixin, require_two_classes
+from ..base import RejectOptionMixin, SettledCosts, require_two_classes
 from ..calibration import log_loss
 from ..costs import Costs
 from ..decisions import Evaluation
 from ..folds import DEFAULT_FOLDS, Fold, check_groups, make_folds
 from ..labels import to_python
 from ..parameters import check_choice, check_number, check_weights
-from ..thresholds.bands import Band
 from ..thresholds.reasons import band_reasons
-from ..thresholds.rules import Sample, chow_band, shrunk_band
 from ..validation import check_training_data, store_columns, validate_data
-from .bagging import Bagged, Outcomes, fit_fold, join_folds
+from .bagging import Bagged, Outcomes
 from .blending import Blend, greedy, stack
-from .budget import Budget
-from .features import CODES, Table, TableViews, View, find_categories, list_columns
+from .features import CODES, Table, TableViews, find_categories, list_columns
+from .fitting import Progress, Schedule, fit_members
+from .judging import BLEND, RULES, HeldOut, Judged, blend_honestly, chow_cost, gains, judge
 from .reasons import add_disagreement, from_positive_side
-from .roster import EFFORTS, MEDIUM, Member, Training, choose_members
+from .roster import EFFORTS, MEDIUM, Member, choose_members
 
 BLENDS = ("stacking", "greedy")
-RULES = ("auto", "chow", "tuned")
-Progress = Callable[[int, int, str], None]
-BLEND = "blend"
 
 _SHRINKAGE = 10.0  # of the weights towards equal ones: how many cases' worth of log loss an excess of 1 costs
-_MARGIN = 2.0  # standard errors by which tuned thresholds must be cheaper on held-out cases
 _NEGLIGIBLE = 0.02  # members with a smaller share of the weight are left out
-_log = logging.getLogger("recuse")
-
-
-class _Judged(NamedTuple):
-    """Where the thresholds stand and what everything costs on held-out cases."""
-
-    rule: str
-    band: Band
-    costs: dict[str, float]
-    log_losses: dict[str, float]
-    answers_any: bool
 
 
 class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
@@ -112,6 +94,11 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         without the fold that is judged).
     held_out_log_loss_ : dict of str to float
         The same for the log loss.
+    held_out_coverage_ : float
+        Share of the held-out cases that the blend answers.
+    gains_ : dict of str to float
+        What each member adds: how much greater the log loss of the held-out cases is when it is left out and the others
+        are blended without it.
     left_out_ : dict of str to str
         Members that were not fitted, or failed, and why.
     rule_ : str
@@ -200,16 +187,24 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         categorical = self._categorical(X)
         table = Table.of(X, categorical)
         views = TableViews().fit(table)
+        schedule = Schedule(self.time_limit, self.n_jobs, seed, self.progress)
         # A member that stops early is a weaker member, and the weights of the blend see to that.
         with warnings.catch_warnings(action="ignore"), threadpool_limits(1, user_api="blas"):
-            bagged, left_out = self._fit_members(members, table, views, outcomes, folds, seed)
-            blend, judged = self._blend(bagged, outcomes, folds, prices.oriented)
+            seen = {kind: views.view(kind, table) for kind in {member.view for member in members}}
+            bagged, left_out = fit_members(members, seen, outcomes, folds, schedule)
+            held_out = self._hold_out(bagged, outcomes, folds)
+            blend = self._combine(held_out.members, held_out.outcomes)
+            judged = judge(blend_honestly(held_out, self._combine), held_out, prices.oriented, self.rule)
+            added = gains(held_out, blend, self._combine)
         # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
         store_columns(self, X)
         self._store_labels(labels)
         self._store_costs(prices)
-        self._store(views, categorical, bagged, blend, judged, left_out)
-        if not judged.answers_any:
+        self._views, self._categorical_columns, self.left_out_ = views, categorical, left_out
+        self._store_blend(bagged, blend)
+        self._store_judgement(bagged, held_out, judged, prices)
+        self.gains_ = {part.member.name: gain for part, gain in zip(bagged, added, strict=True)}
+        if judged.coverage == 0:
             self._warn_all_rejected()
         return self
 
@@ -266,67 +261,11 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
             raise ValueError(f"categorical_features names {unknown[0]!r}, which is no column of X.")
         return np.array([name in wanted for name in names], dtype=bool)
 
-    def _fit_members(
-        self,
-        members: list[Member],
-        table: Table,
-        views: TableViews,
-        outcomes: Outcomes,
-        folds: list[Fold],
-        seed: int,
-    ) -> tuple[list[Bagged], dict[str, str]]:
-        """Fit as many members as time allows, the cheap ones first; return them, and why others are missing."""
-        budget, report = Budget(self.time_limit), self.progress or (lambda *_: None)
-        bagged: list[Bagged] = []
-        left_out: dict[str, str] = {}
-        seen: dict[str, View] = {}
-        for number, member in enumerate(members):
-            report(number, len(members), member.title)
-            view = seen.setdefault(member.view, views.view(member.view, table))
-            size = max(len(train) for train, _ in folds), view.matrix.shape[1]
-            expected = len(folds) * member.seconds(*size)
-            if bagged and not budget.allows(expected):
-                left_out[member.name] = f"not expected to be done within time_limit={self.time_limit:g} seconds"
-                continue
-            if member.most_cells is not None and size[0] * size[1] > member.most_cells:
-                left_out[member.name] = f"meant for tables of up to {member.most_cells:,} cells"
-                continue
-            before = budget.elapsed
-            training = Training(*size, seed, view.categorical)
-            try:
-                fitted = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                    delayed(fit_fold)(member, member.build(training), view, outcomes, fold, seed) for fold in folds
-                )
-            except Exception as error:  # a member that cannot be fitted must not cost the others
-                left_out[member.name] = f"failed: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
-                continue
-            bagged.append(join_folds(member, fitted, folds, outcomes))
-            budget.record(expected, budget.elapsed - before)
-            _log.info("ensemble: %s fitted in %.1f s", member.title, budget.elapsed - before)
-        report(len(members), len(members), "")
-        if not bagged:
-            raise ValueError(f"No member could be fitted. {'. '.join(f'{k}: {v}' for k, v in left_out.items())}.")
-        return bagged, left_out
-
-    def _blend(
-        self, bagged: list[Bagged], outcomes: Outcomes, folds: list[Fold], costs: Costs
-    ) -> tuple[Blend, _Judged]:
-        """Weights from all held-out cases; rule and costs from weights that did not see the fold they are judged on."""
+    def _hold_out(self, bagged: list[Bagged], outcomes: Outcomes, folds: list[Fold]) -> HeldOut:
+        """The cases that every member scored without having seen them."""
         members = np.column_stack([part.held_out for part in bagged])
         rows = np.flatnonzero(~np.isnan(members).any(axis=1))
-        members, outcomes = members[rows], outcomes.take(rows)
-        tests = [np.searchsorted(rows, test) for _, test in folds]
-        blend = self._combine(members, outcomes)
-        blended = np.empty(len(rows))
-        for test in tests:
-            others = np.setdiff1d(np.arange(len(rows)), test)
-            blended[test] = self._combine(members[others], outcomes.take(others)).log_odds(members[test])
-        judged = _judge(expit(blended), outcomes, tests, costs, self.rule)
-        for k, part in enumerate(bagged):
-            p = expit(members[:, k])
-            judged.costs[part.member.name] = _chow_cost(p, outcomes, costs)
-            judged.log_losses[part.member.name] = log_loss(p, outcomes.positive, outcomes.weights)
-        return blend, judged
+        return HeldOut(members[rows], outcomes.take(rows), [np.searchsorted(rows, test) for _, test in folds])
 
     def _combine(self, members: Floats, outcomes: Outcomes) -> Blend:
         if self.blend == "greedy":
@@ -334,28 +273,27 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         strength = _SHRINKAGE / float(outcomes.weights.sum())
         return stack(members, outcomes.positive, outcomes.weights, strength=strength)
 
-    def _store(
-        self,
-        views: TableViews,
-        categorical: Flags,
-        bagged: list[Bagged],
-        blend: Blend,
-        judged: _Judged,
-        left_out: dict[str, str],
-    ) -> None:
+    def _store_blend(self, bagged: list[Bagged], blend: Blend) -> None:
         counts = blend.weights > _NEGLIGIBLE * blend.weights.sum()
         counts[0] |= not counts.any()  # where no member tells anything, the intercept alone does
-        self._views, self._categorical_columns = views, categorical
         self.members_ = [part.member for part, is_in in zip(bagged, counts, strict=True) if is_in]
         self.weights_ = {
             part.member.name: float(weight) if is_in else 0.0
             for part, weight, is_in in zip(bagged, blend.weights, counts, strict=True)
         }
         self._blend_weights, self._intercept = blend.weights[counts], blend.intercept
-        self._band, self.rule_, self.thresholds_ = judged.band, judged.rule, judged.band.thresholds
-        self.held_out_costs_, self.held_out_log_loss_, self.left_out_ = judged.costs, judged.log_losses, left_out
         self.objective_, self.residual_ = blend.objective, blend.residual
         self.n_iter_ = sum(len(part.member.models) for part in bagged)
+
+    def _store_judgement(self, bagged: list[Bagged], held_out: HeldOut, judged: Judged, prices: SettledCosts) -> None:
+        self._band, self.rule_, self.thresholds_ = judged.band, judged.rule, judged.band.thresholds
+        self.held_out_coverage_ = judged.coverage
+        self.held_out_costs_ = {BLEND: judged.cost * prices.unit}
+        self.held_out_log_loss_ = {BLEND: judged.log_loss}
+        for part, odds in zip(bagged, held_out.members.T, strict=True):
+            p, outcomes = expit(odds), held_out.outcomes
+            self.held_out_costs_[part.member.name] = chow_cost(p, outcomes, prices.oriented) * prices.unit
+            self.held_out_log_loss_[part.member.name] = log_loss(p, outcomes.positive, outcomes.weights)
 
     def _member_log_odds(self, X: Any) -> Floats:
         """Log-odds of new cases by each member that counts."""
@@ -413,37 +351,3 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
-
-
-def _judge(p: Floats, outcomes: Outcomes, tests: list[Indices], costs: Costs, rule: str) -> _Judged:
-    """Chow's thresholds, or tuned ones where they are wanted, or cheaper beyond doubt on cases they were not set on."""
-    by_chow = _prices(chow_band(costs), p, outcomes, costs)
-    tuned = np.empty(len(p))
-    for test in tests:
-        others = np.setdiff1d(np.arange(len(p)), test)
-        band = _tuned(p[others], outcomes.take(others), costs)
-        tuned[test] = _prices(band, p[test], outcomes.take(test), costs)
-    if rule == "auto":
-        saved, share = by_chow - tuned, outcomes.weights / outcomes.weights.sum()
-        mean = float(share @ saved)
-        error = float(np.sqrt(share**2 @ (saved - mean) ** 2))
-        rule = "tuned" if mean > _MARGIN * error else "chow"
-    band = chow_band(costs) if rule == "chow" else _tuned(p, outcomes, costs)
-    paid = by_chow if rule == "chow" else tuned
-    cost = {BLEND: float(np.average(paid, weights=outcomes.weights))}
-    answered = band.evaluate(p).accepted & (outcomes.weights > 0)
-    return _Judged(rule, band, cost, {BLEND: log_loss(p, outcomes.positive, outcomes.weights)}, bool(answered.any()))
-
-
-def _tuned(p: Floats, outcomes: Outcomes, costs: Costs) -> Band:
-    sample = Sample.of(p, outcomes.positive, outcomes.weights)
-    return shrunk_band(sample, costs, probabilities=True, shrinkage=1000.0)
-
-
-def _prices(band: Band, p: Floats, outcomes: Outcomes, costs: Costs) -> Floats:
-    prices: Floats = costs.prices(outcomes.codes, band.evaluate(p).answers())
-    return prices
-
-
-def _chow_cost(p: Floats, outcomes: Outcomes, costs: Costs) -> float:
-    return float(np.average(_prices(chow_band(costs), p, outcomes, costs), weights=outcomes.weights))

@@ -1,0 +1,97 @@
+"""The members of an ensemble, fitted one after another as time allows, the cheapest first."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from joblib import Parallel, delayed, effective_n_jobs
+
+from ..folds import Fold
+from .bagging import Bagged, Outcomes, fit_fold, join_folds
+from .budget import Budget
+from .features import View
+from .roster import Member, Training
+
+Progress = Callable[[int, int, str], None]
+_log = logging.getLogger("recuse.ensemble")
+
+
+class Schedule(NamedTuple):
+    """How members are fitted.
+
+    Attributes
+    ----------
+    time_limit : float or None
+        Seconds for all.
+    n_jobs : int or None
+        Folds fitted at once, in threads.
+    seed : int
+        Random state of every member.
+    progress : callable or None
+        Called with the number of members done, the number of all, and the title of the next one.
+    """
+
+    time_limit: float | None
+    n_jobs: int | None
+    seed: int
+    progress: Progress | None
+
+
+def fit_members(
+    members: list[Member], views: Mapping[str, View], outcomes: Outcomes, folds: list[Fold], schedule: Schedule
+) -> tuple[list[Bagged], dict[str, str]]:
+    """Fit as many members as time allows; return them, and why others are missing.
+
+    A fit in progress is not cut off, and the cheapest member is fitted in any case: there is always an ensemble.
+    """
+    budget, report = Budget(schedule.time_limit), schedule.progress or (lambda *_: None)
+    n = max(len(train) for train, _ in folds)
+    bagged: list[Bagged] = []
+    left_out: dict[str, str] = {}
+
+    def seconds(member: Member) -> float:
+        return len(folds) * member.seconds(n, views[member.view].matrix.shape[1])
+
+    waiting = sorted(members, key=seconds)
+    _log.info("%s", _estimate(sum(map(seconds, members)), len(members), len(folds), schedule))
+    for number, member in enumerate(waiting):
+        report(number, len(waiting), member.title)
+        view = views[member.view]
+        reason = _why_not(member, n * view.matrix.shape[1])
+        if reason is None and bagged and not budget.allows(seconds(member)):
+            reason = f"not expected to be done within time_limit={schedule.time_limit:g} seconds"
+        if reason is not None:
+            left_out[member.name] = reason
+            continue
+        before = budget.elapsed
+        training = Training(n, view.matrix.shape[1], schedule.seed, view.categorical)
+        try:
+            fitted = Parallel(n_jobs=schedule.n_jobs, prefer="threads")(
+                delayed(fit_fold)(member, member.build(training), view, outcomes, fold, schedule.seed) for fold in folds
+            )
+        except Exception as error:  # a member that cannot be fitted must not cost the others
+            left_out[member.name] = f"failed: {type(error).__name__}: {' '.join(str(error).split())[:200]}"
+            continue
+        bagged.append(join_folds(member, fitted, folds, outcomes))
+        budget.record(seconds(member), budget.elapsed - before)
+        _log.debug("%s fitted in %.1f s", member.title, budget.elapsed - before)
+    report(len(waiting), len(waiting), "")
+    if not bagged:
+        raise ValueError(f"No member could be fitted. {'. '.join(f'{k}: {v}' for k, v in left_out.items())}.")
+    return bagged, left_out
+
+
+def _why_not(member: Member, cells: int) -> str | None:
+    if member.most_cells is not None and cells > member.most_cells:
+        return f"meant for tables of up to {member.most_cells:,} cells"
+    return None
+
+
+def _estimate(seconds: float, n_members: int, n_folds: int, schedule: Schedule) -> str:
+    """One sentence before the first fit."""
+    expected = seconds / effective_n_jobs(schedule.n_jobs)
+    size = "a few seconds" if expected < 10 else f"{expected:.0f} s" if expected < 100 else f"{expected / 60:.0f} min"
+    limit = "" if schedule.time_limit is None else f", at most {schedule.time_limit:g} s"
+    return f"fitting {n_members} members on {n_folds} folds: about {size}{limit}."
