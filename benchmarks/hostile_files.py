@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 import recuse
-from recuse.comparison import fit_method
+from recuse.comparison import fit
 from recuse.persistence import saved_digest
 from recuse.persistence.archive import members_of, sealed, zipped
 from recuse.persistence.names import nodes
@@ -173,7 +173,7 @@ def _originals(folder):
     paths, cases = {}, table(120, seed=0)
     for name in METHODS:
         paths[name] = folder / f"{name}.skops"
-        recuse.save(fit_method(cases, "y", method=name, positive="yes"), paths[name])
+        recuse.save(fit(cases, "y", method=name, positive="yes"), paths[name])
     return paths
 
 
@@ -329,7 +329,7 @@ def table_rows(n_tables, seed=0):
     with tempfile.TemporaryDirectory() as folder, Commands() as commands:
         folder = Path(folder)
         model, out = folder / "model.skops", folder / "out.csv"
-        recuse.save(fit_method(table(120, seed=0), "y", method="logistic-chow", positive="yes"), model)
+        recuse.save(fit(table(120, seed=0), "y", method="logistic-chow", positive="yes"), model)
         data = folder / "sound.csv"
         table(40, seed=1).to_csv(data, index=False)
         _require_done(commands.run("predict", model, data, "-o", out))

@@ -66,7 +66,7 @@ model = recuse.ThresholdRejectClassifier(LogisticRegression()).fit(X, y)
     ("call", "who", "package"),
     [
         ("recuse.compare(X, y)", "compare", "pandas"),
-        ("recuse.comparison.fit_method(X, y, method='logistic-chow')", "fit_method", "pandas"),
+        ("recuse.comparison.fit(X, y, method='logistic-chow')", "fit", "pandas"),
         ("model.decide(X).to_pandas()", "to_pandas", "pandas"),
         ("recuse.plot.RiskCoverageDisplay.from_estimator(model, X, y)", "Drawing", "matplotlib"),
     ],

@@ -20,7 +20,7 @@ from recuse import (
     ThresholdRejectClassifier,
 )
 from recuse.baselines import EmbeddedRejectSVC, TwoStepBoostingClassifier
-from recuse.comparison import fit_method
+from recuse.comparison import fit
 from recuse.predicting import Answered, inspect_model, predict_table
 from recuse.tables import restored
 from tests.comparison.conftest import COSTS, mixed_table
@@ -28,7 +28,7 @@ from tests.comparison.conftest import COSTS, mixed_table
 
 @pytest.fixture(scope="module")
 def model():
-    return fit_method(mixed_table(), "default", method="logistic-chow", positive="bad", costs=COSTS)
+    return fit(mixed_table(), "default", method="logistic-chow", positive="bad", costs=COSTS)
 
 
 @pytest.mark.parametrize("name", ["t.csv", "t.tsv.gz", "t.parquet"])
@@ -67,7 +67,7 @@ def test_a_bad_row_far_down_is_named_by_its_number(model, tmp_path):
 def test_integer_labels_read_abstain_too(tmp_path):
     frame = mixed_table(80).assign(default=lambda t: (t["default"] == "bad").astype(int))
     frame.to_csv(tmp_path / "t.csv", index=False)
-    model = fit_method(frame, "default", method="logistic-chow", costs=COSTS)
+    model = fit(frame, "default", method="logistic-chow", costs=COSTS)
     predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv")
     assert set(pd.read_csv(tmp_path / "out.csv")["decision"]) == {"0", "1", "[abstain]"}
 
@@ -76,7 +76,7 @@ def test_float_labels_keep_all_their_digits(tmp_path):
     """Only scores are rounded: a label such as 1234567.0 stays what it is."""
     frame = mixed_table(80).assign(default=lambda t: np.where(t["default"] == "bad", 1234568.0, 1234567.0))
     frame.to_csv(tmp_path / "t.csv", index=False)
-    model = fit_method(frame, "default", method="logistic-chow", positive=1234568, costs=COSTS)
+    model = fit(frame, "default", method="logistic-chow", positive=1234568, costs=COSTS)
     predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv")
     written = pd.read_csv(tmp_path / "out.csv")
     assert set(written["forced"]) == {1234567.0, 1234568.0}
@@ -89,7 +89,7 @@ def test_labels_that_a_spreadsheet_would_run_are_marked_as_text(tmp_path, capaci
     frame = mixed_table(80)
     frame["default"] = np.where(frame["default"] == "bad", "=HYPERLINK(1)", "@SUM(1)")
     frame.to_csv(tmp_path / "t.csv", index=False)
-    model = fit_method(frame, "default", method="logistic-chow", positive="=HYPERLINK(1)", costs=COSTS)
+    model = fit(frame, "default", method="logistic-chow", positive="=HYPERLINK(1)", costs=COSTS)
     options = {"capacity": capacity, "rows_at_once": 33}
     predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv", **options)
     predict_table(model, tmp_path / "t.csv", tmp_path / "raw.csv", raw=True, **options)
@@ -120,7 +120,7 @@ def test_cases_that_look_alike_in_the_file_are_reviewed_in_their_order(model, tm
 def test_a_model_that_cannot_answer_is_refused_in_a_sentence(tmp_path, spoil, message):
     frame = mixed_table(80)
     frame.to_csv(tmp_path / "t.csv", index=False)
-    model = fit_method(frame, "default", method="logistic-chow", positive="bad", costs=COSTS)
+    model = fit(frame, "default", method="logistic-chow", positive="bad", costs=COSTS)
     spoil(model[-1])
     with pytest.raises(ValueError, match=message):
         predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv")

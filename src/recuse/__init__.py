@@ -19,6 +19,7 @@ __all__ = [
     "compare",
     "cross_val_decide",
     "decide",
+    "fit",
     "is_rejected",
     "load",
     "save",
@@ -39,6 +40,7 @@ _HOMES = {
     "compare": "comparison",
     "cross_val_decide": "locating",
     "decide": "locating",
+    "fit": "comparison",
     "is_rejected": "locating",
     "load": "persistence",
     "save": "persistence",
@@ -60,7 +62,7 @@ _SUBMODULES = (
 if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
     from .base import RejectedSamplesError
     from .boosting import AbstentionBoostingClassifier, ExactBoostClassifier
-    from .comparison import compare
+    from .comparison import compare, fit
     from .costs import Costs
     from .decisions import Decisions
     from .ensemble import EnsembleRejectClassifier

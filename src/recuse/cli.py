@@ -179,7 +179,7 @@ def fit(
     target: Annotated[str, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")],
     method: Annotated[
         str, typer.Option("--method", "-m", help="`recuse methods` lists them.", autocompletion=_methods)
-    ] = "boosting-chow",
+    ] = "ensemble",
     positive: Positive = None,
     drop: Drop = None,
     groups: Groups = None,
@@ -187,32 +187,50 @@ def fit(
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
+    effort: Annotated[
+        str | None, typer.Option(help="Of the ensemble: quick, medium (default) or best.", show_default=False)
+    ] = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Of the ensemble: what would take longer is left out."),
+    ] = None,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file.")] = Path("model.skops"),
     as_json: AsJson = False,
 ) -> None:
-    """Fit one method on a whole table and save the model."""
+    """Fit a model on a whole table and save it: the ensemble, unless another method is named."""
     import recuse
-    from recuse.comparison import fit_method
+    from recuse.comparison.printing import fitted_sentences
     from recuse.predicting import inspect_model
 
-    costs = recuse.Costs(fp=fp, fn=fn, reject=reject)
-    model = fit_method(
-        data,
-        target,
-        method=method,
-        positive=positive,
-        drop=_names(drop),
-        groups=groups,
-        time=time,
-        costs=costs,
-        seed=seed,
-    )
+    with _progress(quiet=as_json, what="fitting", resumes=False) as report:
+        model = recuse.fit(
+            data,
+            target,
+            recuse.Costs(fp=fp, fn=fn, reject=reject),
+            method=method,
+            positive=positive,
+            drop=_names(drop),
+            groups=groups,
+            time=time,
+            seed=seed,
+            **_ensemble_settings(method, effort, time_limit, report),
+        )
     recuse.save(model, out)
     if as_json:
         _print_json({"out": str(out), "fitted": method} | inspect_model(out))
-    else:
-        print(f"{out}: {method} fitted on {data}", file=sys.stderr)
+        return
+    print(f"{out}: {method} fitted on {data}", file=sys.stderr)
+    for sentence in fitted_sentences(model):
+        print(sentence, file=sys.stderr)
+
+
+def _ensemble_settings(
+    method: str, effort: str | None, time_limit: float | None, report: Callable[[int, int, str], None] | None
+) -> dict[str, Any]:
+    """What only the ensemble takes; what was typed for another method is passed on, to be refused."""
+    always = {"n_jobs": -1, "progress": report} if method == "ensemble" else {}
+    return {"effort": effort, "time_limit": time_limit} | always
 
 
 @app.command()
@@ -313,7 +331,9 @@ def reproduce(
 
 
 @contextmanager
-def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
+def _progress(
+    quiet: bool, what: str = "comparing", resumes: bool = True
+) -> Iterator[Callable[[int, int, str], None] | None]:
     """A progress bar with the remaining time, on standard error."""
     if quiet:
         yield None
@@ -330,7 +350,7 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
 
     console = Console(stderr=True)
     columns = (
-        TextColumn("comparing"),
+        TextColumn(what),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -342,15 +362,15 @@ def _progress(quiet: bool) -> Iterator[Callable[[int, int, str], None] | None]:
     bar = Progress(*columns, console=console, speed_estimate_period=600, transient=True)
     task = bar.add_task("", total=None)
 
-    def report(done: int, total: int, what: str) -> None:
+    def report(done: int, total: int, description: str) -> None:
         if console.is_terminal:  # started here, so that bad input prints one line and no bar
             bar.start()
-        bar.update(task, completed=done, total=total, description=what)
+        bar.update(task, completed=done, total=total, description=description)
 
     try:
         yield report
     except KeyboardInterrupt:
-        _fail("interrupted; the same command resumes where it stopped.", 130)
+        _fail("interrupted; the same command resumes where it stopped." if resumes else "interrupted.", 130)
     finally:
         if bar.live.is_started:
             bar.stop()
@@ -392,9 +412,10 @@ def _show_information() -> None:
         def emit(self, record: logging.LogRecord) -> None:
             print(f"recuse: {record.getMessage()}", file=sys.stderr)
 
-    logger = logging.getLogger("recuse.comparison")
-    logger.setLevel(logging.INFO)
-    logger.handlers = [ToStandardError()]
+    for name in ("recuse.comparison", "recuse.ensemble"):
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.INFO)
+        logger.handlers = [ToStandardError()]
 
 
 def _fail(text: str, code: int) -> None:

@@ -15,6 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from .arrays import Floats
 from .decisions import Decisions
+from .ensemble import EnsembleRejectClassifier
 from .labels import REJECT_TEXT, to_python
 from .locating import decide, locate
 from .parameters import check_count
@@ -249,4 +250,7 @@ def inspect_model(path: str | os.PathLike[str], *, digest: str | None = None) ->
         facts["score"] = stated.score
         # JSON has no infinity: a side that is never answered has no threshold.
         facts["thresholds"] = [edge if np.isfinite(edge) else None for edge in (stated.lower, stated.upper)]
+    if isinstance(classifier, EnsembleRejectClassifier):
+        facts["members"] = {title: round(share, 4) for title, share in classifier.shares_.items()}
+        facts["held_out"] = {"cost": classifier.held_out_costs_["blend"], "coverage": classifier.held_out_coverage_}
     return facts | {"columns": columns, "versions": saved_versions(path), "digest": saved_digest(path)}

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 import recuse
 from recuse import ThresholdRejectClassifier
-from recuse.comparison import METHODS, Method, compare, cross_validation, fit_method, methods, write_run
+from recuse.comparison import METHODS, Method, compare, cross_validation, fit, methods, write_run
 from recuse.comparison.loading import load_cases, load_table
 from recuse.comparison.methods import Plan
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
@@ -59,7 +59,7 @@ def test_decisions_are_out_of_fold(comparison, table):
     assert decisions["reason"].str.len().min() > 10
     # Fitted without the cases of the fold: the same model, fitted by hand on the others, gives the same scores.
     fold = (decisions["fold"] == 1).to_numpy()
-    model = fit_method(table[~fold], "default", method="logistic-chow", positive="bad", costs=COSTS)
+    model = fit(table[~fold], "default", method="logistic-chow", positive="bad", costs=COSTS)
     np.testing.assert_allclose(recuse.decide(model, table[fold]).h, decisions["h"][fold], atol=1e-9)
 
 
@@ -289,7 +289,7 @@ def test_large_tables_leave_slow_methods_out():
 
 @pytest.mark.parametrize("method", [m.name for m in METHODS])
 def test_every_method_works_on_a_mixed_table_and_can_be_saved(table, method, tmp_path):
-    model = fit_method(table, "default", method=method, positive="bad", costs=COSTS)
+    model = fit(table, "default", method=method, positive="bad", costs=COSTS)
     decisions = recuse.decide(model, table)
     assert (decisions.label[decisions.accepted] == decisions.forced[decisions.accepted]).all()
     assert (decisions.forced == table["default"]).mean() > 0.6

@@ -8,7 +8,7 @@ import pytest
 
 import recuse
 from recuse import Costs
-from recuse.comparison import fit_method
+from recuse.comparison import fit
 from recuse.comparison.loading import load_cases, load_table
 from recuse.metrics import expected_cost
 
@@ -117,14 +117,14 @@ def test_groups_that_cannot_be_used_are_refused():
     with pytest.raises(ValueError, match="3 different groups, too few for 5 folds"):
         recuse.compare(table, "ill", groups=np.arange(150) % 3)
     with pytest.raises(ValueError, match="2 different groups, too few for 3 folds"):
-        fit_method(table, "ill", method="logistic-chow", groups=np.arange(150) % 2)
+        fit(table, "ill", method="logistic-chow", groups=np.arange(150) % 2)
     with pytest.raises(ValueError, match=r"too few or too unequal for cv=2 folds: a training part holds \d groups"):
         recuse.compare(table, "ill", groups=np.arange(150) % 4, cv=2)
 
 
 def test_a_model_of_groups_needs_no_group_column():
     table = patients(40, seed=0)
-    model = fit_method(table, "ill", method="abstention-boosting", groups="who", costs=COSTS)
+    model = fit(table, "ill", method="abstention-boosting", groups="who", costs=COSTS)
     assert len(recuse.decide(model, table.drop(columns=["who", "ill"]))) == 200
 
 

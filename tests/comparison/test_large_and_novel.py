@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 
 import recuse
 from recuse import Costs, CoupledOneClassSVC, DoubleHingeSVC, DoubleRampSVC, ThresholdRejectClassifier
-from recuse.comparison import METHODS, Method, compare, fit_method, methods
+from recuse.comparison import METHODS, Method, compare, fit, methods
 from recuse.comparison.methods import PAIR, Plan, Task
 from recuse.comparison.printing import print_leaderboard
 from recuse.predicting import predict_table
@@ -99,7 +99,7 @@ def test_page_of_a_method_without_probabilities(with_novelties):
 
 def test_a_model_with_novelties_answers_new_tables(table, listed, tmp_path):
     listed(Method("novel", "Detector", lambda task: Plan(detecting(task).estimator), PAIR))
-    model = fit_method(table, "default", method="novel", positive="bad", costs=COSTS)
+    model = fit(table, "default", method="novel", positive="bad", costs=COSTS)
     table.to_csv(tmp_path / "t.csv", index=False)
     answered = predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv", capacity=5)
     written = pd.read_csv(tmp_path / "out.csv")

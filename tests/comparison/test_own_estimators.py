@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 import recuse
 from recuse import Costs, DoubleHingeSVC, ThresholdRejectClassifier
-from recuse.comparison import METHODS, Task, compare, cross_validation, fit_method
+from recuse.comparison import METHODS, Task, compare, cross_validation, fit
 from recuse.comparison.checkpoints import method_key
 from recuse.comparison.own import as_methods
 from tests.comparison.conftest import mixed_table
@@ -171,7 +171,7 @@ def test_one_estimator_may_stand_alone():
 
 
 def test_a_model_of_an_own_estimator_can_be_fitted_alone():
-    model = fit_method(X, y, method=Own(), costs=COSTS)
+    model = fit(X, y, method=Own(), costs=COSTS)
     expected = ThresholdRejectClassifier(LogisticRegression(), costs=COSTS).fit(X.astype(np.float32), y)
     assert recuse.decide(model, X).label.tolist() == expected.predict(X.astype(np.float32)).tolist()
 

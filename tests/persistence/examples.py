@@ -67,6 +67,7 @@ EXAMPLES = {
     "double_ramp.l2": DoubleRampSVC(penalty="l2"),
     "embedded_reject": EmbeddedRejectSVC(),
     "ensemble": EnsembleRejectClassifier(["logistic", ("bayes", GaussianNB())], cv=2, costs=UNEQUAL),
+    "ensemble.curves": EnsembleRejectClassifier(["curves"], cv=2),
     "ensemble.lightgbm": EnsembleRejectClassifier(
         [("lightgbm", NativeBooster("lightgbm", {"rounds": 3, "num_leaves": 3, "min_data_in_leaf": 5}))], cv=2
     ),
@@ -120,6 +121,7 @@ KEPT = [
     "abstention_boosting.stack_oof",
     "abstention_boosting.stack_start",
     "abstention_boosting.trees",
+    "ensemble.curves",
     "ensemble.lightgbm",
     "exactboost.auc",
     "threshold_reject.beta",

@@ -18,22 +18,21 @@ from joblib import effective_n_jobs
 
 from ..arrays import Indices
 from ..costs import Costs, as_costs
-from ..folds import Fold, make_folds, require_groups, time_folds
+from ..folds import Fold, make_folds, time_folds
 from ..labels import to_python
 from ..parameters import check_count
 from ..tables import Cases
 from ..workers import WorkerDiedError, surviving_results
 from .checkpoints import Checkpoints, data_fingerprint, method_key, run_fingerprint, table_fingerprint
 from .folder import claim_folder
-from .folds import FoldResult, fit_model, run_fold
-from .loading import LEAST_CASES, load_cases, load_table, require_packages
+from .folds import FoldResult, run_fold
+from .loading import DEFAULT_COSTS, LEAST_CASES, as_names, check_folding, load_cases, load_table, require_packages
 from .methods import INNER_FOLDS, Method, Task, left_out
 from .own import as_methods, sendable, warn_of_other_prices
 from .repetitions import AUTO, Repetitions, leaders, most_repetitions, why_enough, why_no_more
 from .result import ARRAY, Answers, Comparison, RunArguments
 from .writing import write_run
 
-DEFAULT_COSTS = Costs(fp=1.0, fn=5.0, reject=0.3)
 Progress = Callable[[int, int, str], None]
 
 
@@ -116,8 +115,13 @@ def compare(
     costs = as_costs(costs)
     costs.require_rejecting_pays()
     _check_arguments(cv, repeats, seed, n_jobs)
-    _check_folds(groups, time, repeats)
-    arguments = RunArguments(int(cv), _as_repeats(repeats), int(seed), _as_names(drop), _group_name(groups), time)
+    check_folding(groups, time)
+    if time is not None and repeats not in (AUTO, 1):
+        raise ValueError(
+            f"repeats={repeats} does not go with time={time!r}: past and future can be told apart in one way only. "
+            "Leave repeats out."
+        )
+    arguments = RunArguments(int(cv), _as_repeats(repeats), int(seed), as_names(drop), _group_name(groups), time)
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))
     cases = load_cases(table, positive, drop=arguments.drop, groups=groups, time=time, least=max(cv, LEAST_CASES))
@@ -149,46 +153,6 @@ def compare(
     return comparison
 
 
-def fit_method(
-    data: Any,
-    target: Any,
-    *,
-    method: Any,
-    positive: Any = None,
-    drop: Iterable[str] = (),
-    groups: Any = None,
-    time: str | None = None,
-    costs: Costs | float = DEFAULT_COSTS,
-    seed: int = 0,
-) -> Any:
-    """Fit one method of the comparison on a whole table.
-
-    Parameters
-    ----------
-    method : str, estimator or (name, estimator)
-        One of what `compare` takes as `methods`.
-    data, target, positive, drop, groups, time, costs, seed
-        As in `compare`.
-
-    Returns
-    -------
-    Pipeline
-        The preparation of the table and the classifier, for `recuse.save` and `recuse.decide`.
-    """
-    require_packages("fit_method")
-    costs = as_costs(costs)
-    costs.require_rejecting_pays()
-    check_count("seed", seed, least=0)
-    _check_folds(groups, time)
-    table = load_table(data, target)
-    (chosen,) = as_methods([method], len(table.frame))
-    cases = load_cases(table, positive, drop=_as_names(drop), groups=groups, time=time).in_time()
-    if cases.groups is not None:
-        require_groups(cases.groups, INNER_FOLDS)
-    warn_of_other_prices([chosen], costs, cases)
-    return fit_model(chosen, Task.of(cases, costs, seed), cases.features, cases.outcomes, cases.groups)[0]
-
-
 def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:
     check_count("cv", cv, least=2)
     if isinstance(repeats, str) and repeats != AUTO:
@@ -206,25 +170,6 @@ def _as_repeats(repeats: Any) -> int | str:
 
 def _say_nothing(*_: Any) -> None:
     """Report no progress."""
-
-
-def _check_folds(groups: Any, time: Any, repeats: int | str = AUTO) -> None:
-    if time is not None and not isinstance(time, str):
-        raise TypeError(f"time must be the name of a column; got {type(time).__name__}.")
-    if groups is not None and time is not None:
-        raise ValueError(
-            "groups and time do not go together: a group with cases before and after a point in time would be on both "
-            "sides of it. Give one of the two: time if models will answer people they know, groups if new ones."
-        )
-    if time is not None and repeats not in (AUTO, 1):
-        raise ValueError(
-            f"repeats={repeats} does not go with time={time!r}: past and future can be told apart in one way only. "
-            "Leave repeats out."
-        )
-
-
-def _as_names(drop: Iterable[str] | None) -> list[str]:
-    return [drop] if isinstance(drop, str) else [str(name) for name in drop or ()]
 
 
 def _splits(cases: Cases, arguments: RunArguments) -> list[Fold]:

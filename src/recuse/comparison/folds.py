@@ -112,18 +112,19 @@ def fit_model(
     rows = method.training_rows(y, task.seed)
     X, y, groups = X.iloc[rows], y[rows], None if groups is None else groups[rows]
     columns = TableColumns().fit(X)
-    vectorizer = table_vectorizer(task.seed)
+    vectorizer = table_vectorizer(task.seed, method.takes_categories)
     # The vectorizer does not see the outcomes: fitting it before the search leaks nothing into the search.
     numbers = vectorizer.fit_transform(columns.transform(X))
     classifier, params = method.build(task).fit(numbers, y, task, groups)
     return Pipeline([("columns", columns), ("vectorizer", vectorizer), ("classifier", classifier)]), params
 
 
-def table_vectorizer(seed: int) -> Any:
-    """Return skrub's preparation of mixed columns: categories, dates and text become numbers."""
+def table_vectorizer(seed: int, keep_categories: bool = False) -> Any:
+    """Return skrub's preparation of mixed columns: categories, unless they are kept, dates and text become numbers."""
     from skrub import StringEncoder, TableVectorizer
 
-    return TableVectorizer(high_cardinality=StringEncoder(random_state=seed))
+    kept = {"low_cardinality": "passthrough"} if keep_categories else {}
+    return TableVectorizer(high_cardinality=StringEncoder(random_state=seed), **kept)
 
 
 def _class_score(classifier: Any, X: Any, h: Floats, positive: Any) -> Floats:

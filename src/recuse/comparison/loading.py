@@ -11,11 +11,29 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..costs import Costs
 from ..extras import require
 from ..tables import Cases, as_frame, check_cases, positive_hints, read_table, table_hints, with_outcomes
 
+DEFAULT_COSTS = Costs(fp=1.0, fn=5.0, reject=0.3)
 LEAST_CASES = 6  # of each class: three inner folds of the smallest training part
 _logger = logging.getLogger("recuse.comparison")
+
+
+def check_folding(groups: Any, time: Any) -> None:
+    """Refuse what cannot say how to split a table."""
+    if time is not None and not isinstance(time, str):
+        raise TypeError(f"time must be the name of a column; got {type(time).__name__}.")
+    if groups is not None and time is not None:
+        raise ValueError(
+            "groups and time do not go together: a group with cases before and after a point in time would be on both "
+            "sides of it. Give one of the two: time if models will answer people they know, groups if new ones."
+        )
+
+
+def as_names(drop: Iterable[str] | None) -> list[str]:
+    """Names of columns, of which one may stand alone."""
+    return [drop] if isinstance(drop, str) else [str(name) for name in drop or ()]
 
 
 class LoadedTable(NamedTuple):

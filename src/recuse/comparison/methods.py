@@ -37,6 +37,7 @@ from ..thresholds.rules import Sample, tuned_band
 
 Grid = dict[str, list[Any]]
 
+ENSEMBLE = "ensemble"
 INNER_FOLDS = 3
 _SMALL = 2_000  # below this number of cases, fewer boosting rounds are enough
 
@@ -205,6 +206,8 @@ class Method:
     fit_rows : int, optional
         Largest number of training cases it is fitted on. From a larger training part it gets a stratified sample, and
         its row says so.
+    takes_categories : bool
+        Whether it wants columns of few categories as they are, and not as numbers.
     """
 
     name: str
@@ -214,6 +217,7 @@ class Method:
     reference: bool = False
     max_rows: int | None = None
     fit_rows: int | None = None
+    takes_categories: bool = False
 
     def training_rows(self, y: NDArray[Any], seed: int) -> Indices:
         """Positions of the cases it is fitted on: all, or a stratified sample of `fit_rows`."""
@@ -339,7 +343,15 @@ def _library_method(
     return Method(name, title, build, moves, max_rows=max_rows, fit_rows=max_rows)
 
 
+def _ensemble(task: Task) -> Plan:
+    # Chow's rule, and not "auto": then what it costs at other prices follows from its probabilities alone.
+    return from_library("EnsembleRejectClassifier", rule="chow", cv=task.inner_cv(None))(task)
+
+
+# The ensemble first: it combines what the others know, and is what to take unless another is convincingly cheaper. Then
+# the simplest first.
 METHODS: tuple[Method, ...] = (
+    Method(ENSEMBLE, "Ensemble", _ensemble, CHOW, takes_categories=True),
     *_rules("logistic", "Logistic regression", _logistic),
     *_rules("boosting", "Gradient boosting", _boosting),
     # The share of trees is no probability: few trees agree altogether, and Chow's rule would reject too much.

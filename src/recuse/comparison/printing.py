@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ..ensemble import EnsembleRejectClassifier
 from ..report.html import as_count
 from .folder import REPORT_FILE, RESULTS
 from .leaderboard import Interval, Row, too_few
@@ -50,6 +51,22 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
         print(f"Report: {out / REPORT_FILE}")
         others = [name for name in RESULTS if name != REPORT_FILE and (out / name).is_file()]
         print(f"Also in {out}: {', '.join(others)}")
+
+
+def fitted_sentences(model: Any) -> list[str]:
+    """What to say of a fitted model: of the ensemble, what it costs on held-out cases, and who its members are."""
+    classifier = model[-1]
+    if not isinstance(classifier, EnsembleRejectClassifier):
+        return []
+    members = ", ".join(f"{title} {share:.0%}" for title, share in classifier.shares_.items())
+    missing = [f"{name} is left out: {why}." for name, why in classifier.left_out_.items()]
+    return [
+        f"On cases that its parts had not seen it costs {classifier.held_out_costs_['blend']:.4g} per case and answers "
+        f"{classifier.held_out_coverage_:.1%} of them, at {classifier.costs_!r}; `recuse compare` judges it beside "
+        "other methods.",
+        f"Members, by weight: {members}.",
+        *missing,
+    ]
 
 
 def _cells(row: Row) -> list[str]:

@@ -16,11 +16,11 @@ from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, SettledCosts, require_two_classes
 from ..calibration import log_loss
 from ..costs import Costs
-from ..decisions import Evaluation
+from ..decisions import Evaluation, StatedThresholds
 from ..folds import DEFAULT_FOLDS, Fold, check_groups, make_folds
 from ..labels import to_python
 from ..parameters import check_choice, check_number, check_weights
-from ..thresholds.reasons import band_reasons
+from ..thresholds.reasons import band_reasons, stated_band
 from ..validation import check_training_data, store_columns, validate_data
 from .bagging import Bagged, Outcomes
 from .blending import Blend, greedy, stack
@@ -99,6 +99,8 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     gains_ : dict of str to float
         What each member adds: how much greater the log loss of the held-out cases is when it is left out and the others
         are blended without it.
+    shares_ : dict of str to float
+        Share of each member that counts in the weight of all, by its title.
     left_out_ : dict of str to str
         Members that were not fitted, or failed, and why.
     rule_ : str
@@ -314,12 +316,23 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         evaluation = self._band.evaluate(p)
         return Evaluation(evaluation.h, evaluation.r, detail=(p, expit(members)))
 
+    def _stated_thresholds(self) -> StatedThresholds:
+        return stated_band(self._band, self.classes_, self.pos_label_, "probability")
+
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         p, members = evaluation.detail
         accepted = evaluation.accepted
         sentences = band_reasons(p, accepted, self._band, self.classes_, self.pos_label_, "probability")
         flipped = bool(self.pos_label_ == self.classes_[0])
         return add_disagreement(sentences, accepted, from_positive_side(members, flipped), self._blend_weights)
+
+    @property
+    def shares_(self) -> dict[str, float]:
+        """Share of each member that counts in the weight of all, by its title, the greatest first."""
+        check_is_fitted(self, "members_")
+        total = float(self._blend_weights.sum()) or 1.0
+        found = {member.title: float(w) / total for member, w in zip(self.members_, self._blend_weights, strict=True)}
+        return dict(sorted(found.items(), key=lambda item: -item[1]))
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the blend, also for rejected cases."""

@@ -94,14 +94,13 @@ def _logistic(training: Training) -> Any:
     return LogisticRegression(max_iter=200)
 
 
-def _splines(training: Training) -> Any:
+def _curves(training: Training) -> Any:
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import SplineTransformer
 
-    # Linear beyond the values seen, so that an outlier has no say of its own.
-    curves = SplineTransformer(n_knots=5, degree=3, knots="quantile", extrapolation="linear", include_bias=False)
-    return make_pipeline(curves, LogisticRegression(C=0.1, max_iter=200))
+    from .curves import HingeBasis
+
+    return make_pipeline(HingeBasis(), LogisticRegression(max_iter=300))
 
 
 def _histogram_boosting(training: Training) -> Any:
@@ -182,7 +181,7 @@ def _network(training: Training) -> Any:
 
 ROSTER: tuple[Member, ...] = (
     Member("logistic", "logistic regression", SCALED, _logistic, QUICK, base=0.01, rate=0.1),
-    Member("splines", "logistic regression on splines", SCALED, _splines, most_cells=20_000_000, base=0.01, rate=0.4),
+    Member("curves", "logistic regression on curves", SCALED, _curves, most_cells=20_000_000, base=0.01, rate=0.4),
     Member(
         "extra-trees", "extremely randomised trees", SCALED, _forest("ExtraTreesClassifier"), QUICK, base=0.1, rate=3.5
     ),

@@ -67,6 +67,7 @@ RECORDS = {
     "recuse.saved.BoostingTreeForm": "recuse.boosting.abstention.engine.trees.TreeForm",
     "recuse.saved.BetaCalibrator": "recuse.calibration.Beta",
     "recuse.saved.EnsembleBooster": "recuse.ensemble.boosters.NativeBooster",
+    "recuse.saved.EnsembleHingeBasis": "recuse.ensemble.curves.HingeBasis",
     "recuse.saved.EnsembleMember": "recuse.ensemble.bagging.BaggedMember",
     "recuse.saved.EnsembleTableViews": "recuse.ensemble.features.TableViews",
     "recuse.saved.ExactBoostBoundTerms": "recuse.boosting.exactboost.margin_bound.BoundTerms",

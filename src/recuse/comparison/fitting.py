@@ -1,0 +1,105 @@
+"""One model on a whole table: the ensemble, unless another method is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+
+from ..costs import Costs, as_costs
+from ..folds import require_groups
+from ..parameters import check_count
+from .folds import fit_model
+from .loading import DEFAULT_COSTS, as_names, check_folding, load_cases, load_table, require_packages
+from .methods import ENSEMBLE, INNER_FOLDS, Method, Plan, Task
+from .own import as_methods, warn_of_other_prices
+
+
+def fit(
+    data: Any,
+    target: Any,
+    costs: Costs | float = DEFAULT_COSTS,
+    *,
+    method: Any = ENSEMBLE,
+    positive: Any = None,
+    drop: Iterable[str] = (),
+    groups: Any = None,
+    time: str | None = None,
+    effort: str | None = None,
+    time_limit: float | None = None,
+    n_jobs: int | None = None,
+    seed: int = 0,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Pipeline:
+    """Fit a model that decides on a table: the ensemble of many kinds of models, unless you name a method.
+
+    Parameters
+    ----------
+    data : DataFrame, array-like or path
+        The table: a pandas or polars frame, an array or a list of rows, or a CSV, TSV or Parquet file.
+    target : str or array-like of shape (n_cases,)
+        Column with the outcome, of two classes; or the outcome of each case.
+    costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
+        Prices.
+    method : str, estimator or (name, estimator), default="ensemble"
+        One of what `compare` takes as `methods`.
+    positive, drop, groups, time, seed
+        As in `compare`.
+    effort : {"quick", "medium", "best"}, optional
+        Of the ensemble: how many members take part; "medium" by default.
+    time_limit : float, optional
+        Of the ensemble: seconds for the fit; see `EnsembleRejectClassifier`.
+    n_jobs : int, optional
+        Of the ensemble: folds fitted at once, in threads.
+    progress : callable, optional
+        Of the ensemble: called with the number of members done, the number of all, and the title of the next one.
+
+    Returns
+    -------
+    Pipeline
+        The preparation of the table and the classifier, for `recuse.decide` and `recuse.save`.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> table = load_breast_cancer(as_frame=True).frame
+    >>> model = recuse.fit(table[:400], "target", recuse.Costs(fp=5, fn=1, reject=0.2), positive=1, effort="quick")
+    >>> answers = recuse.decide(model, table[400:])
+    >>> len(answers)
+    169
+    """
+    require_packages("fit")
+    costs = as_costs(costs)
+    costs.require_rejecting_pays()
+    check_count("seed", seed, least=0)
+    check_folding(groups, time)
+    table = load_table(data, target)
+    (chosen,) = as_methods([method], len(table.frame))
+    settings = {"effort": effort, "time_limit": time_limit, "n_jobs": n_jobs, "progress": progress}
+    chosen = _with_settings(chosen, {name: value for name, value in settings.items() if value is not None})
+    cases = load_cases(table, positive, drop=as_names(drop), groups=groups, time=time).in_time()
+    if cases.groups is not None:
+        require_groups(cases.groups, INNER_FOLDS)
+    warn_of_other_prices([chosen], costs, cases)
+    model, _ = fit_model(chosen, Task.of(cases, costs, seed), cases.features, cases.outcomes, cases.groups)
+    if chosen.name == ENSEMBLE:
+        model[-1].set_params(progress=None)  # a model that is saved reports to nobody
+    return model
+
+
+def _with_settings(method: Method, settings: dict[str, Any]) -> Method:
+    """The ensemble with other settings; no other method has them."""
+    if not settings:
+        return method
+    if method.name != ENSEMBLE:
+        name = next(iter(settings))
+        raise ValueError(f"{name}={settings[name]!r} belongs to the ensemble; method={method.name!r} does not take it.")
+
+    def build(task: Task) -> Plan:
+        plan = method.build(task)
+        return replace(plan, estimator=plan.estimator.set_params(**settings))
+
+    return replace(method, build=build)
