@@ -24,6 +24,7 @@ from recuse.baselines import (
     RankBoostClassifier,
     TwoStepBoostingClassifier,
 )
+from recuse.comparison import methods
 
 # No test may fail because the machine was busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -100,3 +101,9 @@ def overlapping():
     return make_classification(
         n_samples=240, n_features=4, n_informative=3, n_redundant=0, class_sep=0.7, flip_y=0.15, random_state=3
     )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def quick_ensembles():
+    """Comparisons in tests are of small tables: the ensemble of fewer members is as good, and a third as slow."""
+    methods.EFFORT = "quick"

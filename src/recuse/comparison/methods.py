@@ -37,7 +37,7 @@ from ..thresholds.rules import Sample, tuned_band
 
 Grid = dict[str, list[Any]]
 
-ENSEMBLE = "ensemble"
+ENSEMBLE, EFFORT = "ensemble", "medium"
 INNER_FOLDS = 3
 _SMALL = 2_000  # below this number of cases, fewer boosting rounds are enough
 
@@ -345,7 +345,7 @@ def _library_method(
 
 def _ensemble(task: Task) -> Plan:
     # Chow's rule, and not "auto": then what it costs at other prices follows from its probabilities alone.
-    return from_library("EnsembleRejectClassifier", rule="chow", cv=task.inner_cv(None))(task)
+    return from_library("EnsembleRejectClassifier", rule="chow", effort=EFFORT, cv=task.inner_cv(None))(task)
 
 
 # The ensemble first: it combines what the others know, and is what to take unless another is convincingly cheaper. Then
