@@ -13,10 +13,12 @@ from .curves import (
 )
 from .ranking import ks_score, precision_at_k_score
 from .rejection import coverage_score, expected_cost, reject_confusion_matrix, rejection_rate, selective_accuracy_score
+from .reliability import Reliability, reliability_curve
 from .scorers import RejectScorer, get_scorer, get_scorer_names
 
 __all__ = [
     "RejectScorer",
+    "Reliability",
     "accuracy_rejection_curve",
     "augrc_score",
     "aurc_score",
@@ -32,6 +34,7 @@ __all__ = [
     "precision_at_k_score",
     "reject_confusion_matrix",
     "rejection_rate",
+    "reliability_curve",
     "risk_at_coverage",
     "risk_coverage_curve",
     "selective_accuracy_score",

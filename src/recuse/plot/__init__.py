@@ -3,6 +3,7 @@
 from .curves import AccuracyRejectionDisplay, CostCurveDisplay, RejectConfusionMatrixDisplay, RiskCoverageDisplay
 from .margins import MarginLossDisplay
 from .regions import RejectRegionDisplay
+from .reliability import ReliabilityDisplay
 from .shapes import ShapeFunctionDisplay
 
 __all__ = [
@@ -11,6 +12,7 @@ __all__ = [
     "MarginLossDisplay",
     "RejectConfusionMatrixDisplay",
     "RejectRegionDisplay",
+    "ReliabilityDisplay",
     "RiskCoverageDisplay",
     "ShapeFunctionDisplay",
 ]
