@@ -8,7 +8,7 @@ from recuse.comparison.conclusions import conclude
 from recuse.comparison.intervals import Interval
 from recuse.comparison.leaderboard import Row, rank
 from recuse.comparison.payments import Payments
-from recuse.comparison.verdict import Candidates, Saving, Verdict, judge, moved
+from recuse.comparison.verdict import Candidates, Saving, Verdict, convincing, judge, moved
 
 COSTS = Costs(1, 5, 0.3)
 CONSTANTS = {"send-all": 2, "always-no": 0, "always-yes": 1}
@@ -74,7 +74,7 @@ def test_noise_has_no_signal():
     assert verdict.chosen == "always-no"
     assert not verdict.found_signal
     assert "must answer" not in words["method"]
-    assert words["method"].startswith("No signal found: no method is cheaper than 'Always no'")
+    assert words["method"].startswith("No signal found: no method is convincingly cheaper than 'Always no'")
 
 
 def test_noise_where_reviews_are_cheap_has_no_signal_either():
@@ -84,7 +84,7 @@ def test_noise_where_reviews_are_cheap_has_no_signal_either():
     verdict, words = judged({"model": np.where(rng.random(1_000) < 0.9, 2, forced)}, {"model": forced}, positive)
     assert verdict.chosen == "send-all"
     assert not verdict.found_signal
-    assert words["method"].startswith("No signal found: no method is cheaper than 'Manual review of every case'")
+    assert words["method"].startswith("No signal found: no method is convincingly cheaper than 'Manual review of every case'")
     assert f", nor than {TITLES[verdict.signal.against]!r} when it must answer." in words["method"]
 
 
@@ -169,8 +169,30 @@ def test_when_a_saving_pays(low, high, pays):
 
 
 def test_a_correction_lengthens_the_interval():
-    assert moved(Interval(0.2, 0.1, 0.4), 0.25) == pytest.approx((0.25, 0.1, 0.45))
-    assert moved(Interval(0.2, 0.1, 0.4), 0.15) == pytest.approx((0.15, 0.05, 0.4))
+    assert moved(Interval(0.2, 0.1, 0.4), 0.05) == pytest.approx((0.25, 0.1, 0.45))
+    assert moved(Interval(0.2, 0.1, 0.4), -0.05) == pytest.approx((0.15, 0.05, 0.4))
+
+
+@pytest.mark.parametrize(
+    ("saved", "errors", "expected"),
+    [(0.02, 1.1, True), (0.02, 0.9, False), (0.05, 0.9, True), (0.05, 0.6, True), (0.05, 0.4, False), (-0.1, 2, False)],
+)
+def test_when_a_saving_convinces(saved, errors, expected):
+    """Against a cost of 1: by more than one standard error, or by half of one if it is a twentieth of the cost."""
+    error = abs(saved) / errors
+    assert convincing(Interval(saved, saved - 1.959964 * error, saved + error), 1.0) == expected
+
+
+def test_being_chosen_never_makes_a_cost_look_lower():
+    """The simplest of two is chosen, and resamples often choose the cheaper one: their cost is no estimate of it."""
+    rng = np.random.default_rng(0)
+    positive = rng.random(300) < 0.4
+    complex_ = np.where(rng.random(300) < 0.93, positive, ~positive).astype(int)
+    simple = np.where(rng.random(300) < 0.03, 1 - complex_, complex_)
+    models = {"simple": simple, "complex": complex_}
+    verdict, _ = judged(models, models, positive, Costs(1, 1, 0.4))
+    own = Payments.of(models[verdict.best_model], positive, Costs(1, 1, 0.4)).prices.mean()
+    assert verdict.model_cost.value >= own
 
 
 def test_without_models_there_is_no_verdict():
