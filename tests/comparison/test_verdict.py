@@ -85,7 +85,9 @@ def test_noise_where_reviews_are_cheap_has_no_signal_either():
     verdict, words = judged({"model": np.where(rng.random(1_000) < 0.9, 2, forced)}, {"model": forced}, positive)
     assert verdict.chosen == "send-all"
     assert not verdict.found_signal
-    assert words["method"].startswith("No signal found: no method is convincingly cheaper than 'Manual review of every case'")
+    assert words["method"].startswith(
+        "No signal found: no method is convincingly cheaper than 'Manual review of every case'"
+    )
     assert f", nor than {TITLES[verdict.signal.against]!r} when it must answer." in words["method"]
 
 
