@@ -145,7 +145,7 @@ def test_auto_judges_a_map_by_groups_it_has_not_seen():
 
 def test_the_classifier_hands_its_groups_on():
     z, positive, groups = visits()
-    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2, calibration="auto")
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.45, calibration="auto")
     assert isinstance(model.fit(z[:, None], positive).calibrator_, Isotonic)
     assert not isinstance(model.fit(z[:, None], positive, groups=groups).calibrator_, Isotonic)
 

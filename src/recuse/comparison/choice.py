@@ -17,10 +17,10 @@ more so the smaller the table and the longer the list. Two things are done about
 
 The constant answers (review everything, always no, always yes) need no model: they are simpler than any method. The
 cheapest of them is kept unless the chosen method is convincingly cheaper: by more than one standard error, or by more
-than half of one if that is at least a twentieth of the cost, since less evidence is needed where there is much to gain. The
-standard error is that of the lower limit of the saving, which allows for expensive errors that were not seen. With one
-standard error alone, a strong signal with rare and expensive misses was never taken in tables of 300 cases; with half
-of one alone, one in 25 tables with hardly any signal got a model that was not worth it.
+than half of one if that is at least a twentieth of the cost, since less evidence is needed where there is much to gain.
+The standard error is that of the lower limit of the saving, which allows for expensive errors that were not seen. With
+one standard error alone, a strong signal with rare and expensive misses was never taken in tables of 300 cases; with
+half of one alone, one in 25 tables with hardly any signal got a model that was not worth it.
 """
 
 from __future__ import annotations
