@@ -143,6 +143,7 @@ def test_auto_judges_a_map_by_groups_it_has_not_seen():
     assert isinstance(calibrate("auto", z[few], positive[few], weights[few], groups[few]), Sigmoid)
 
 
+@pytest.mark.filterwarnings("ignore:.*reject")
 def test_the_classifier_hands_its_groups_on():
     z, positive, groups = visits()
     model = ThresholdRejectClassifier(LogisticRegression(), costs=0.45, calibration="auto")

@@ -33,6 +33,19 @@ def test_the_first_within_one_standard_error_of_the_cheapest(seed, m):
     assert chosen == near[0]
 
 
+@pytest.mark.parametrize(("moved", "chosen"), [(0.0, 1), (0.12, 0)])
+def test_what_folds_move_counts_as_error(moved, chosen):
+    """One method is two standard errors behind, as far as cases go; other folds move the difference by more."""
+    rng = np.random.default_rng(0)
+    cases = rng.normal(size=400)
+    behind = 2 / np.sqrt(400) + (cases - cases.mean()) / cases.std()
+    folds = moved * np.array([-2.0, 2.0, -1.0, 1.0])[:, None]
+    nothing = np.zeros((4, 400))
+    assert choose([5 + behind + folds, 5 + nothing], seed=0).chosen == chosen
+    assert choose([5 + behind + folds[:2], 5 + nothing], seed=0).chosen == chosen  # repeated less often
+    assert choose([5 + behind, 5 + nothing[0]], seed=0).chosen == 1
+
+
 def test_one_method_needs_no_correction():
     prices = np.random.default_rng(0).exponential(size=(1, 60))
     assert choose(prices, seed=0).correction(prices) == 0.0

@@ -4,9 +4,10 @@ The cheapest of many methods on one table owes part of its lead to luck: reporte
 more so the smaller the table and the longer the list. Two things are done about it.
 
 - **Simplest first.** Chosen is the first method in the list, which begins with the simplest, whose cost is within one
-  standard error of the cheapest (paired over the cases): among methods that the cases cannot tell apart, the one that
-  is easiest to explain and to keep. One standard error is a compromise: none follows luck where there is no signal,
-  two pass methods over that are cheaper (docs/compare.md has the figures).
+  standard error of the cheapest (paired over the cases, and over the repetitions with other folds, if there are any):
+  among methods that the cases cannot tell apart, the one that is easiest to explain and to keep. One standard error is
+  a compromise: none follows luck where there is no signal, two pass methods over that are cheaper (docs/compare.md has
+  the figures).
 - **Corrected cost** (after bootstrap bias-corrected cross-validation: Tsamardinos, Greasidou and Borboudakis, 2018).
   The choice is repeated on resampled cases, and the method chosen on each resample pays on the cases that are not in
   it. For rules fixed beforehand the mean of these payments would be what a method chosen in this way costs. Answers
@@ -25,11 +26,15 @@ half of one alone, one in 25 tables with hardly any signal got a model that was 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ..arrays import Floats, Indices
+from .intervals import fold_error
+from .payments import repeated_difference
 
 TOLERANCE = 1.0  # standard errors that the simpler of two methods may be behind
 CONVINCING = 0.5  # standard errors that a method must save against the constant answers, if it saves much
@@ -66,21 +71,21 @@ class Choice:
         return CORRECTION * float(resampled - values[self.chosen].mean())
 
 
-def choose(prices: Floats, *, seed: int, units: Indices | None = None) -> Choice:
+def choose(prices: Sequence[Floats], *, seed: int, units: Indices | None = None) -> Choice:
     """Choose the simplest method within one standard error of the cheapest.
 
     Parameters
     ----------
-    prices : ndarray of shape (n_methods, n_cases)
+    prices : sequence of ndarray of shape (n_cases,) or (repeats, n_cases)
         Price of each case by each method, the simplest method first.
     seed : int
         Random state of the resampling.
     units : ndarray of int of shape (n_cases,), optional
         Unit of each case, if cases belong together: units are resampled whole.
     """
-    n = prices.shape[1]
-    units = np.arange(n) if units is None else units
-    chosen = _simplest_of_the_cheapest(prices, np.ones(n), units)
+    candidates = _Candidates.of(prices, units)
+    n, units = candidates.means.shape[1], candidates.units
+    chosen = candidates.simplest_of_the_cheapest(np.ones(n))
     if len(prices) == 1:
         # Nothing was chosen, so nothing is to be corrected.
         return Choice(chosen, [(0, np.arange(n))])
@@ -90,20 +95,39 @@ def choose(prices: Floats, *, seed: int, units: Indices | None = None) -> Choice
         counts = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)[units]
         rest = np.flatnonzero(counts == 0)
         if len(rest):
-            resampled.append((_simplest_of_the_cheapest(prices, counts.astype(np.float64), units), rest))
+            resampled.append((candidates.simplest_of_the_cheapest(counts.astype(np.float64)), rest))
     return Choice(chosen, resampled)
 
 
-def _simplest_of_the_cheapest(prices: Floats, counts: Floats, units: Indices) -> int:
-    total = counts.sum()
-    means = prices @ counts / total
-    same = _SAME * float(prices.max())
-    cheapest = int(np.argmin(means))
-    for position in range(cheapest):
-        difference = prices[position] - prices[cheapest]
-        if difference @ counts / total <= TOLERANCE * standard_error(difference, units, counts) + same:
-            return position
-    return cheapest
+class _Candidates(NamedTuple):
+    """Prices by method: of each repetition, their means, and the unit of each case."""
+
+    repeated: list[Floats]
+    means: Floats
+    units: Indices
+
+    @classmethod
+    def of(cls, prices: Sequence[Floats], units: Indices | None) -> _Candidates:
+        repeated = [np.atleast_2d(table) for table in prices]
+        means = np.array([table.mean(axis=0) for table in repeated])
+        return cls(repeated, means, np.arange(means.shape[1]) if units is None else units)
+
+    def simplest_of_the_cheapest(self, counts: Floats) -> int:
+        """The choice, if each case was drawn so often."""
+        total = counts.sum()
+        costs = self.means @ counts / total
+        same = _SAME * float(self.means.max())
+        cheapest = int(np.argmin(costs))
+        for position in range(cheapest):
+            if costs[position] - costs[cheapest] <= TOLERANCE * self._error(position, cheapest, counts) + same:
+                return position
+        return cheapest
+
+    def _error(self, one: int, other: int, counts: Floats) -> float:
+        """Standard error of the difference of two methods: from the cases, and from the folds."""
+        between = repeated_difference(self.repeated[one], self.repeated[other]) @ counts / counts.sum()
+        cases = standard_error(self.means[one] - self.means[other], self.units, counts)
+        return float(np.hypot(cases, fold_error(between[:, None])))
 
 
 def standard_error(values: Floats, units: Indices | None = None, counts: Floats | None = None) -> float:

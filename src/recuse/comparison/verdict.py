@@ -137,7 +137,7 @@ def judge(candidates: Candidates, *, seed: int, units: Indices | None = None) ->
         return None
     names, constants = list(candidates.models), candidates.constants
     prices, forced = _table(candidates.models, names), _table(candidates.forced, names)
-    choice = choose(prices, seed=seed, units=units)
+    choice = choose([candidates.models[name].repeated for name in names], seed=seed, units=units)
     best, constant = names[choice.chosen], _cheapest(constants)
     own, flattered = candidates.models[best], _flattered(choice, prices)
     model_cost, constant_cost = moved(own.cost(units), flattered), constants[constant].cost(units)
@@ -206,7 +206,7 @@ def _rejecting(candidates: Candidates, best: str, correction: float, units: Indi
 
 
 def _signal(candidates: Candidates, forced: Floats, seed: int, units: Indices | None) -> Saving:
-    choice = choose(forced, seed=seed, units=units)
+    choice = choose([candidates.forced[name].repeated for name in candidates.models], seed=seed, units=units)
     best = list(candidates.models)[choice.chosen]
     answers = {name: payments for name, payments in candidates.constants.items() if name != candidates.send_all}
     constant = _cheapest(answers)
