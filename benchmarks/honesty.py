@@ -95,7 +95,7 @@ def _draw(setting, n, rng):
 def repetition(setting, seed):
     """One table: what is shown for it, and what is true."""
     warnings.simplefilter("ignore")  # that a rule rejects every case is among the things that are counted
-    rng = np.random.default_rng([1, seed])
+    rng = np.random.default_rng([2, seed])
     X, positive, _ = _draw(setting, setting.n, rng)
     while positive.sum() < 10:
         X, positive, _ = _draw(setting, setting.n, rng)

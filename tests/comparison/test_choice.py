@@ -51,11 +51,11 @@ def test_one_method_needs_no_correction():
     assert choose(prices, seed=0).correction(prices) == 0.0
 
 
-def test_the_correction_is_half_of_what_left_out_cases_pay_more():
+def test_the_correction_is_three_fifths_of_what_left_out_cases_pay_more():
     prices = np.random.default_rng(1).exponential(size=(4, 60))
     choice = choose(prices, seed=0)
     left_out = np.mean([prices[position, rest].mean() for position, rest in choice.resampled])
-    assert choice.correction(prices) == pytest.approx((left_out - prices[choice.chosen].mean()) / 2)
+    assert choice.correction(prices) == pytest.approx(0.6 * (left_out - prices[choice.chosen].mean()))
 
 
 def test_what_left_out_cases_pay_is_the_common_cost_of_equals():
@@ -65,7 +65,7 @@ def test_what_left_out_cases_pay_is_the_common_cost_of_equals():
         prices = rng.choice([0.0, 0.3, 1.0], p=[0.55, 0.3, 0.15], size=(15, 150))
         choice = choose(prices, seed=run)
         shown.append(prices.mean(axis=1).min())
-        left_out.append(prices[choice.chosen].mean() + 2 * choice.correction(prices))
+        left_out.append(prices[choice.chosen].mean() + choice.correction(prices) / 0.6)
     truth = 0.3 * 0.3 + 0.15
     spread = np.std(shown)
     assert np.mean(shown) < truth - spread

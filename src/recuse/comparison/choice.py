@@ -12,9 +12,9 @@ more so the smaller the table and the longer the list. Two things are done about
   The choice is repeated on resampled cases, and the method chosen on each resample pays on the cases that are not in
   it. For rules fixed beforehand the mean of these payments would be what a method chosen in this way costs. Answers
   out of cross-validation are not fixed: a case left out of a resample had a part in the models that answered the
-  others, and so in the choice. The mean is then too high, by about as much as the cost in the run is too low, in
-  simulations with known truth (`benchmarks/honesty.py`); shown is the middle of the two, and never less than the cost
-  in the run.
+  others, and so in the choice. The mean is then too high, about as much as the cost in the run is too low, in
+  simulations with known truth (`benchmarks/honesty.py`): shown is the run's cost moved three fifths of the way towards
+  it, and never less than the cost in the run.
 
 The constant answers (review everything, always no, always yes) need no model: they are simpler than any method. The
 cheapest of them is kept unless the chosen method is convincingly cheaper: by more than one standard error, or by more
@@ -39,7 +39,7 @@ from .payments import repeated_difference
 TOLERANCE = 1.0  # standard errors that the simpler of two methods may be behind
 CONVINCING = 0.5  # standard errors that a method must save against the constant answers, if it saves much
 MUCH = 0.05  # of their cost
-CORRECTION = 0.5  # of the way from the cost in the run to that of the resampled choices
+CORRECTION = 0.6  # of the way from the cost in the run to that of the resampled choices
 DRAWS = 200
 _SAME = 1e-12  # share of the largest price: amounts that differ by less are equal
 
