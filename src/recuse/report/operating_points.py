@@ -38,6 +38,7 @@ _LOGITS = np.linspace(-7.0, 7.0, 57)  # a grid of probabilities
 _LEVELS = np.linspace(0.0, 1.0, 61)  # a grid of quantiles, for scores on no particular scale
 _DECADES = 2.0  # how far the ratio of two prices may be moved on the page, as a power of ten
 _SAME = 1e-12
+_IN_LINE = 1e-9  # points on a straight line but for rounding: the last of them is a corner
 
 
 class OperatingPoint(NamedTuple):
@@ -113,7 +114,8 @@ def points_along(points: list[OperatingPoint], costs: Costs) -> list[OperatingPo
     while len(fewer := np.flatnonzero(reviews < reviews[here] * (1 - _SAME))):
         # How many times more expensive reviews must be for each to be as cheap as the point before.
         factors = (errors[fewer] - errors[here]) / (reviews[here] - reviews[fewer])
-        here = int(fewer[np.lexsort((reviews[fewer], factors))[0]])
+        soonest = fewer[factors <= factors.min() * (1 + _IN_LINE)]
+        here = int(soonest[np.argmin(reviews[soonest])])
         path.append(here)
     return [points[position] for position in path]
 

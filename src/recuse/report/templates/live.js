@@ -45,15 +45,16 @@ function matrixFacts(matrix, p) {
 function pointsAlong(points, p) {
   const onlyErrors = { ...p, rneg: 0, rpos: 0, nneg: 0, npos: 0 }, onlyReviews = { ...p, fp: 0, fn: 0 };
   const paid = points.map(point => ({ point, errors: matrixCost(point.matrix, onlyErrors), reviews: matrixCost(point.matrix, onlyReviews) }));
-  const first = (a, b, key) => (b[key] < a[key] || (b[key] === a[key] && b.reviews < a.reviews) ? b : a);
-  let here = paid.reduce((a, b) => first(a, b, "errors"));  // where reviews cost nothing
+  const least = (rows, key) => rows.reduce((a, b) => (b[key] < a[key] || (b[key] === a[key] && b.reviews < a.reviews) ? b : a));
+  let here = least(paid, "errors");  // where reviews cost nothing
   const path = [here.point];
   for (;;) {
     const fewer = paid.filter(other => other.reviews < here.reviews * (1 - 1e-12));
     if (!fewer.length) return path;
-    // How many times more expensive reviews must be for each to be as cheap as the point before.
+    // How many times more expensive reviews must be for each to be as cheap as the point before; the last in a line is a corner.
     for (const other of fewer) other.factor = (other.errors - here.errors) / (here.reviews - other.reviews);
-    here = fewer.reduce((a, b) => first(a, b, "factor"));
+    const soonest = least(fewer, "factor").factor * (1 + 1e-9);
+    here = least(fewer.filter(other => other.factor <= soonest), "reviews");
     path.push(here.point);
   }
 }
