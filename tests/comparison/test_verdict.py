@@ -177,13 +177,32 @@ def test_a_correction_lengthens_the_interval():
 
 
 @pytest.mark.parametrize(
-    ("saved", "errors", "expected"),
-    [(0.02, 1.1, True), (0.02, 0.9, False), (0.05, 0.9, True), (0.05, 0.6, True), (0.05, 0.4, False), (-0.1, 2, False)],
+    ("n", "right", "wrong", "costs", "expected"),
+    [
+        (2_000, 1_000, 40, Costs(1, 1, 0.3), True),  # far more than one standard error
+        (300, 60, 2, Costs(1, 5, 0.3), False),  # two more misses would use the saving up
+        (300, 90, 3, Costs(1, 5, 0.3), True),  # half a standard error, and two more misses would not
+        (300, 280, 0, Costs(1, 50, 0.3), False),  # no miss was seen, but two would cost more than all that is saved
+        (3_000, 200, 9, Costs(1, 5, 0.3), False),  # half a standard error, but less than a twentieth of the cost
+        (300, 0, 3, Costs(1, 5, 0.3), False),
+    ],
 )
-def test_when_a_saving_convinces(saved, errors, expected):
-    """Against a cost of 1: by more than one standard error, or by half of one if it is a twentieth of the cost."""
-    error = abs(saved) / errors
-    assert convincing(Interval(saved, saved - 1.959964 * error, saved + error), 1.0) == expected
+def test_when_a_model_convinces(n, right, wrong, costs, expected):
+    """It answers no in some cases, of which some are positive, where the constant answer is manual review."""
+    columns, positive = np.full(n, 2), np.zeros(n, dtype=bool)
+    columns[: right + wrong] = 0
+    positive[:wrong] = True
+    review = Payments.of(np.full(n, 2), positive, costs, constant=True)
+    assert convincing(Payments.of(columns, positive, costs), review) == expected
+
+
+def test_a_unit_errs_as_a_whole():
+    own, positive = np.zeros(40, dtype=int), np.zeros(40, dtype=bool)
+    model = Payments.of(own, positive, COSTS)
+    review = Payments.of(np.full(40, 2), positive, COSTS, constant=True)
+    assert model.one_more_error(review) == pytest.approx(5 / 40)
+    assert model.one_more_error(review, np.repeat(np.arange(10), 4)) == pytest.approx(4 * 5 / 40)
+    assert review.one_more_error(model) == 0.0
 
 
 def test_being_chosen_never_makes_a_method_look_too_expensive(monkeypatch):

@@ -89,6 +89,14 @@ class Payments:
             from_folds(repeated_difference(other.repeated, self.repeated)),
         )
 
+    def one_more_error(self, other: Payments, units: Indices | None = None) -> float:
+        """What the most expensive error would add per case, where the rule answers differently from another one.
+
+        Where cases belong together, a whole unit errs.
+        """
+        price = self._largest_error(_aligned_differences(self.columns, other.columns))
+        return price * (1.0 if units is None else float(np.bincount(units).max())) / len(self.errors)
+
     def _largest_error(self, where: Flags) -> float:
         """The most expensive error that the answers given `where` can make."""
         prices = {_NO: self.costs.fn, _YES: self.costs.fp}

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Floats, Indices
-from .choice import CONVINCING, MUCH, TOLERANCE, Choice, choose
+from .choice import CONVINCING, MORE_ERRORS, MUCH, TOLERANCE, Choice, choose
 from .intervals import EXACTLY_ZERO, Interval
 from .payments import Payments
 
@@ -141,7 +141,7 @@ def judge(candidates: Candidates, *, seed: int, units: Indices | None = None) ->
     best, constant = names[choice.chosen], _cheapest(constants)
     own, flattered = candidates.models[best], _flattered(choice, prices)
     model_cost, constant_cost = moved(own.cost(units), flattered), constants[constant].cost(units)
-    taken = convincing(own.saved_against(constants[constant], units), constant_cost.value)
+    taken = convincing(own, constants[constant], units)
     return Verdict(
         chosen=best if taken else constant,
         best_model=best,
@@ -169,9 +169,11 @@ def _flattered(choice: Choice, prices: Floats) -> float:
     return max(choice.correction(prices), 0.0)
 
 
-def convincing(saved: Interval, cost: float) -> bool:
-    """Whether a saving against something of this cost is enough to give that up; see `choice`."""
-    return _exceeds(saved, TOLERANCE) or (saved.value >= MUCH * cost and _exceeds(saved, CONVINCING))
+def convincing(own: Payments, constant: Payments, units: Indices | None = None) -> bool:
+    """Whether a rule saves enough against a constant answer to give that up; see `choice`."""
+    saved = own.saved_against(constant, units)
+    much = max(MUCH * float(constant.prices.mean()), MORE_ERRORS * own.one_more_error(constant, units))
+    return _exceeds(saved, TOLERANCE) or (saved.value > much and _exceeds(saved, CONVINCING))
 
 
 def _exceeds(saved: Interval, errors: float) -> bool:
