@@ -30,7 +30,7 @@ from recuse.thresholds.rules import Sample, chow_band, shrunk_band
 from .runner import Row
 
 TEST_CASES = 10_000
-SIZES = {150: 30, 300: 40, 1_000: 16, 4_000: 6}  # cases of a table: draws
+SIZES = {150: 20, 300: 24, 1_000: 10, 4_000: 4}  # cases of a table: draws
 PRICES = (Costs(1, 1, 0.1), Costs(1, 1, 0.2), Costs(1, 5, 0.3), Costs(1, 50, 0.3))
 CONSTANTS = (0, 250, 500, 1_000, 2_000, 4_000)
 CLASSIFIERS = (

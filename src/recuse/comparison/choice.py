@@ -20,9 +20,9 @@ The constant answers (review everything, always no, always yes) need no model: t
 cheapest of them is kept unless the chosen method is convincingly cheaper: by more than one standard error, which is
 that of the lower limit of the saving and allows for expensive errors that were not seen. Half of one is enough where
 there is much to gain, a twentieth of the cost, and the gain does not hang on a few errors: it would survive two more of
-the most expensive kind. (Without this last condition, where misses are rare and cost 50 times a false alarm, 12 % of
-the models taken in tables of 300 cases cost more than the review of every case: no miss was seen because there were
-few positives, and nothing in the table tells such a model from a good one.)
+the most expensive kind. (Without this last condition, where misses are rare and cost 50 times a false alarm, one table
+of 300 cases in eight got a model that cost more than the review of every case: no miss was seen because there were few
+positives, and nothing in the table tells such a model from a good one.)
 """
 
 from __future__ import annotations
