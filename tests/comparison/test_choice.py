@@ -46,6 +46,18 @@ def test_what_folds_move_counts_as_error(moved, chosen):
     assert choose([5 + behind, 5 + nothing[0]], seed=0).chosen == 1
 
 
+def test_rounding_decides_between_no_equals():
+    """Two methods that cost the same in every resample, but for the order in which prices are added."""
+    rng = np.random.default_rng(0)
+    one = rng.choice([0.0, 0.3, 1.0, 3.0], size=90)
+    simple = np.where(rng.random(90) < 0.2, one + 0.7, one)
+    tables = [[simple, one, one], [simple, one, one * (1 - 1e-15)]]
+    tables += [[factor * prices for prices in tables[0]] for factor in (0.01, 0.7, 100)]
+    chosen = [[position for position, _ in choose(table, seed=0).resampled] for table in tables]
+    assert all(found == chosen[0] for found in chosen)
+    assert 2 not in chosen[0]
+
+
 def test_one_method_needs_no_correction():
     prices = np.random.default_rng(0).exponential(size=(1, 60))
     assert choose(prices, seed=0).correction(prices) == 0.0

@@ -1,4 +1,7 @@
-"""What a reader may expect of prices and figures, on eight tables: in the library, in the files and on the page."""
+"""What a reader may expect of prices and figures, on eight tables: in the library, in the files and on the page.
+
+The file takes about 50 s of processor time; a method or a table that is added must not make that more than 60 s.
+"""
 
 import json
 import warnings

@@ -119,7 +119,9 @@ class _Candidates(NamedTuple):
         total = counts.sum()
         costs = self.means @ counts / total
         same = _SAME * float(self.means.max())
-        cheapest = int(np.argmin(costs))
+        cheapest = int(
+            np.argmax(costs <= costs.min() + same)
+        )  # of equally cheap ones the first, however sums are rounded
         for position in range(cheapest):
             if costs[position] - costs[cheapest] <= TOLERANCE * self._error(position, cheapest, counts) + same:
                 return position
