@@ -198,7 +198,7 @@ SETTINGS = (
     Setting("rare, expensive misses", _rare, 300, Costs(1, 50, 0.3), fast_methods),
     Setting("rare, expensive misses, a strong signal", _rare_but_strong, 300, Costs(1, 50, 0.3), fast_methods),
     Setting("a clear signal", _linear, 2_000, Costs(1, 5, 0.3), fast_methods),
-    Setting("a clear signal, recuse.compare", _linear, 300, Costs(1, 5, 0.3), whole_product, repetitions=20),
+    Setting("a clear signal, recuse.compare", _linear, 300, Costs(1, 5, 0.3), whole_product, repetitions=10),
 )
 
 
