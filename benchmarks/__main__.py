@@ -20,6 +20,7 @@ BENCHMARKS = (
     "precision_at_k",
     "compare",
     "honesty",
+    "sliders",
     "shrinkage",
     "hostile_files",
 )

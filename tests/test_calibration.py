@@ -9,7 +9,8 @@ from scipy.special import expit, logit
 from sklearn.isotonic import IsotonicRegression
 from sklearn.linear_model import LogisticRegression
 
-from recuse.calibration import CALIBRATIONS, Beta, Sigmoid, Temperature, calibrate, log_loss, log_odds
+from recuse import ThresholdRejectClassifier
+from recuse.calibration import CALIBRATIONS, Beta, Isotonic, Sigmoid, Temperature, calibrate, log_loss, log_odds
 
 
 def draw(n, seed, map_=lambda z: 0.4 * z + 0.7):
@@ -123,6 +124,31 @@ def test_calibration_recovers_known_probabilities():
         found = calibrate(name, z, positive, weights)(z)
         assert np.abs(found - truth).mean() < 0.03, name  # isotonic converges slowly: as n to the -1/3
     assert np.abs(expit(z) - truth).mean() > 0.1
+
+
+def visits(n_groups=60, visits=20, seed=0):
+    """Groups with a score and an outcome of their own: a map that bends to single groups knows their outcomes."""
+    rng = np.random.default_rng(seed)
+    z = rng.normal(size=n_groups)
+    positive = rng.random(n_groups) < expit(z)
+    return (*(np.repeat(column, visits) for column in (z, positive)), np.repeat(np.arange(n_groups), visits))
+
+
+def test_auto_judges_a_map_by_groups_it_has_not_seen():
+    z, positive, groups = visits()
+    weights = np.ones(len(z))
+    assert isinstance(calibrate("auto", z, positive, weights), Isotonic)
+    assert not isinstance(calibrate("auto", z, positive, weights, groups), Isotonic)
+    few = groups < 12  # of which at most eleven can be positive, and as many negative: too few to tell maps apart
+    assert isinstance(calibrate("auto", z[few], positive[few], weights[few], groups[few]), Sigmoid)
+
+
+@pytest.mark.filterwarnings("ignore:.*reject")
+def test_the_classifier_hands_its_groups_on():
+    z, positive, groups = visits()
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.45, calibration="auto")
+    assert isinstance(model.fit(z[:, None], positive).calibrator_, Isotonic)
+    assert not isinstance(model.fit(z[:, None], positive, groups=groups).calibrator_, Isotonic)
 
 
 def test_auto_takes_the_map_of_least_held_out_log_loss():

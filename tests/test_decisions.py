@@ -7,7 +7,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import BaggingClassifier, StackingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
@@ -20,6 +20,8 @@ from recuse import (
     decide,
     is_rejected,
 )
+from recuse.folds import TimeFolds
+from recuse.metrics import expected_cost
 
 
 @pytest.fixture
@@ -129,10 +131,59 @@ def test_cross_val_decide_splits_the_weights(overlapping):
     assert np.allclose(table.h[120:], fitted.decision_function(X[120:]))
 
 
-def test_every_case_must_be_tested_once(overlapping):
+def test_no_case_may_be_tested_twice(overlapping):
     X, y = overlapping
-    with pytest.raises(ValueError, match="every case into exactly one test fold"):
-        cross_val_decide(ThresholdRejectClassifier(LogisticRegression()), X, y, cv=ShuffleSplit(2))
+    with pytest.raises(ValueError, match="puts cases into several test folds"):
+        cross_val_decide(ThresholdRejectClassifier(LogisticRegression()), X, y, cv=ShuffleSplit(2, random_state=0))
+
+
+def test_cases_that_are_never_tested_are_left_out_and_the_others_have_their_positions(overlapping):
+    X, y = overlapping
+    model = ThresholdRejectClassifier(LogisticRegression())
+    table = cross_val_decide(model, X, y, cv=TimeFolds(3))
+    folds = TimeFolds(3).split(X, y)
+    np.testing.assert_array_equal(table.index, np.concatenate([test for _, test in folds]))
+    for train, test in folds:
+        expected = clone(model).fit(X[train], y[train]).decision_function(X[test])
+        np.testing.assert_allclose(table.h[np.isin(table.index, test)], expected)
+    half = table[::2]
+    np.testing.assert_array_equal(half.index, table.index[::2])
+    np.testing.assert_array_equal(Decisions.concatenate([half, table[1::2]]).index[: len(half)], half.index)
+    assert table.to_pandas().index.tolist() == table.index.tolist()
+    assert 0 < expected_cost(y[table.index], table) < 1
+
+
+@pytest.mark.parametrize("kind", ["numbers", "dates", "text", "frame"])
+def test_cross_val_decide_over_time(overlapping, kind):
+    """Rows in any order: models are fitted on what came before the block they answer."""
+    X, y = overlapping
+    n = len(y)
+    when = np.random.default_rng(0).permutation(n)
+    dates = np.datetime64("2024-01-01") + when
+    time = {"numbers": when, "dates": dates, "text": dates.astype(str), "frame": dates}[kind]
+    cases = pd.DataFrame(X, index=[f"case {row}" for row in range(n)]) if kind == "frame" else X
+    model = ThresholdRejectClassifier(LogisticRegression())
+    table = cross_val_decide(model, cases, y, time=time, cv=3)
+    names = table.index if kind != "frame" else [int(name.split()[1]) for name in table.index]
+    np.testing.assert_array_equal(names, np.flatnonzero(when >= n // 4))
+    last = np.flatnonzero(when >= n - n // 4)
+    fitted = clone(model).fit(X[when < n - n // 4], y[when < n - n // 4])
+    np.testing.assert_allclose(table.h[np.isin(names, last)], fitted.decision_function(X[last]), rtol=1e-4)
+
+
+def test_time_that_cannot_be_used_is_refused(overlapping):
+    X, y = overlapping
+    model, n = ThresholdRejectClassifier(LogisticRegression()), len(y)
+    with pytest.raises(ValueError, match="groups and time do not go together"):
+        cross_val_decide(model, X, y, time=np.arange(n), groups=np.arange(n))
+    with pytest.raises(ValueError, match=r"cv must be a number of blocks where time is given; got StratifiedKFold"):
+        cross_val_decide(model, X, y, time=np.arange(n), cv=StratifiedKFold(3))
+    with pytest.raises(ValueError, match=rf"one number or date per case, {n} in all; got shape \({n - 1},\)"):
+        cross_val_decide(model, X, y, time=np.arange(n - 1))
+    with pytest.raises(ValueError, match="time holds 'soon'; dates such as 2024-03-31, or numbers"):
+        cross_val_decide(model, X, y, time=["soon"] * n)
+    with pytest.raises(ValueError, match="time holds missing values"):
+        cross_val_decide(model, X, y, time=np.where(np.arange(n) == 3, np.nan, np.arange(n)))
 
 
 def test_is_rejected_never_guesses():

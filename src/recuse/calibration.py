@@ -15,9 +15,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit, log_expit, logit, xlogy
 from sklearn.isotonic import IsotonicRegression
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
-from .arrays import Flags, Floats
+from .arrays import Flags, Floats, Indices
 from .parameters import check_choice
 
 _SMALLEST = 1e-9  # a probability closer to 0 or 1 than this is as good as certain
@@ -149,7 +149,7 @@ def check_calibration(name: str, value: Any) -> None:
         check_choice(name, value, (AUTO, *CALIBRATIONS))
 
 
-def calibrate(how: str, scores: Floats, positive: Flags, weights: Floats) -> Calibrator:
+def calibrate(how: str, scores: Floats, positive: Flags, weights: Floats, groups: Indices | None = None) -> Calibrator:
     """Fit a map by its name; "auto" takes the one with the least log loss on held-out scores.
 
     Parameters
@@ -162,16 +162,20 @@ def calibrate(how: str, scores: Floats, positive: Flags, weights: Floats) -> Cal
         Which of them are positive.
     weights : ndarray of shape (n,)
         Their weights.
+    groups : ndarray of int of shape (n,), optional
+        Cases that belong together: "auto" never judges a map by cases whose group it was fitted to.
     """
-    chosen = _least_log_loss(scores, positive, weights) if how == AUTO else how
+    chosen = _least_log_loss(scores, positive, weights, groups) if how == AUTO else how
     return CALIBRATIONS[chosen](scores, positive, weights)
 
 
-def _least_log_loss(scores: Floats, positive: Flags, weights: Floats) -> str:
-    smaller_class = min(int(positive.sum()), int((~positive).sum()))
+def _least_log_loss(scores: Floats, positive: Flags, weights: Floats, groups: Indices | None) -> str:
+    units = np.arange(len(scores)) if groups is None else groups
+    smaller_class = min(len(np.unique(units[positive])), len(np.unique(units[~positive])))
     if smaller_class < 2 * _FOLDS:  # too few to tell maps apart
         return "sigmoid"
-    folds = list(StratifiedKFold(_FOLDS, shuffle=True, random_state=0).split(scores, positive))
+    splitter = (StratifiedKFold if groups is None else StratifiedGroupKFold)(_FOLDS, shuffle=True, random_state=0)
+    folds = list(splitter.split(scores, positive, groups))
     losses = {}
     for name, fit in CALIBRATIONS.items():
         held_out = np.empty(len(scores))

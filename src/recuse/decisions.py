@@ -133,8 +133,9 @@ class Decisions:
         What `label` holds for a rejected case.
     costs, pos_label
         The model's prices and its positive class, for metrics; None where they are not known.
-    index : pandas index, optional
-        Row names of the cases, where they came as a pandas frame.
+    index : pandas index or ndarray of int, optional
+        Row names of the cases, where they came as a pandas frame; positions in the table, where only some of its cases
+        were answered (`cross_val_decide` over time).
 
     Examples
     --------
@@ -251,9 +252,7 @@ class Decisions:
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in Decision._fields
         }
-        index = first.index
-        if index is not None:
-            index = index.append([part.index for part in rest]) if all(p.index is not None for p in rest) else None
+        index = _stacked([part.index for part in parts])
         if any((part.costs, to_python(part.pos_label)) != (first.costs, to_python(first.pos_label)) for part in rest):
             columns |= {"costs": None, "pos_label": None}
         return replace(first, **columns, index=index)
@@ -262,3 +261,10 @@ class Decisions:
         accepted, *rejected = self.counts().items()
         shown = ", ".join(f"{count} {kind}" for kind, count in rejected)
         return f"Decisions({len(self)} cases: {accepted[1]} accepted, {shown})"
+
+
+def _stacked(indices: list[Any]) -> Any:
+    """Row names, or positions, one after another; None unless all tables have the same of the two."""
+    if any(index is None for index in indices) or len({isinstance(index, np.ndarray) for index in indices}) > 1:
+        return None
+    return np.concatenate(indices) if isinstance(indices[0], np.ndarray) else indices[0].append(indices[1:])

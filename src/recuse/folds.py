@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold, check_cv
 
 from .arrays import Indices
-from .labels import as_labels, is_missing
+from .labels import as_labels, is_missing, to_python
 
 Fold = tuple[Indices, Indices]  # rows to train on, rows to test
 
@@ -132,6 +133,23 @@ def time_folds(times: Any, y: Any, n_splits: int, least: int = 2) -> list[Fold]:
             f"a first one with {least} cases of each class: use fewer folds."
         )
     return [(order[:start], order[start:end]) for start, end in zip(starts, ends, strict=True)]
+
+
+def check_times(time: Any, n: int) -> NDArray[Any]:
+    """Times of `n` cases that can be put in order: numbers or dates; refuse others, and not one per case."""
+    times = np.asarray(time)
+    if times.shape != (n,):
+        raise ValueError(f"time must hold one number or date per case, {n} in all; got shape {times.shape}.")
+    if times.dtype.kind in "OUS":  # dates as text or as objects
+        try:
+            times = times.astype("datetime64[us]")
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"time holds {to_python(times[0])!r}; dates such as 2024-03-31, or numbers, can be put in order."
+            ) from error
+    if any(is_missing(value) for value in times.tolist()):
+        raise ValueError("time holds missing values (NaN, NaT or None): every case needs a time; leave out the others.")
+    return times
 
 
 def _rows_with_both(y: Any, least: int) -> int:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import recuse
-from recuse.comparison import METHODS, Task, compare, cross_validation, methods
+from recuse.comparison import METHODS, Task, compare, cross_validation, fits, methods
 from recuse.comparison.checkpoints import Checkpoints, data_fingerprint, method_key
 from recuse.comparison.folds import FoldResult
 from recuse.tables import check_cases
@@ -88,7 +88,7 @@ def checkpoints_only(monkeypatch):
 @pytest.mark.usefixtures("checkpoints_only")
 def test_a_second_run_fits_nothing(table, tmp_path, monkeypatch):
     first = compare(table, "default", out=tmp_path, **OPTIONS)
-    monkeypatch.setattr(cross_validation, "run_fold", lambda *_: pytest.fail("fitted again"))
+    monkeypatch.setattr(fits, "run_fold", lambda *_: pytest.fail("fitted again"))
     second = compare(table, "default", out=tmp_path, **OPTIONS)
     pd.testing.assert_frame_equal(first.leaderboard, second.leaderboard)
 
@@ -110,9 +110,7 @@ def test_anything_that_matters_starts_anew(table, tmp_path, monkeypatch, change)
     change = dict(change)
     data = table.assign(score=table["score"] + 1e-9) if change.pop("data", None) else table
     fitted = []
-    monkeypatch.setattr(
-        cross_validation, "run_fold", lambda *args, run=cross_validation.run_fold: fitted.append(1) or run(*args)
-    )
+    monkeypatch.setattr(fits, "run_fold", lambda *args, run=fits.run_fold: fitted.append(1) or run(*args))
     compare(data, "default", out=tmp_path, overwrite=data is not table, **OPTIONS | change)
     assert len(fitted) == 2 * change.get("cv", 3)
 
@@ -156,9 +154,9 @@ def test_a_changed_grid_is_fitted_anew_and_the_others_are_not(table, tmp_path, m
     monkeypatch.setattr(methods, "METHODS", tuple(changed[1] if m.name == changed[1].name else m for m in METHODS))
     fitted = []
     monkeypatch.setattr(
-        cross_validation,
+        fits,
         "run_fold",
-        lambda *args, run=cross_validation.run_fold: fitted.append(args[0].name) or run(*args),
+        lambda *args, run=fits.run_fold: fitted.append(args[0].name) or run(*args),
     )
     result = compare(table, "default", out=tmp_path, **OPTIONS)
     assert fitted == ["logistic-chow"] * 3
@@ -171,9 +169,7 @@ def test_only_what_is_missing_is_fitted(table, tmp_path, monkeypatch):
     next(tmp_path.glob(".cache/*/logistic-chow-*.1.npz")).unlink()
     (tmp_path / ".report.html.0123.tmp").write_text("half")
     fitted = []
-    monkeypatch.setattr(
-        cross_validation, "run_fold", lambda *args, run=cross_validation.run_fold: fitted.append(1) or run(*args)
-    )
+    monkeypatch.setattr(fits, "run_fold", lambda *args, run=fits.run_fold: fitted.append(1) or run(*args))
     again = compare(table, "default", out=tmp_path, **OPTIONS)
     assert len(fitted) == 1
     assert not list(tmp_path.glob("*.tmp"))

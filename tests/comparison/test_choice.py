@@ -33,24 +33,55 @@ def test_the_first_within_one_standard_error_of_the_cheapest(seed, m):
     assert chosen == near[0]
 
 
+@pytest.mark.parametrize(("moved", "chosen"), [(0.0, 1), (0.12, 0)])
+def test_what_folds_move_counts_as_error(moved, chosen):
+    """One method is two standard errors behind, as far as cases go; other folds move the difference by more."""
+    rng = np.random.default_rng(0)
+    cases = rng.normal(size=400)
+    behind = 2 / np.sqrt(400) + (cases - cases.mean()) / cases.std()
+    folds = moved * np.array([-2.0, 2.0, -1.0, 1.0])[:, None]
+    nothing = np.zeros((4, 400))
+    assert choose([5 + behind + folds, 5 + nothing], seed=0).chosen == chosen
+    assert choose([5 + behind + folds[:2], 5 + nothing], seed=0).chosen == chosen  # repeated less often
+    assert choose([5 + behind, 5 + nothing[0]], seed=0).chosen == 1
+
+
+def test_rounding_decides_between_no_equals():
+    """Two methods that cost the same in every resample, but for the order in which prices are added."""
+    rng = np.random.default_rng(0)
+    one = rng.choice([0.0, 0.3, 1.0, 3.0], size=90)
+    simple = np.where(rng.random(90) < 0.2, one + 0.7, one)
+    tables = [[simple, one, one], [simple, one, one * (1 - 1e-15)]]
+    tables += [[factor * prices for prices in tables[0]] for factor in (0.01, 0.7, 100)]
+    chosen = [[position for position, _ in choose(table, seed=0).resampled] for table in tables]
+    assert all(found == chosen[0] for found in chosen)
+    assert 2 not in chosen[0]
+
+
 def test_one_method_needs_no_correction():
     prices = np.random.default_rng(0).exponential(size=(1, 60))
+    assert choose(prices, seed=0).correction(prices) == 0.0
+
+
+def test_the_correction_is_three_fifths_of_what_left_out_cases_pay_more():
+    prices = np.random.default_rng(1).exponential(size=(4, 60))
     choice = choose(prices, seed=0)
-    assert choice.corrected(prices) == pytest.approx(prices.mean())
+    left_out = np.mean([prices[position, rest].mean() for position, rest in choice.resampled])
+    assert choice.correction(prices) == pytest.approx(0.6 * (left_out - prices[choice.chosen].mean()))
 
 
-def test_a_choice_among_equals_is_corrected_to_their_common_cost():
-    """Fifteen methods that are all equally good: the cheapest looks better than it is, the corrected cost does not."""
-    rng, shown, corrected = np.random.default_rng(3), [], []
+def test_what_left_out_cases_pay_is_the_common_cost_of_equals():
+    """Fifteen rules that are all equally good: the cheapest looks better than it is, left-out cases do not flatter."""
+    rng, shown, left_out = np.random.default_rng(3), [], []
     for run in range(60):
         prices = rng.choice([0.0, 0.3, 1.0], p=[0.55, 0.3, 0.15], size=(15, 150))
         choice = choose(prices, seed=run)
         shown.append(prices.mean(axis=1).min())
-        corrected.append(choice.corrected(prices))
+        left_out.append(prices[choice.chosen].mean() + choice.correction(prices) / 0.6)
     truth = 0.3 * 0.3 + 0.15
     spread = np.std(shown)
     assert np.mean(shown) < truth - spread
-    assert abs(np.mean(corrected) - truth) < 0.35 * spread
+    assert abs(np.mean(left_out) - truth) < 0.35 * spread
 
 
 def test_units_are_resampled_whole():

@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 import recuse
 from recuse import ThresholdRejectClassifier
-from recuse.comparison import METHODS, Method, compare, cross_validation, fit, methods, write_run
+from recuse.comparison import METHODS, Method, compare, fit, fits, methods, write_run
 from recuse.comparison.loading import load_cases, load_table
 from recuse.comparison.methods import Plan
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
@@ -133,12 +133,12 @@ def _run_or_die(name, task, cases, train, test):
     return run_sent(name, task, cases, train, test)
 
 
-run_sent = cross_validation._run_sent
+run_sent = fits._run_sent
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends processes as POSIX systems do")
 def test_a_worker_that_dies_is_one_line_and_the_others_go_on(comparison, table, monkeypatch, tmp_path):
-    monkeypatch.setattr(cross_validation, "_run_sent", _run_or_die)
+    monkeypatch.setattr(fits, "_run_sent", _run_or_die)
     fold = comparison.decisions("logistic-tuned")["fold"][0]
     options = {"positive": "bad", "costs": COSTS, "cv": 3, "repeats": 1, "n_jobs": 2, "out": tmp_path / "run"}
     names = ["logistic-no-reject", "logistic-chow", "logistic-tuned"]
@@ -152,7 +152,7 @@ def test_a_worker_that_dies_is_one_line_and_the_others_go_on(comparison, table, 
     for name in ("logistic-no-reject", "logistic-chow"):
         assert found.row(name).cost.value == comparison.row(name).cost.value
     # Nothing of a death is kept: the next run fits what is missing.
-    monkeypatch.setattr(cross_validation, "_run_sent", run_sent)
+    monkeypatch.setattr(fits, "_run_sent", run_sent)
     again = compare(table, "default", methods=names, **options)
     assert again.errors == {}
     assert again.row("logistic-tuned").cost.value == comparison.row("logistic-tuned").cost.value

@@ -115,3 +115,37 @@ def test_repetitions_do_not_make_intervals_narrower_than_the_cases_allow():
         naive_hits += naive.low <= truth <= naive.high
     assert hits / rounds >= 0.93
     assert naive_hits / rounds < 0.7
+
+
+def test_intervals_include_what_other_folds_change():
+    """A method whose errors come and go with the folds: where few repetitions were made, intervals must know it."""
+    rng, costs, n = np.random.default_rng(8), Costs(fp=1, fn=1, reject=0.2), 400
+    positive, truth, hits, without = np.zeros(n, dtype=bool), 0.2, 0, 0
+    rounds, repeats = 200, 3
+    for _ in range(rounds):
+        shares = np.clip(rng.normal(truth, 0.08, size=repeats), 0, 1)  # of errors, which depend on the folds
+        wrong = (rng.random((repeats, n)) < shares[:, None]).astype(int)
+        payments, nothing = (Payments.of(columns, positive, costs) for columns in (wrong, np.zeros_like(wrong)))
+        found = nothing.saved_against(payments)
+        hits += found.low <= truth <= found.high
+        blind = replace(payments, repeated=payments.repeated.mean(axis=0, keepdims=True)).cost()
+        without += blind.low <= truth <= blind.high
+        assert payments.cost().high - payments.cost().low >= blind.high - blind.low
+    assert hits / rounds > 0.8  # three repetitions tell little about how much folds matter
+    assert without / rounds < 0.65
+
+
+def test_a_rule_that_was_repeated_less_often_is_compared_in_the_repetitions_of_both():
+    columns = np.zeros((4, 50), dtype=int)
+    columns[2:] = 1
+    positive = np.zeros(50, dtype=bool)
+    often, twice = (Payments.of(answers, positive, COSTS) for answers in (columns, columns[:2]))
+    always = Payments.of(np.zeros(50, dtype=int), positive, COSTS, constant=True)
+    assert often.saved_against(twice).low == pytest.approx(replaced_folds(often, twice).low)
+    assert often.saved_against(always).low < replaced_folds(often, always).low
+
+
+def replaced_folds(one, other):
+    """The saving as if there had been one repetition."""
+    first, second = (replace(rule, repeated=rule.repeated[:1]) for rule in (one, other))
+    return first.saved_against(second)

@@ -17,7 +17,7 @@ from sklearn.svm import LinearSVC
 
 import recuse
 from recuse import Costs, DoubleHingeSVC, ThresholdRejectClassifier
-from recuse.comparison import METHODS, Task, compare, cross_validation, fit
+from recuse.comparison import METHODS, Task, compare, cross_validation, fit, fits
 from recuse.comparison.checkpoints import method_key
 from recuse.comparison.own import as_methods
 from tests.comparison.conftest import mixed_table
@@ -219,14 +219,14 @@ def test_finished_folds_are_recognised_by_the_parameters(tmp_path, monkeypatch):
     monkeypatch.setattr(cross_validation, "write_run", lambda *_: None)
     fitted = []
     monkeypatch.setattr(
-        cross_validation,
+        fits,
         "run_fold",
-        lambda *args, run=cross_validation.run_fold: fitted.append(args[0].name) or run(*args),
+        lambda *args, run=fits.run_fold: fitted.append(args[0].name) or run(*args),
     )
-    for own, fits in ((Own(2.0), 3), (Own(2.0), 0), (Own(3.0), 3), (Own(2.0), 0)):
+    for own, expected in ((Own(2.0), 3), (Own(2.0), 0), (Own(3.0), 3), (Own(2.0), 0)):
         fitted.clear()
         compare(X, y, methods=[("mine/yours", own)], out=tmp_path, **OPTIONS)
-        assert len(fitted) == fits
+        assert len(fitted) == expected
 
 
 def test_keys_see_all_of_a_large_parameter_and_none_of_a_nameless_one():
@@ -281,7 +281,7 @@ def test_an_interrupted_run_owns_its_folder(tmp_path, monkeypatch):
     table = mixed_table()
     options = {"positive": "bad", "methods": ["logistic-chow"], "out": tmp_path / "run", **OPTIONS}
     with monkeypatch.context() as patched:
-        patched.setattr(cross_validation, "run_fold", interrupted)
+        patched.setattr(fits, "run_fold", interrupted)
         with pytest.raises(KeyboardInterrupt):
             compare(table, "default", **options)
     with pytest.raises(FileExistsError, match=r"holds the results of another table, 'table'.*overwrite=True"):

@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import recuse
 from recuse import Costs, ThresholdRejectClassifier
-from recuse.comparison import Method, compare, cross_validation, methods
+from recuse.comparison import Method, compare, cross_validation, fits, methods
 from recuse.comparison.choice import standard_error
 from recuse.comparison.folds import FoldResult
 from recuse.comparison.methods import CHOW, Plan
@@ -212,9 +212,7 @@ def test_the_same_seed_gives_the_same_in_any_number_of_processes_and_after_an_in
     for path in lost:
         path.unlink()
     fitted = []
-    monkeypatch.setattr(
-        cross_validation, "run_fold", lambda *args, run=cross_validation.run_fold: fitted.append(1) or run(*args)
-    )
+    monkeypatch.setattr(fits, "run_fold", lambda *args, run=fits.run_fold: fitted.append(1) or run(*args))
     resumed = compare(mixed_table(100), "default", out=out, **OPTIONS)
     assert len(fitted) == len(lost) > 0
     for other in (parallel, resumed):
@@ -227,7 +225,7 @@ def test_the_same_seed_gives_the_same_in_any_number_of_processes_and_after_an_in
 def test_a_number_of_repetitions_goes_on_with_the_folds_that_are_there(repeated, monkeypatch):
     result, out, _ = repeated
     monkeypatch.setattr(cross_validation, "write_run", lambda *_: None)
-    monkeypatch.setattr(cross_validation, "run_fold", lambda *_: pytest.fail("fitted again"))
+    monkeypatch.setattr(fits, "run_fold", lambda *_: pytest.fail("fitted again"))
     once = compare(mixed_table(100), "default", repeats=1, out=out, **OPTIONS)
     assert once.repetitions == Repetitions(1, None, "as asked")
     for name, answers in once.answers.items():
@@ -265,7 +263,7 @@ def test_methods_far_behind_are_not_repeated_unless_they_come_close_again(monkey
         turned = np.random.default_rng([repetition, len(name)]).permutation(200) < wrong[name][repetition > 0]
         return positive ^ turned
 
-    monkeypatch.setattr(cross_validation, "run_fold", run_from(answers))
+    monkeypatch.setattr(fits, "run_fold", run_from(answers))
     table = pd.DataFrame({"x": np.arange(200) * 0.5, "y": positive})
     seen = []
     options = {"costs": Costs(1, 1, 0.45), "methods": list(wrong), "cv": 2}

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from recuse import Costs
+from recuse.comparison.choice import Choice
 from recuse.comparison.conclusions import conclude
 from recuse.comparison.intervals import Interval
 from recuse.comparison.leaderboard import Row, rank
 from recuse.comparison.payments import Payments
-from recuse.comparison.verdict import Candidates, Saving, Verdict, judge, moved
+from recuse.comparison.verdict import Candidates, Saving, Verdict, convincing, judge, moved
 
 COSTS = Costs(1, 5, 0.3)
 CONSTANTS = {"send-all": 2, "always-no": 0, "always-yes": 1}
@@ -74,7 +75,7 @@ def test_noise_has_no_signal():
     assert verdict.chosen == "always-no"
     assert not verdict.found_signal
     assert "must answer" not in words["method"]
-    assert words["method"].startswith("No signal found: no method is cheaper than 'Always no'")
+    assert words["method"].startswith("No signal found: no method is convincingly cheaper than 'Always no'")
 
 
 def test_noise_where_reviews_are_cheap_has_no_signal_either():
@@ -84,7 +85,9 @@ def test_noise_where_reviews_are_cheap_has_no_signal_either():
     verdict, words = judged({"model": np.where(rng.random(1_000) < 0.9, 2, forced)}, {"model": forced}, positive)
     assert verdict.chosen == "send-all"
     assert not verdict.found_signal
-    assert words["method"].startswith("No signal found: no method is cheaper than 'Manual review of every case'")
+    assert words["method"].startswith(
+        "No signal found: no method is convincingly cheaper than 'Manual review of every case'"
+    )
     assert f", nor than {TITLES[verdict.signal.against]!r} when it must answer." in words["method"]
 
 
@@ -169,8 +172,49 @@ def test_when_a_saving_pays(low, high, pays):
 
 
 def test_a_correction_lengthens_the_interval():
-    assert moved(Interval(0.2, 0.1, 0.4), 0.25) == pytest.approx((0.25, 0.1, 0.45))
-    assert moved(Interval(0.2, 0.1, 0.4), 0.15) == pytest.approx((0.15, 0.05, 0.4))
+    assert moved(Interval(0.2, 0.1, 0.4), 0.05) == pytest.approx((0.25, 0.1, 0.45))
+    assert moved(Interval(0.2, 0.1, 0.4), -0.05) == pytest.approx((0.15, 0.05, 0.4))
+
+
+@pytest.mark.parametrize(
+    ("n", "right", "wrong", "costs", "expected"),
+    [
+        (2_000, 1_000, 40, Costs(1, 1, 0.3), True),  # far more than one standard error
+        (300, 60, 2, Costs(1, 5, 0.3), False),  # two more misses would use the saving up
+        (300, 90, 3, Costs(1, 5, 0.3), True),  # half a standard error, and two more misses would not
+        (300, 280, 0, Costs(1, 50, 0.3), False),  # no miss was seen, but two would cost more than all that is saved
+        (3_000, 200, 9, Costs(1, 5, 0.3), False),  # half a standard error, but less than a twentieth of the cost
+        (300, 0, 3, Costs(1, 5, 0.3), False),
+    ],
+)
+def test_when_a_model_convinces(n, right, wrong, costs, expected):
+    """It answers no in some cases, of which some are positive, where the constant answer is manual review."""
+    columns, positive = np.full(n, 2), np.zeros(n, dtype=bool)
+    columns[: right + wrong] = 0
+    positive[:wrong] = True
+    review = Payments.of(np.full(n, 2), positive, costs, constant=True)
+    assert convincing(Payments.of(columns, positive, costs), review) == expected
+
+
+def test_a_unit_errs_as_a_whole():
+    own, positive = np.zeros(40, dtype=int), np.zeros(40, dtype=bool)
+    model = Payments.of(own, positive, COSTS)
+    review = Payments.of(np.full(40, 2), positive, COSTS, constant=True)
+    assert model.one_more_error(review) == pytest.approx(5 / 40)
+    assert model.one_more_error(review, np.repeat(np.arange(10), 4)) == pytest.approx(4 * 5 / 40)
+    assert review.one_more_error(model) == 0.0
+
+
+def test_being_chosen_never_makes_a_method_look_too_expensive(monkeypatch):
+    """The simplest is chosen, and every resample chooses the cheaper one: its cost is no estimate of the other's."""
+    monkeypatch.setattr("recuse.comparison.verdict.choose", lambda *_, **__: Choice(0, [(1, np.arange(100))]))
+    positive = np.arange(100) % 2 == 0
+    cheaper = positive.astype(int)
+    models = {"simple": np.where(np.arange(100) < 10, 1 - cheaper, cheaper), "cheaper": cheaper}
+    verdict, _ = judged(models, models, positive, Costs(1, 1, 0.4))
+    assert verdict.best_model == "simple"
+    assert verdict.model_cost.value == pytest.approx(0.1)
+    assert verdict.answering.saved.value == pytest.approx(0.3)
 
 
 def test_without_models_there_is_no_verdict():

@@ -128,10 +128,50 @@ def cost_of(matrix, costs):
 def test_starts_with_the_figures_of_the_run(open_page, comparison):
     page = open_page()
     best = comparison.row(comparison.verdict.best_model)
-    assert shown(page, "live-cost") == f"{best.cost.value:.4f}"
+    assert shown(page, "live-cost").split()[0] == f"{best.cost.value:.4f}"
     assert shown(page, "live-coverage") == f"{best.coverage:.1%}"
     assert "prices of the run" in shown(page, "prices-state")
     assert page.locator("#leaderboard tbody tr").count() == len(comparison.rows)
+
+
+def test_tiles_show_the_savings_of_the_sentences_beside_those_of_the_run(open_page, comparison):
+    """At the prices of the run and for the model chosen; at other prices nothing is corrected."""
+    page, verdict = open_page(), comparison.verdict
+    corrected = {
+        "live-cost": f"{verdict.model_cost.value:.4f}",
+        "live-answering": f"{1000 * verdict.answering.saved.value:.1f}",
+        "live-rejecting": f"{1000 * verdict.rejecting.saved.value:.1f}",
+    }
+    for tile, value in corrected.items():
+        assert f"{value} corrected for the choice" in shown(page, tile)
+    page.fill("#reject", "0.29")
+    assert not any("corrected" in shown(page, tile) for tile in corrected)
+    page.click("#reset")
+    other = next(method for method in comparison.answers if method != verdict.best_model)
+    page.select_option("#choice", other)
+    assert not any("corrected" in shown(page, tile) for tile in corrected)
+
+
+def test_curves_are_those_of_the_operating_points(open_page, comparison):
+    page = open_page()
+    page.fill("#reject", "0.2")
+    drawn = page.evaluate("costData(current())")
+    stands = page.evaluate("Object.fromEntries(rejecting().map(m => [m.title, costAt(m, current())]))")
+    review = page.evaluate("sendAllCost(current())")
+    for title, cost in stands.items():
+        curve = [row["y"] for row in drawn if row["title"] == title]
+        assert curve[0] == pytest.approx(review)
+        assert min(curve[1:]) == pytest.approx(cost)
+    table = page.locator("#curve-table tbody tr").all_inner_texts()
+    assert len(table) == len(stands)
+    # Between two points some cases are decided at one and some at the other.
+    mixed = page.evaluate(
+        """() => { const points = path(rejecting()[0], current()), [a, b] = points.slice(-2).map(point => point.matrix);
+             const share = (matrixCoverage(a) + matrixCoverage(b)) / 2;
+             const cost = matrix => matrixCost(matrix, current());
+             return [cost(matrixAt(points, share)), (cost(a) + cost(b)) / 2]; }"""
+    )
+    assert mixed[0] == pytest.approx(mixed[1])
 
 
 def test_moving_a_slider_gives_the_library_s_figures(open_page, comparison, summary, table):

@@ -17,7 +17,9 @@ from recuse.report.operating_points import (
     forced_points,
     operating_points,
     point_cost,
+    points_along,
 )
+from tests.report.tables import with_review
 
 RUN = Costs(1, 3, 0.25)
 PRICES = [
@@ -129,6 +131,34 @@ def test_costs_scale_and_never_jump(moves, fp, fn, reject, ratio, factor):
         dearer = reject * (1 + step)
         rise = cost(dearer) - cost(reject)
         assert -1e-12 <= rise <= max(1.0, ratio) * (dearer - reject) + 1e-12
+
+
+@pytest.mark.parametrize("costs", PRICES)
+@pytest.mark.parametrize("moves", list(WAYS))
+def test_the_curve_is_made_of_the_points_that_are_cheapest_at_some_price_of_review(moves, costs):
+    """Against brute force over many prices; its lowest point is where the method stands, on the page and in the row."""
+    answers, positive = make_answers(moves, repeats=2, novel=0.05)
+    points = operating_points(answers, positive, moves, RUN)
+    path = points_along(points, costs)
+    assert min(point_cost(point, costs) for point in path) == pytest.approx(
+        point_cost(cheapest_point(points, costs), costs), rel=1e-12
+    )
+    corners = {id(point) for point in path}
+    for factor in 10.0 ** np.linspace(-4, 4, 400):
+        prices = with_review(costs, factor)
+        found = cheapest_point(points, prices)
+        nearest = min(point_cost(point, prices) for point in path)
+        assert id(found) in corners or point_cost(found, prices) == pytest.approx(nearest, rel=1e-9)
+    reviewed = [(point.matrix * costs.matrix()[:2])[:, 2:].sum() for point in path]
+    assert (np.diff(reviewed) < 0).all()
+
+
+@pytest.mark.parametrize("moves", list(WAYS))
+def test_at_the_prices_of_the_run_the_lowest_point_of_the_curve_is_the_row(moves):
+    answers, positive = make_answers(moves)
+    points = operating_points(answers, positive, moves, RUN)
+    lowest = min(points_along(points, RUN), key=lambda point: point_cost(point, RUN))
+    assert point_cost(lowest, RUN) == pytest.approx(point_cost(points[0], RUN), rel=1e-12)
 
 
 @pytest.mark.parametrize("moves", list(WAYS))

@@ -10,7 +10,6 @@ import pytest
 
 import recuse
 from recuse.comparison import write_report
-from recuse.metrics import cost_curve, risk_coverage_curve
 from recuse.report import render, rewrite, summarize
 from recuse.report.summary import SECTIONS, _difference
 
@@ -18,23 +17,6 @@ from recuse.report.summary import SECTIONS, _difference
 def test_sections_and_json(summary):
     assert set(SECTIONS) <= set(summary)
     assert json.loads(json.dumps(summary, allow_nan=False)) == summary
-
-
-def test_curves_are_the_library_s(comparison, summary, table):
-    method = next(method for method in summary["methods"] if method["name"] == "logistic-chow")
-    counts = np.array(method["curve"])
-    tn, fp, fn, tp = counts.T
-    n, positives = len(table), int((table["default"] == "bad").sum())
-    decisions = comparison.decisions("logistic-chow")
-    arguments = (table["default"], decisions["forced"], decisions["r"])
-    coverage, risk, _ = risk_coverage_curve(*arguments)
-    shown = counts.sum(axis=1) / n
-    np.testing.assert_allclose((fp + fn) / counts.sum(axis=1), np.interp(shown, coverage, risk))
-    coverage, cost, _ = cost_curve(*arguments, costs=comparison.costs, pos_label="bad")
-    prices = comparison.costs
-    rejected = prices.reject_negative * (n - positives - tn - fp) + prices.reject_positive * (positives - fn - tp)
-    np.testing.assert_allclose((prices.fp * fp + prices.fn * fn + rejected) / n, np.interp(shown, coverage, cost))
-    assert shown[-1] == 1
 
 
 def test_verdict_and_rejected_cases(comparison, summary):

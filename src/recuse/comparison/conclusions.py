@@ -41,16 +41,16 @@ def _method(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> str:
     signal = verdict.signal
     if verdict.found_signal:
         return (
-            f"Nothing beats {title!r} for certain at these prices: it costs {cost} per case, and no method is cheaper "
-            f"by more than one standard error. {closest} There is a signal: when it must answer every case, "
+            f"Nothing beats {title!r} for certain at these prices: it costs {cost} per case, and no method is "
+            f"convincingly cheaper. {closest} There is a signal: when it must answer every case, "
             f"{rows[signal.rule].title} {_saves(signal.saved, repr(rows[signal.against].title))}."
         )
     forced = (
         "" if signal.against == verdict.chosen else f", nor than {rows[signal.against].title!r} when it must answer"
     )
     return (
-        f"No signal found: no method is cheaper than {title!r}, which costs {cost} per case, by more than one standard "
-        f"error{forced}. {closest}"
+        f"No signal found: no method is convincingly cheaper than {title!r}, which costs {cost} per case{forced}. "
+        f"{closest}"
     )
 
 

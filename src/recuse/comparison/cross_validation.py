@@ -7,33 +7,28 @@ name.
 from __future__ import annotations
 
 import os
-import warnings
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 
-from ..arrays import Indices
 from ..costs import Costs, as_costs
 from ..folds import Fold, make_folds, time_folds
 from ..labels import to_python
 from ..parameters import check_count
 from ..tables import Cases
-from ..workers import WorkerDiedError, surviving_results
-from .checkpoints import Checkpoints, data_fingerprint, method_key, run_fingerprint, table_fingerprint
+from .checkpoints import Checkpoints, data_fingerprint, run_fingerprint, table_fingerprint
+from .fits import Fits, Progress
 from .folder import claim_folder
-from .folds import FoldResult, run_fold
+from .folds import FoldResult
 from .loading import DEFAULT_COSTS, LEAST_CASES, as_names, check_folding, load_cases, load_table, require_packages
 from .methods import INNER_FOLDS, Method, Task, left_out
-from .own import as_methods, sendable, warn_of_other_prices
+from .own import as_methods, warn_of_other_prices
 from .repetitions import AUTO, Repetitions, leaders, most_repetitions, why_enough, why_no_more
 from .result import ARRAY, Answers, Comparison, RunArguments
 from .writing import write_run
-
-Progress = Callable[[int, int, str], None]
 
 
 def compare(
@@ -132,7 +127,7 @@ def compare(
     folder = None if out is None else claim_folder(out, table.name, source, overwrite)
     checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.of_folds() | costs.as_dict()))
     task = Task.of(cases, costs, seed)
-    fits = _Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing)
+    fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing)
     answered = fits.answered_cases
     nothing_yet = Comparison(
         cases if len(answered) == n_cases else cases.take(answered),
@@ -215,73 +210,7 @@ def _group_name(groups: Any) -> str | None:
     return groups if isinstance(groups, str | None) else ARRAY
 
 
-@dataclass(eq=False)
-class _Fits:
-    """The fits of a run, each of a method on a fold: what is done, stored as it arrives.
-
-    Attributes
-    ----------
-    methods : list of Method
-        What is compared.
-    cases, task
-        What it is fitted on, and built for.
-    cv, splits : int, list of Fold
-        Folds of a repetition, and the folds of one repetition after another.
-    checkpoints : Checkpoints
-        Results of an earlier run.
-    n_jobs, progress
-        As in `compare`.
-    done : dict
-        Result by name of the method and number of the fold.
-    """
-
-    methods: list[Method]
-    cases: Cases
-    task: Task
-    cv: int
-    splits: list[Fold]
-    checkpoints: Checkpoints
-    n_jobs: int | None
-    progress: Progress
-    done: dict[tuple[str, int], FoldResult] = field(default_factory=dict)
-
-    def lacking(self, methods: list[Method], repeats: int) -> list[tuple[Method, int]]:
-        """Which folds of the first so many repetitions these methods have not answered."""
-        # The list begins with the simple methods; starting with the slow ones keeps every worker busy to the end.
-        fits = [(method, number) for number in range(repeats * self.cv) for method in reversed(methods)]
-        return [(method, number) for method, number in fits if (method.name, number) not in self.done]
-
-    def run(self, methods: list[Method], repeats: int) -> None:
-        """See that these methods have answered so many repetitions."""
-        keys = {method.name: method_key(method, self.task) for method in methods}
-        for method, number in self.lacking(methods, repeats):
-            if (found := self.checkpoints.load(keys[method.name], number)) is not None:
-                self.done[method.name, number] = found
-        pending = self.lacking(methods, repeats)
-        total = len(self.done) + len(pending)
-        self.progress(len(self.done), total, "")
-        for method, number, result in _results(pending, self.task, self.cases, self.splits, self.n_jobs):
-            self.checkpoints.store(keys[method.name], number, result)
-            self.done[method.name, number] = result
-            again = f", repetition {number // self.cv + 1}" if number >= self.cv else ""
-            self.progress(len(self.done), total, method.title + again)
-
-    @property
-    def answered_cases(self) -> Indices:
-        """Positions of the cases that every repetition answers: all, but over time not the first."""
-        return np.unique(np.concatenate([test for _, test in self.splits[: self.cv]]))
-
-    def results(self) -> dict[str, list[FoldResult]]:
-        """Results of each method, in the order of the folds, with positions among the answered cases."""
-        numbers, answered = range(len(self.splits)), self.answered_cases
-        found = {m.name: [self.done[m.name, i] for i in numbers if (m.name, i) in self.done] for m in self.methods}
-        return {
-            name: [replace(fold, test=np.searchsorted(answered, fold.test)) for fold in folds]
-            for name, folds in found.items()
-        }
-
-
-def _repeat(fits: _Fits, comparison: Comparison) -> Comparison:
+def _repeat(fits: Fits, comparison: Comparison) -> Comparison:
     """Run every method; repeat as often as asked, or repeat the leaders until the choice is steady."""
     arguments, most = comparison.arguments, len(fits.splits) // fits.cv
     if arguments.repeats != AUTO or arguments.time is not None:
@@ -302,7 +231,7 @@ def _repeat(fits: _Fits, comparison: Comparison) -> Comparison:
 
 
 def _catch_up(
-    fits: _Fits, methods: list[Method], repeats: int, comparison: Comparison
+    fits: Fits, methods: list[Method], repeats: int, comparison: Comparison
 ) -> tuple[Comparison, list[Method]]:
     """Give every leader so many repetitions, also one that was behind before; return the leaders, too."""
     while True:
@@ -321,44 +250,12 @@ def _leading(comparison: Comparison) -> list[Method]:
     return [method for method in comparison.methods if method.name in names]
 
 
-def _with_answers(comparison: Comparison, fits: _Fits, repetitions: Repetitions) -> Comparison:
+def _with_answers(comparison: Comparison, fits: Fits, repetitions: Repetitions) -> Comparison:
     """The comparison with all answers that are there now."""
     results, n_cases = fits.results(), len(comparison.cases.outcomes)
     errors = {name: error for name, folds in results.items() if (error := _first_error(folds)) is not None}
     answers = {name: Answers.of(folds, n_cases, fits.cv) for name, folds in results.items() if name not in errors}
     return replace(comparison, answers=answers, errors=errors, repetitions=repetitions)
-
-
-def _results(
-    pending: list[tuple[Method, int]],
-    task: Task,
-    cases: Cases,
-    splits: list[Fold],
-    n_jobs: int | None,
-) -> Iterator[tuple[Method, int, FoldResult]]:
-    """Run the pending fits, in this process or in workers; yield each result as it is there."""
-    if effective_n_jobs(n_jobs) == 1:  # in this process: nothing is copied
-        for method, number in pending:
-            yield method, number, run_fold(method, task, cases, *splits[number])
-        return
-    calls = [(sendable(method), task, cases, *splits[number]) for method, number in pending]
-    for call, result in surviving_results(_run_sent, calls, n_jobs):
-        method, number = pending[call]
-        if isinstance(result, WorkerDiedError):
-            result = _without_worker(method, number, splits, result)
-        yield method, number, result
-
-
-def _without_worker(method: Method, number: int, splits: list[Fold], death: WorkerDiedError) -> FoldResult:
-    """A fold whose worker process died, and one line about it."""
-    what = f"fold {number + 1} of {len(splits)}: the process that fitted it ended {death}, as when memory runs out"
-    warnings.warn(f"{method.name}, {what}; the other fits go on.", UserWarning, stacklevel=2)
-    return FoldResult.failed(splits[number][1], what)
-
-
-def _run_sent(sent: str | Method, task: Task, cases: Cases, train: Indices, test: Indices) -> FoldResult:
-    (method,) = as_methods([sent], task.n_rows)
-    return run_fold(method, task, cases, train, test)
 
 
 def _first_error(folds: list[FoldResult]) -> str | None:

@@ -7,6 +7,9 @@ seen. Reviews are frequent and have one price: their part gets Wilson's interval
 distances of their limits from their estimates (Zou and Donner, 2008).
 
 Rows that belong together (visits of one patient) count as one unit: `units` numbers the unit of each case.
+
+Where a table was cross-validated several times, a figure also varies with the folds; that is a part of its own
+(`from_folds`). With one repetition this part is not known, and not in the interval.
 """
 
 from __future__ import annotations
@@ -91,6 +94,18 @@ def _effective_size(shares: Floats, units: Indices | None) -> float:
     if spread < _ROUNDING**2:  # all the same, but for rounding
         return float(n_units)
     return float(np.clip(mean * (1 - mean) / spread, 1.0, n))
+
+
+def fold_error(repeated: Floats) -> float:
+    """Standard error, from folds alone, of the mean of values of shape (repeats, n); 0 with one repetition."""
+    means = repeated.mean(axis=1)
+    return float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else 0.0
+
+
+def from_folds(repeated: Floats, level: float = LEVEL) -> Interval:
+    """How far other folds may move the mean of values of shape (repeats, n), about 0."""
+    reach = float(ndtri((1 + level) / 2)) * fold_error(repeated)
+    return Interval(0.0, -reach, reach)
 
 
 def combined(*parts: Interval) -> Interval:

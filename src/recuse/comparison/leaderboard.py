@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Flags, Indices
+from ..report.html import as_count
 from .intervals import EXACTLY_ZERO, Interval, rare_mean
 from .payments import Payments
 
@@ -73,7 +74,9 @@ class Counts:
     def few(self) -> str | None:
         """Which errors are too few for a steady figure."""
         kinds = {"false alarms": self.false_alarms, "misses": self.misses}
-        return " and ".join(f"{found.value:.3g} {kind}" for kind, found in kinds.items() if too_few(found)) or None
+        return (
+            " and ".join(f"{as_count(found.value)} {kind}" for kind, found in kinds.items() if too_few(found)) or None
+        )
 
 
 def too_few(errors: Interval) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
-from .intervals import Interval, combined, frequent_mean, rare_mean
+from .intervals import Interval, combined, frequent_mean, from_folds, rare_mean
 
 _NO, _YES = 0, 1
 _FIRST_REJECT = 2  # columns of the price matrix from here on are rejections
@@ -24,6 +24,8 @@ class Payments:
     ----------
     columns : ndarray of int of shape (repeats, n)
         Column of the price matrix of each answer.
+    repeated : ndarray of shape (repeats, n)
+        What the case pays in each repetition.
     errors, reviews : ndarray of shape (n,)
         What the case pays on average for wrong answers, and for reviews.
     costs : Costs
@@ -33,6 +35,7 @@ class Payments:
     """
 
     columns: Indices
+    repeated: Floats
     errors: Floats
     reviews: Floats
     costs: Costs
@@ -43,7 +46,8 @@ class Payments:
         """Price answers of shape (repeats, n)."""
         columns = np.atleast_2d(columns)
         prices, rejected = costs.prices(positive.astype(np.intp), columns), columns >= _FIRST_REJECT
-        return cls(columns, (prices * ~rejected).mean(axis=0), (prices * rejected).mean(axis=0), costs, constant)
+        errors, reviews = (prices * ~rejected).mean(axis=0), (prices * rejected).mean(axis=0)
+        return cls(columns, prices, errors, reviews, costs, constant)
 
     @property
     def prices(self) -> Floats:
@@ -60,6 +64,7 @@ class Payments:
         return combined(
             rare_mean(self.errors, self._largest_error(np.ones(1, dtype=bool)), units),
             self._review_cost(units),
+            from_folds(self.repeated),
         )
 
     def _review_cost(self, units: Indices | None) -> Interval:
@@ -81,7 +86,16 @@ class Payments:
             -rare_mean(np.maximum(-errors, 0.0), self._largest_error(differs), units),
             frequent_mean(np.maximum(reviews, 0.0), other._largest_review(differs), units),
             -frequent_mean(np.maximum(-reviews, 0.0), self._largest_review(differs), units),
+            from_folds(repeated_difference(other.repeated, self.repeated)),
         )
+
+    def one_more_error(self, other: Payments, units: Indices | None = None) -> float:
+        """What the most expensive error would add per case, where the rule answers differently from another one.
+
+        Where cases belong together, a whole unit errs.
+        """
+        price = self._largest_error(_aligned_differences(self.columns, other.columns))
+        return price * (1.0 if units is None else float(np.bincount(units).max())) / len(self.errors)
 
     def _largest_error(self, where: Flags) -> float:
         """The most expensive error that the answers given `where` can make."""
@@ -92,6 +106,12 @@ class Payments:
         """The most expensive review of the rejections made `where`."""
         rejected = self.columns[(self.columns >= _FIRST_REJECT) & where]
         return float(self.costs.matrix()[:2, np.unique(rejected)].max()) if len(rejected) else 0.0
+
+
+def repeated_difference(prices: Floats, others: Floats) -> Floats:
+    """Differences in the repetitions, which have the same folds, that both rules have; one row stands for all."""
+    repeats = max(len(prices), len(others)) if 1 in (len(prices), len(others)) else min(len(prices), len(others))
+    return prices[:repeats] - others[:repeats]
 
 
 def _aligned_differences(columns: Indices, others: Indices) -> Flags:

@@ -38,6 +38,8 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
         print(f"{name:<{widths[0]}}", *(f"{text:>{width}}" for text, width in zip(figures, widths[1:], strict=True)))
     if any(row.counts is not None and row.counts.few for row in result.rows):
         print("* fewer than ten errors of this kind: a few cases more or less would change the row")
+    if result.n_repeats > 1:
+        print("counts are means over the repetitions, rounded")
     for row in result.rows:
         if row.error or row.note:
             print(f"{row.name}: {f'failed: {row.error}' if row.error else row.note}")

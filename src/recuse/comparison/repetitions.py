@@ -2,8 +2,10 @@
 
 Which fold a case falls into is chance, and on a small table it matters: other folds moved the cost of a method against
 the cheapest one by one to four of its standard errors on tables of about 300 cases (statlog heart, Haberman), and by up
-to one on breast cancer's 569. The standard errors know only how the cases differ, so with one repetition the order of
-the leaders follows the seed. Costs are therefore means over repetitions, each with folds of its own.
+to one on breast cancer's 569. With one repetition the standard errors know only how the cases differ, and the order of
+the leaders follows the seed. Costs are therefore means over repetitions, each with folds of its own, and what is
+concluded from them allows for how much they differ between repetitions. In this file a standard error is still that of
+the cases alone: whether folds matter is the question here.
 
 - **Leaders.** After each repetition the next one is made for the leaders only: the methods, and answers that are the
   same for every case, within 2 sqrt(1 + 4 / R) standard errors of the cheapest, where R is the number of repetitions so
@@ -29,6 +31,7 @@ import numpy as np
 
 from ..arrays import Floats, Indices
 from .choice import standard_error
+from .intervals import fold_error
 
 AUTO = "auto"
 MOST = 10  # repetitions
@@ -105,7 +108,7 @@ def why_enough(chosen: Sequence[str], prices: Mapping[str, Floats], units: Indic
         return None
     cheapest = _cheapest(prices)
     rivals = [prices[name] - prices[cheapest] for name in _within(_CLOSE, prices, units)]
-    if any(_fold_noise(rival) > _KNOWN * standard_error(rival.mean(axis=0), units) for rival in rivals):
+    if any(fold_error(rival) > _KNOWN * standard_error(rival.mean(axis=0), units) for rival in rivals):
         return None
     return (
         f"the choice was the same after each of the last {SAME}, and other folds would hardly move the differences "
@@ -132,9 +135,3 @@ def _within(reach: float, prices: Mapping[str, Floats], units: Indices | None) -
     cheapest = means[_cheapest(prices)]
     behind = {name: mean - cheapest for name, mean in means.items()}
     return [name for name, more in behind.items() if more.mean() <= reach * standard_error(more, units)]
-
-
-def _fold_noise(differences: Floats) -> float:
-    """Standard error, from folds alone, of a mean difference: differences have shape (repeats, n_cases)."""
-    means = differences.mean(axis=1)
-    return float(means.std(ddof=1) / np.sqrt(len(means))) if len(means) > 1 else 0.0

@@ -210,15 +210,19 @@ class Comparison:
     @property
     def how_often_repeated(self) -> str:
         """How often the cross-validation was done, why no more, and which methods have fewer repetitions."""
+        sentences = [f"{self.repetitions}"]
+        if self.arguments.time is None:
+            known = "include" if self.n_repeats > 1 else "do not include"
+            sentences.append(f"Intervals {known} how much other folds would change.")
         behind = [name for name, answers in self.answers.items() if len(answers.kind) < self.n_repeats]
-        if not behind:
-            return f"{self.repetitions}"
-        counts = ", ".join(f"{name} {len(self.answers[name].kind)}" for name in behind)
-        return (
-            f"{self.repetitions} Not repeated were methods that were behind the cheapest by more than about "
-            f"{margin(1):.1f} standard errors after the first repetition, {margin(self.n_repeats):.1f} after "
-            f"{self.n_repeats}; so there are fewer of {counts}."
-        )
+        if behind:
+            counts = ", ".join(f"{name} {len(self.answers[name].kind)}" for name in behind)
+            sentences.append(
+                "Not repeated were methods that were behind the cheapest by more than about "
+                f"{margin(1):.1f} standard errors after the first repetition, {margin(self.n_repeats):.1f} after "
+                f"{self.n_repeats}; so there are fewer of {counts}."
+            )
+        return " ".join(sentences)
 
     @property
     def how_folds_were_made(self) -> str | None:
@@ -275,8 +279,7 @@ class Comparison:
     @property
     def repeated_prices(self) -> dict[str, Floats]:
         """Price of each case in each repetition, under each method and each constant answer."""
-        positive = self.positive.astype(np.intp)
-        return {name: self.costs.prices(positive, payments.columns) for name, payments in self.payments.items()}
+        return {name: payments.repeated for name, payments in self.payments.items()}
 
     @cached_property
     def rows(self) -> list[Row]:

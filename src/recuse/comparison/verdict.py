@@ -9,7 +9,7 @@ The conclusion answers separate questions, each about the method that was chosen
 - is there a signal: is any method that must answer every case cheaper than always no and always yes? A method may tell
   cases apart and still not be worth its errors where reviews are cheap.
 
-Savings are corrected for the choice: they are means over cases that had no part in it.
+Costs and savings are corrected for the choice, by as much as it is expected to have flattered them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Floats, Indices
-from .choice import TOLERANCE, Choice, choose
+from .choice import CONVINCING, MORE_ERRORS, MUCH, TOLERANCE, Choice, choose
 from .intervals import EXACTLY_ZERO, Interval
 from .payments import Payments
 
@@ -48,7 +48,7 @@ class Saving(NamedTuple):
 
         The lower limit allows for expensive errors that were not seen; a standard error of what was seen does not.
         """
-        return self.saved.value > TOLERANCE * self.saved.standard_error_below
+        return _exceeds(self.saved, TOLERANCE)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Verdict:
     Attributes
     ----------
     chosen : str
-        Name of the method to use: a model, or a constant answer if no model is better by more than one standard error.
+        Name of the method to use: a model, or a constant answer if no model is convincingly cheaper.
     best_model : str
         The model chosen among the models; the same, unless a constant answer was kept.
     cost : Interval
@@ -136,22 +136,21 @@ def judge(candidates: Candidates, *, seed: int, units: Indices | None = None) ->
     if not candidates.models:
         return None
     names, constants = list(candidates.models), candidates.constants
-    prices = _table(candidates.models, names)
-    forced = _table(candidates.forced, names)
-    choice = choose(prices, seed=seed, units=units)
-    best = names[choice.chosen]
-    own, constant = candidates.models[best], _cheapest(constants)
-    model_cost = moved(own.cost(units), choice.corrected(prices))
-    against = _saving(choice, prices, best, own, constant, constants[constant], units)
+    prices, forced = _table(candidates.models, names), _table(candidates.forced, names)
+    choice = choose([candidates.models[name].repeated for name in names], seed=seed, units=units)
+    best, constant = names[choice.chosen], _cheapest(constants)
+    own, flattered = candidates.models[best], _flattered(choice, prices)
+    model_cost, constant_cost = moved(own.cost(units), flattered), constants[constant].cost(units)
+    taken = convincing(own, constants[constant], units)
     return Verdict(
-        chosen=best if against.exceeds_error else constant,
+        chosen=best if taken else constant,
         best_model=best,
-        cost=model_cost if against.exceeds_error else constants[constant].cost(units),
+        cost=model_cost if taken else constant_cost,
         model_cost=model_cost,
-        forced_cost=moved(candidates.forced[best].cost(units), choice.corrected(forced)),
-        answering=_saving(choice, prices, best, own, candidates.send_all, constants[candidates.send_all], units),
-        rejecting=_rejecting(choice, candidates, best, forced - prices, units),
-        constant=against,
+        forced_cost=moved(candidates.forced[best].cost(units), choice.correction(forced)),
+        answering=_saving(best, own, candidates.send_all, constants[candidates.send_all], flattered, units),
+        rejecting=_rejecting(candidates, best, choice.correction(forced) - flattered, units),
+        constant=_saving(best, own, constant, constants[constant], flattered, units),
         signal=_signal(candidates, forced, seed, units),
     )
 
@@ -165,35 +164,42 @@ def _cheapest(rules: Mapping[str, Payments]) -> str:
     return min(rules, key=lambda name: rules[name].prices.mean())
 
 
-def moved(interval: Interval, value: float) -> Interval:
+def _flattered(choice: Choice, prices: Floats) -> float:
+    """How much too cheap the chosen method is expected to look: being chosen makes no method look too expensive."""
+    return max(choice.correction(prices), 0.0)
+
+
+def convincing(own: Payments, constant: Payments, units: Indices | None = None) -> bool:
+    """Whether a rule saves enough against a constant answer to give that up; see `choice`."""
+    saved = own.saved_against(constant, units)
+    much = max(MUCH * float(constant.prices.mean()), MORE_ERRORS * own.one_more_error(constant, units))
+    return _exceeds(saved, TOLERANCE) or (saved.value > much and _exceeds(saved, CONVINCING))
+
+
+def _exceeds(saved: Interval, errors: float) -> bool:
+    return saved.value > errors * saved.standard_error_below
+
+
+def moved(interval: Interval, shift: float) -> Interval:
     """An interval around a corrected estimate: one end moves with it, the other stays where it was.
 
     The correction is itself uncertain, so it lengthens the interval and never shortens it.
     """
-    shift = value - interval.value
-    return Interval(value, min(interval.low, interval.low + shift), max(interval.high, interval.high + shift))
+    low, high = interval.low + min(shift, 0.0), interval.high + max(shift, 0.0)
+    return Interval(interval.value + shift, low, high)
 
 
-def _saving(
-    choice: Choice,
-    prices: Floats,
-    best: str,
-    own: Payments,
-    against: str,
-    other: Payments,
-    units: Indices | None,
-) -> Saving:
+def _saving(rule: str, own: Payments, against: str, other: Payments, flattered: float, units: Indices | None) -> Saving:
     if (own.columns == other.columns).all():  # the same answers cost the same, whatever else might have been chosen
-        return Saving(best, against, EXACTLY_ZERO)
-    saved = moved(own.saved_against(other, units), choice.corrected(other.prices - prices))
-    return Saving(best, against, saved)
+        return Saving(rule, against, EXACTLY_ZERO)
+    return Saving(rule, against, moved(own.saved_against(other, units), -flattered))
 
 
-def _rejecting(choice: Choice, candidates: Candidates, best: str, saved: Floats, units: Indices | None) -> Saving:
+def _rejecting(candidates: Candidates, best: str, correction: float, units: Indices | None) -> Saving:
     own = candidates.models[best]
     if _rejects(own):
         against_itself = own.saved_against(candidates.forced[best], units)
-        return Saving(best, f"{best} without rejecting", moved(against_itself, choice.corrected(saved)))
+        return Saving(best, f"{best} without rejecting", moved(against_itself, correction))
     rejecting = {name: payments for name, payments in candidates.models.items() if _rejects(payments)}
     if not rejecting:
         return Saving(best, best, EXACTLY_ZERO)
@@ -202,11 +208,11 @@ def _rejecting(choice: Choice, candidates: Candidates, best: str, saved: Floats,
 
 
 def _signal(candidates: Candidates, forced: Floats, seed: int, units: Indices | None) -> Saving:
-    choice = choose(forced, seed=seed, units=units)
+    choice = choose([candidates.forced[name].repeated for name in candidates.models], seed=seed, units=units)
     best = list(candidates.models)[choice.chosen]
     answers = {name: payments for name, payments in candidates.constants.items() if name != candidates.send_all}
     constant = _cheapest(answers)
-    return _saving(choice, forced, best, candidates.forced[best], constant, answers[constant], units)
+    return _saving(best, candidates.forced[best], constant, answers[constant], _flattered(choice, forced), units)
 
 
 def _rejects(payments: Payments) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 from base64 import b64encode
 from collections.abc import Iterable
@@ -86,8 +87,8 @@ def _percent(value: float | None) -> str:
 
 
 def as_count(value: float) -> str:
-    """A count, or a mean of counts over the repetitions with one digit more."""
-    return f"{value:,.0f}" if abs(value - round(value)) < 1e-9 else f"{value:,.1f}"
+    """A count, or a mean of counts over the repetitions, as a whole number; what is not quite nothing is below 1."""
+    return "<1" if 0 < value < 0.5 else f"{math.floor(value + 0.5):,}"
 
 
 def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:

@@ -39,6 +39,10 @@ class ReportedSaving(Protocol):
     """What one rule saves per case against another."""
 
     @property
+    def rule(self) -> str:
+        """The one that saves."""
+
+    @property
     def pays(self) -> str:
         """One of "yes", "no" and "unclear"."""
 
@@ -65,6 +69,10 @@ class ReportedVerdict(Protocol):
     @property
     def cost(self) -> Sequence[float]:
         """Expected cost per case of the method chosen, and its limits, corrected for the choice."""
+
+    @property
+    def model_cost(self) -> Sequence[float]:
+        """The same of the model chosen among the models."""
 
     @property
     def answering(self) -> ReportedSaving:

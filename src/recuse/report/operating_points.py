@@ -8,8 +8,12 @@ much, a cheaper review never costs more, and no small change of a price makes a 
 Thresholds come from a grid that does not depend on outcomes. Points that would have been cheaper than the method's own
 answers at the prices of the run are left out: to take one of them would be to choose by luck, and at the prices of the
 run every method costs what its own answers cost. Away from these prices the cheapest of the points is still chosen on
-the cases that it is counted on, so the figures are a little too low there; a new run at these prices gives unbiased
-ones.
+the cases that it is counted on, so the figures are too low there (`benchmarks/sliders.py` measures by how much); a new
+run at these prices gives figures without that advantage. To choose a point on other folds than it is counted on would
+avoid it, but such a cost jumps where the choice changes, and a cheaper review could then cost more.
+
+Curves over the share of answers are made of the same points: those that the method passes as reviews become more
+expensive (`points_along`). So the lowest point of a curve is where the method stands.
 
 A case rejected as a novelty stays rejected at every price: whether a case is unlike the training cases does not depend
 on prices.
@@ -34,6 +38,7 @@ _LOGITS = np.linspace(-7.0, 7.0, 57)  # a grid of probabilities
 _LEVELS = np.linspace(0.0, 1.0, 61)  # a grid of quantiles, for scores on no particular scale
 _DECADES = 2.0  # how far the ratio of two prices may be moved on the page, as a power of ten
 _SAME = 1e-12
+_IN_LINE = 1e-9  # points on a straight line but for rounding: the last of them is a corner
 
 
 class OperatingPoint(NamedTuple):
@@ -93,6 +98,26 @@ def _useful(own: OperatingPoint, others: list[OperatingPoint], costs: Costs) -> 
 def cheapest_point(points: list[OperatingPoint], costs: Costs) -> OperatingPoint:
     """The point at which a method stands at these prices."""
     return points[int(np.argmin(_costs(np.array([point.matrix for point in points]), costs.matrix()[:2])))]
+
+
+def points_along(points: list[OperatingPoint], costs: Costs) -> list[OperatingPoint]:
+    """The points that a method passes as reviews become more expensive, from few answers to many.
+
+    They are cheapest at some price of review, all other prices being those of `costs`: the lower left corners of what
+    the points pay for reviews and for errors.
+    """
+    unit = costs.matrix()[:2]
+    paid = np.array([point.matrix * unit for point in points])
+    errors, reviews = paid[:, :, :_AMBIGUOUS].sum(axis=(1, 2)), paid[:, :, _AMBIGUOUS:].sum(axis=(1, 2))
+    here = int(np.lexsort((reviews, errors))[0])  # where reviews cost nothing
+    path = [here]
+    while len(fewer := np.flatnonzero(reviews < reviews[here] * (1 - _SAME))):
+        # How many times more expensive reviews must be for each to be as cheap as the point before.
+        factors = (errors[fewer] - errors[here]) / (reviews[here] - reviews[fewer])
+        soonest = fewer[factors <= factors.min() * (1 + _IN_LINE)]
+        here = int(soonest[np.argmin(reviews[soonest])])
+        path.append(here)
+    return [points[position] for position in path]
 
 
 def point_cost(point: OperatingPoint, costs: Costs) -> float:

@@ -14,10 +14,9 @@ from ..labels import to_python
 from ..locating import locate
 from ..metrics import ks_score
 from ..tables import table_hints
-from .inputs import ReportedAnswers, ReportedComparison
+from .inputs import ReportedComparison
 from .operating_points import OperatingPoint, forced_points, operating_points
 
-CURVE_POINTS = 150
 SHOWN_CASES = 500
 SHOWN_COLUMNS = 6
 SHOWN_SHAPES = 8
@@ -80,8 +79,13 @@ def _verdict(material: Material) -> dict[str, Any]:
         "best_model": verdict.best_model,
         "found_signal": verdict.found_signal,
         "cost": list(verdict.cost),
+        "model_cost": list(verdict.model_cost),
         "answering": {"pays": verdict.answering.pays, "saved": list(verdict.answering.saved)},
-        "rejecting": {"pays": verdict.rejecting.pays, "saved": list(verdict.rejecting.saved)},
+        "rejecting": {
+            "rule": verdict.rejecting.rule,
+            "pays": verdict.rejecting.pays,
+            "saved": list(verdict.rejecting.saved),
+        },
         "signal": {"saved": list(verdict.signal.saved)},
         "conclusions": material.comparison.conclusions,
     }
@@ -108,31 +112,13 @@ def _operating_points(comparison: ReportedComparison, name: str) -> dict[str, An
         "forced": forced_points(answers, comparison.positive, moves, comparison.costs),
     }
     lists = {key: [_as_lists(point) for point in points] for key, points in found.items()}
-    return {"moves": moves, **lists, "curve": _curve(answers, comparison.positive)}
+    return {"moves": moves, **lists}
 
 
 def _as_lists(point: OperatingPoint) -> dict[str, Any]:
     # Infinity is no number in JSON: null stands for a threshold beyond every score.
     thresholds = None if point.thresholds is None else [_jsonable(value) for value in point.thresholds]
     return {"matrix": point.matrix.tolist(), "thresholds": thresholds}
-
-
-def _curve(answers: ReportedAnswers, positive: Flags) -> list[list[float]]:
-    """Counts of accepted cases, by outcome and class, as the acceptance threshold falls: [tn, fp, fn, tp].
-
-    One threshold cuts the scores of all folds and repetitions; counts are means over the repetitions.
-    """
-    repeats, r = len(answers.r), answers.r.ravel()
-    order = np.argsort(-r, kind="stable")
-    ends = np.append(np.flatnonzero(np.diff(r[order])), len(order) - 1)
-    cells = np.tile(2 * positive.astype(np.intp), repeats) + (answers.forced.ravel() == 1)
-    counts = np.cumsum(np.eye(4, dtype=np.int64)[cells[order]], axis=0)[ends]
-    if len(counts) > CURVE_POINTS:
-        accepted = counts.sum(axis=1)
-        wanted = np.linspace(accepted[0], accepted[-1], CURVE_POINTS)
-        counts = counts[np.unique(np.searchsorted(accepted, wanted))]
-    found: list[list[float]] = (counts if repeats == 1 else counts / repeats).tolist()
-    return found
 
 
 def _rejected_cases(material: Material) -> dict[str, Any]:

@@ -431,7 +431,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         codes, weights = codes[held_out.rows], cases.weights[held_out.rows]
         if self.calibration is not None:
             line = _as_line(held_out.scores, models.response)
-            models = models._replace(calibrator=calibrate(self.calibration, line, codes == 1, weights))
+            groups = None if cases.groups is None else cases.groups[held_out.rows]
+            models = models._replace(calibrator=calibrate(self.calibration, line, codes == 1, weights, groups))
         scores = models.calibrated(held_out.scores)
         if len(classes) > 2:
             region, per_fold = self._cover(scores, weights, region_at(costs, len(classes))), None

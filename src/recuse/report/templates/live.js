@@ -40,3 +40,35 @@ function matrixFacts(matrix, p) {
     total,
   };
 }
+
+// The points that a method passes as reviews become more expensive, from few answers to many.
+function pointsAlong(points, p) {
+  const onlyErrors = { ...p, rneg: 0, rpos: 0, nneg: 0, npos: 0 }, onlyReviews = { ...p, fp: 0, fn: 0 };
+  const paid = points.map(point => ({ point, errors: matrixCost(point.matrix, onlyErrors), reviews: matrixCost(point.matrix, onlyReviews) }));
+  const least = (rows, key) => rows.reduce((a, b) => (b[key] < a[key] || (b[key] === a[key] && b.reviews < a.reviews) ? b : a));
+  let here = least(paid, "errors");  // where reviews cost nothing
+  const path = [here.point];
+  for (;;) {
+    const fewer = paid.filter(other => other.reviews < here.reviews * (1 - 1e-12));
+    if (!fewer.length) return path;
+    // How many times more expensive reviews must be for each to be as cheap as the point before; the last in a line is a corner.
+    for (const other of fewer) other.factor = (other.errors - here.errors) / (here.reviews - other.reviews);
+    const soonest = least(fewer, "factor").factor * (1 + 1e-9);
+    here = least(fewer.filter(other => other.factor <= soonest), "reviews");
+    path.push(here.point);
+  }
+}
+
+const matrixCoverage = ([negative, positive]) => {
+  const answered = negative[0] + negative[1] + positive[0] + positive[1];
+  return answered / (answered + negative[2] + negative[3] + positive[2] + positive[3]);
+};
+
+// Counts when a method answers this share of the cases: of a point of its path, or of a mixture of two neighbours.
+function matrixAt(path, share) {
+  const after = path.findIndex(point => matrixCoverage(point.matrix) >= share - 1e-9);
+  if (after <= 0) return path[after < 0 ? path.length - 1 : 0].matrix;
+  const [a, b] = [path[after - 1].matrix, path[after].matrix], [low, high] = [matrixCoverage(a), matrixCoverage(b)];
+  const weight = Math.min(1, (share - low) / (high - low));
+  return a.map((row, i) => row.map((value, j) => (1 - weight) * value + weight * b[i][j]));
+}
