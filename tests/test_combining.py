@@ -158,12 +158,31 @@ def test_a_rejection_is_never_combined(name, data):
     assert set(np.unique(answers)) <= set(np.unique(y))
 
 
-def test_a_stack_fitted_in_processes_refuses_to_answer(data):
-    """The processes that fit do not know for whom; the stack's `predict` does."""
+def by_own_score(model):
+    """A search whose scorers see rejections, and whose answers hand them on."""
+    return GridSearchCV(model, {"costs": [0.15]}, cv=2)
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model), by_own_score]
+)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_stack_of_answers_is_refused_when_it_is_fitted(wrap, n_jobs, data):
+    """Wherever it is fitted: a worker process does not see for whom it works, but the clone was told."""
     X, y = two_classes(*data)
-    stack = stacking(clone(SCORES), stack_method="predict", n_jobs=2).fit(X, y)
     with pytest.raises(ValueError, match="inside StackingClassifier"):
-        stack.predict(X)
+        stacking(wrap(clone(SCORES)), stack_method="predict", n_jobs=n_jobs).fit(X, y)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_stack_of_scores_in_processes_is_fitted_and_its_members_still_reject(n_jobs, data):
+    X, y = two_classes(*data)
+    member = GridSearchCV(clone(SCORES), {"costs": [0.15]}, scoring="accuracy", cv=2)
+    stack = stacking(member, n_jobs=n_jobs).fit(X, y)
+    kept = stack.named_estimators_["model"]
+    assert -1 in kept.predict(X)
+    assert -1 in cross_val_predict(kept, X, y, cv=2, n_jobs=n_jobs)
+    assert not any("stack" in name for name in vars(kept.best_estimator_))
 
 
 @pytest.mark.parametrize("name", RIGHT)
