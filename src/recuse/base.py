@@ -300,7 +300,8 @@ class RejectOptionMixin(ClassifierMixin, ABC):
 
         Prices are those of the model, so that scores of models with different prices cannot be compared: a search over
         `costs` by this score picks the cheapest rejection, whatever it is worth, and warns. Search with a scorer at the
-        prices that hold, ``scoring=get_scorer("neg_expected_cost", costs=...)``.
+        prices that hold, ``scoring=get_scorer("neg_expected_cost", costs=...)``. A search by a scorer of your own and
+        `validation_curve` over `costs` give no warning.
 
         Parameters
         ----------
@@ -321,7 +322,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
 
     def __sklearn_clone__(self) -> Any:
         """Clone, and tell the clone if its answers are for a stack: a worker process could not find out."""
-        cloned = super().__sklearn_clone__()  # type: ignore[misc]  # of BaseEstimator, which every subclass has
+        cloned = super().__sklearn_clone__()
         if self._for_stack or clones_for_stack():
             cloned._for_stack = True
         return cloned

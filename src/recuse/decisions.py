@@ -251,6 +251,7 @@ class Decisions:
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in Decision._fields
         }
+        columns["classes"] = first.classes.copy()
         index = first.index
         if index is not None:
             index = index.append([part.index for part in rest]) if all(p.index is not None for p in rest) else None
