@@ -6,9 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.datasets import make_classification
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import IsolationForest, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.neural_network import MLPClassifier
 from sklearn.svm import LinearSVC
 
 from recuse import (
@@ -218,6 +221,55 @@ def test_a_case_on_a_threshold_is_answered_alike_in_every_batch(name, cases):
                 move(model, change)
                 assert_alike(model, X, row, rng)
                 move(model, before)
+
+
+class Side(OutlierMixin, BaseEstimator):
+    """A detector: the cases on one side of a plane are outliers."""
+
+    def fit(self, X, y=None):
+        self.coef_ = np.random.default_rng(0).normal(size=X.shape[1])
+        self.level_ = np.quantile(X @ self.coef_, 0.3)
+        return self
+
+    def decision_function(self, X):
+        return X @ self.coef_ - self.level_
+
+
+def move_detector(model, case):
+    detector = clone(model.novelty_).fit(np.asarray(case))
+    detector.coef_, detector.level_ = model.novelty_.coef_, float(np.asarray(case)[0] @ model.novelty_.coef_)
+    yield {"novelty_": detector}
+
+
+# Sums of large numbers that cancel, and single precision: rounding is far more than that of the scores.
+ROUGH = {
+    "probabilities": (LinearDiscriminantAnalysis(), lambda X: X + 1e7, bands_around_classifiers),
+    "scores": (RidgeClassifier(), lambda X: X + 1e7, bands_around_classifiers),
+    "single precision": (
+        MLPClassifier((20,), max_iter=5, random_state=0),
+        lambda X: X.astype(np.float32),
+        bands_around_classifiers,
+    ),
+    "novelty": (LogisticRegression(), lambda X: X + 1e6, move_detector),
+}
+
+
+@pytest.mark.parametrize("name", ROUGH)
+def test_rough_scores_of_a_wrapped_model_change_no_answer(name, cases):
+    X, y = cases
+    inner, change_cases, thresholds = ROUGH[name]
+    X = change_cases(X)
+    novelty = Side() if thresholds is move_detector else None
+    model = ThresholdRejectClassifier(inner, rule="tuned", novelty=novelty, cv=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whether it converged is not the point here
+        model.fit(X[:400], y[:400])
+    rng = np.random.default_rng(0)
+    for row in (3, 500, 700):
+        for place in (X[row : row + 1], X[[row, *range(6)]], X[[*range(6), row]][-1:], X[row : row + 40]):
+            for change in list(thresholds(model, place)):
+                move(model, change)
+                assert_alike(model, X, row, rng)
 
 
 @pytest.mark.parametrize("machine", [DoubleHingeSVC(), CoupledOneClassSVC()], ids=["one score", "regions"])

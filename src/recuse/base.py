@@ -100,7 +100,7 @@ class SettledCosts(NamedTuple):
 def rejects_all(evaluate: Callable[..., Evaluation], X: Any, sample_weight: Any = None, **columns: Any) -> bool:
     """Whether none of the cases with a weight is accepted; they are looked at until one of them is."""
     (X,) = indexable(X)
-    rows = np.flatnonzero(check_weights(sample_weight, _n_rows(X)))
+    rows = np.flatnonzero(check_weights(sample_weight, n_rows(X)))
     start, size = 0, _FIRST_LOOK
     while start < len(rows):
         look = rows[start : start + size]
@@ -111,7 +111,8 @@ def rejects_all(evaluate: Callable[..., Evaluation], X: Any, sample_weight: Any 
     return True
 
 
-def _n_rows(X: Any) -> int:
+def n_rows(X: Any) -> int:
+    """Number of cases in a table of any kind."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)  # a sparse matrix has no length
 
 
