@@ -19,7 +19,7 @@ from sklearn.semi_supervised import SelfTrainingClassifier
 
 from recuse import DoubleHingeSVC, ThresholdRejectClassifier
 
-from .conftest import ESTIMATORS
+from .estimators import ESTIMATORS
 
 SCORES = DoubleHingeSVC(costs=0.15)
 PROBABILITIES = ThresholdRejectClassifier(LogisticRegression(), costs=0.15)

@@ -18,7 +18,7 @@ from sklearn.svm import OneClassSVM
 
 from recuse import AbstentionBoostingClassifier, ExactBoostClassifier, ThresholdRejectClassifier, cross_val_decide
 
-from .conftest import ESTIMATORS
+from .estimators import ESTIMATORS
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
