@@ -214,11 +214,10 @@ LISTED = [
         never_reject=[],
         reject=[EnsembleRejectClassifier(["logistic", "extra-trees"], costs=0.2, cv=2)],
         on_threshold={
-            "ensemble": EnsembleRejectClassifier(
-                ["logistic", "extra-trees", "histogram-boosting"], costs=UNEQUAL, cv=2
-            )
+            "ensemble": EnsembleRejectClassifier(["logistic", "extra-trees", "histogram-boosting"], costs=UNEQUAL, cv=2)
         },
         thresholds=bands_of_ensembles,
+        amounts=lambda model: ("held_out_costs_",),
         draws=lambda model: True,  # for its folds and trees
     ),
     Listed(
