@@ -17,19 +17,25 @@ FOLDER = Path(__file__).parent
 # Whose figures depend on how a processor adds and multiplies: `make test-processors` runs them on several.
 NUMERICAL = (
     "baselines",
-    "boosting/abstention/test_estimator.py",
-    "boosting/exactboost/test_estimator.py",
+    "boosting",
     "comparison/test_currency.py",
+    "datasets",
     "ensemble",
+    "metrics",
     "persistence/test_kept_files.py",
+    "plot",
     "svm",
     "test_batches.py",
     "test_calibration.py",
     "test_containers.py",
+    "test_costs.py",
+    "test_decisions.py",
+    "test_folds.py",
+    "test_label_columns.py",
     "test_predicting.py",
     "test_processors.py",
-    "thresholds/test_estimator.py",
-    "thresholds/test_rules.py",
+    "test_routing.py",
+    "thresholds",
 )
 
 
