@@ -18,6 +18,7 @@ FOLDER = Path(__file__).parent
 NUMERICAL = (
     "baselines",
     "boosting",
+    "comparison/test_choice.py",
     "comparison/test_currency.py",
     "datasets",
     "ensemble",

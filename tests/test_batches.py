@@ -18,6 +18,7 @@ from recuse import (
     decide,
 )
 from recuse.rounding import on_threshold, row_sums
+from tests.marks import may_reject_all
 
 from .estimators import ON_THRESHOLD, band_of_scores, bands_around_classifiers, edges_of_regions, products
 
@@ -134,6 +135,7 @@ def test_rough_scores_of_a_wrapped_model_change_no_answer(name, cases):
                 assert_alike(model, X, row, rng)
 
 
+@may_reject_all
 @pytest.mark.parametrize("machine", [DoubleHingeSVC(), CoupledOneClassSVC()], ids=["one score", "regions"])
 def test_sparse_cases_on_a_threshold(machine, cases):
     X, y = cases
@@ -145,6 +147,7 @@ def test_sparse_cases_on_a_threshold(machine, cases):
         assert_alike(machine, X, 7, np.random.default_rng(0), sparse.csr_matrix)
 
 
+@may_reject_all
 @pytest.mark.parametrize("machine", [DoubleHingeSVC(), CoupledOneClassSVC()], ids=["one score", "regions"])
 def test_kernel_values_on_a_threshold(machine, cases):
     X, y = cases

@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from recuse import DoubleHingeSVC, ThresholdRejectClassifier
+from tests.marks import may_reject_all
 
 from .estimators import ESTIMATORS
 
@@ -148,6 +149,7 @@ def never(model):
     return clone(model).set_params(on_reject="never")
 
 
+@may_reject_all
 @pytest.mark.parametrize("name", LOUD)
 def test_a_rejection_is_never_combined(name, data):
     build, model, prepare = LOUD[name]
@@ -174,6 +176,7 @@ def test_a_stack_of_answers_is_refused_when_it_is_fitted(wrap, n_jobs, data):
         stacking(wrap(clone(SCORES)), stack_method="predict", n_jobs=n_jobs).fit(X, y)
 
 
+@may_reject_all
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_a_stack_of_scores_in_processes_is_fitted_and_its_members_still_reject(n_jobs, data):
     X, y = two_classes(*data)
@@ -194,6 +197,7 @@ def test_a_rejection_is_of_no_consequence(name, data):
     np.testing.assert_array_equal(answers, forced)
 
 
+@may_reject_all
 @pytest.mark.parametrize("name", KEPT)
 def test_a_rejection_is_kept(name, data):
     build, model = KEPT[name]
@@ -222,6 +226,7 @@ def test_self_training_keeps_rejections(data):
     np.testing.assert_array_equal(kept[kept >= 0], forced[kept >= 0])
 
 
+@may_reject_all
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("model", REJECTING, ids=lambda model: type(model).__name__)
 def test_no_estimator_is_combined_with_its_rejections(model, data):
@@ -232,6 +237,7 @@ def test_no_estimator_is_combined_with_its_rejections(model, data):
         AdaBoostClassifier(model, n_estimators=2).fit(X, y)
 
 
+@may_reject_all
 def test_text_is_refused_like_numbers(data):
     X, y = two_classes(*data)
     with pytest.raises(ValueError, match="inside AdaBoostClassifier"):

@@ -30,6 +30,7 @@ from recuse.baselines import (
     EmbeddedRejectSVC,
     TwoStepBoostingClassifier,
 )
+from tests.marks import may_reject_all
 
 from .estimators import (
     AMOUNTS,
@@ -314,6 +315,7 @@ def assert_same_answers(model, other, X):
         np.testing.assert_array_equal(getattr(others, name)[certain], getattr(table, name)[certain])
 
 
+@may_reject_all
 @pytest.mark.parametrize("prices", PRICE_LISTS, ids=repr)
 @every_priced
 def test_prices_in_another_currency_change_no_answer(model, prices, overlapping):
@@ -337,6 +339,7 @@ def test_prices_that_no_sum_can_hold_are_refused(model, costs, overlapping):
         clone(model).set_params(costs=costs).fit(*overlapping)
 
 
+@may_reject_all
 def test_reject_prices_by_case_have_the_currency_of_the_others(overlapping):
     X, y = overlapping
     by_case = np.random.default_rng(0).uniform(0.05, 0.45, len(y))
@@ -369,7 +372,7 @@ def test_no_score_is_nan(model, size, overlapping):
     X, y = overlapping
     model = fitted(model, X[:100], y[:100])
     far = np.random.default_rng(0).choice([-size, 0.0, 1.0, size], size=(60, X.shape[1]))
-    refusal = re.compile("are not numbers: their values are too large to be multiplied")
+    refusal = re.compile("are not numbers: their values are too large to be multiplied|must be finite and at most")
     for name in ("decision_function", "score_samples"):
         try:
             scores = getattr(model, name, lambda X: np.zeros(0))(far)
@@ -407,6 +410,7 @@ def test_where_warnings_are_errors_an_unfinished_fit_holds_the_new_model(model, 
         np.testing.assert_array_equal(getattr(refitted, method)(wider), getattr(new, method)(wider))
 
 
+@may_reject_all
 @pytest.mark.parametrize("model", UNFINISHED, ids=lambda model: type(model).__name__)
 def test_the_convergence_warning_shows_the_line_that_called_fit(model, overlapping):
     with pytest.warns(ConvergenceWarning) as caught:

@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils import get_tags
 
 from recuse import Decisions, cross_val_decide, decide, is_rejected, load, save
+from tests.marks import may_reject_all
 
 from .estimators import ESTIMATORS, each, every_estimator
 
@@ -108,6 +109,7 @@ def test_the_same_cases_in_any_table_get_the_same_answers(model, table):
         assert fitted.feature_names_in_.tolist() == NAMES
 
 
+@may_reject_all
 @pytest.mark.parametrize("holder", HOLDERS)
 @each(REJECTING)
 def test_rejections_come_out_of_every_holder(model, holder):
@@ -131,6 +133,7 @@ def test_a_copy_answers_alike(model, copy, tmp_path):
     np.testing.assert_allclose(fitted.decision_function(X), scores)
 
 
+@may_reject_all
 @each(REJECTING)
 def test_rejections_come_out_of_folds_and_parts(model):
     folds = StratifiedKFold(2, shuffle=True, random_state=0)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from benchmarks.hostile_files import FUZZES, model_rows, table_rows
 
+from tests.marks import may_reject_all
+
 from .processes import LIMIT
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="waits for a process with select")
@@ -21,6 +23,7 @@ def assert_met(rows):
     ] == []
 
 
+@may_reject_all
 def test_mutated_models():
     assert_met(model_rows(72, 16, seed=1))
 

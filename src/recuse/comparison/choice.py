@@ -87,7 +87,7 @@ def _simplest_of_the_cheapest(prices: Floats, counts: Floats, units: Indices) ->
     total = counts.sum()
     means = prices @ counts / total
     same = _SAME * float(prices.max())
-    cheapest = int(np.argmin(means))
+    cheapest = int(np.argmax(means <= means.min() + same))  # the simplest of those that are equal up to rounding
     for position in range(cheapest):
         difference = prices[position] - prices[cheapest]
         if difference @ counts / total <= TOLERANCE * standard_error(difference, units, counts) + same:

@@ -22,6 +22,7 @@ from recuse.boosting.abstention.engine.rounds import boost
 from recuse.boosting.abstention.prices import Prices
 from recuse.boosting.abstention.search import FAMILIES
 from recuse.datasets import make_noise_by_feature
+from tests.marks import may_reject_all
 from tests.processes import LIMIT
 
 from .helpers import make_problem
@@ -40,6 +41,7 @@ def data():
     return X, y
 
 
+@may_reject_all
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
 @pytest.mark.parametrize(
     "costs",
@@ -316,6 +318,7 @@ def test_early_stopping_compares_rounds_of_the_same_loss(noisy):
     np.testing.assert_array_equal(*scores)
 
 
+@may_reject_all
 @pytest.mark.parametrize("options", [{"family": "coupled", "beta": 0.01}, {"family": "chow", "loss": "exponential"}])
 def test_the_largest_weights_are_weights(data, options):
     X, y = data
