@@ -21,15 +21,17 @@ test: check
 
 # The numerical part on the kernels of a newer and of an older processor, with one BLAS thread and with two; as many
 # test workers as leave each thread a core.
+PROCESSORS ?= Haswell:1 Haswell:2 Prescott:1 Prescott:2
 test-processors: $(VENV)/.test
-	@set -e; for core in Haswell Prescott; do for threads in 1 2; do \
+	@set -e; for processor in $(PROCESSORS); do core=$${processor%:*}; threads=$${processor#*:}; \
 	  echo "OpenBLAS kernels of $$core, $$threads BLAS thread(s)"; \
 	  OPENBLAS_CORETYPE=$$core OPENBLAS_NUM_THREADS=$$threads OMP_NUM_THREADS=$$threads MKL_NUM_THREADS=$$threads \
 	    $(BIN)/python -m pytest -m numerical -q -n $$((3 - threads)) --dist loadfile tests; \
-	done; done
+	done
 
+# OPTIONS go to pytest: what to leave out where time is short.
 test-lowest: $(LOWEST)/.test
-	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile
+	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile $(OPTIONS)
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

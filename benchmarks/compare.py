@@ -6,7 +6,6 @@ memory of the loaded model. Needs the environment variable RECUSE_DATA.
 """
 
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -18,11 +17,22 @@ from recuse.datasets import load
 
 from .runner import Row
 
-MEBIBYTE = 1024.0
-_LOAD = "import resource, sys, recuse; recuse.load(sys.argv[1]); import pandas, recuse.predicting, skrub, pyarrow; " \
-    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"  # fmt: skip
-_PREDICT = "import resource, sys; from recuse.predicting import predict_table; predict_table(*sys.argv[1:4]); " \
-    "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"  # fmt: skip
+_LOAD = """
+import sys, recuse
+sys.path.insert(0, ".")
+from benchmarks.memory import peak
+recuse.load(sys.argv[1])
+import pandas, recuse.predicting, skrub, pyarrow
+print(peak())
+"""
+_PREDICT = """
+import sys
+sys.path.insert(0, ".")
+from benchmarks.memory import peak
+from recuse.predicting import predict_table
+predict_table(*sys.argv[1:4])
+print(peak())
+"""
 
 
 def run(quick=False):
@@ -66,7 +76,7 @@ def _repeat(source, target, rows, n):
 
 def _own_peak(command):
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return int(done.stdout.split()[-1]) / MEBIBYTE
+    return float(done.stdout.split()[-1])
 
 
 def _run(command):
@@ -86,9 +96,7 @@ def _run(command):
     thread.join()
     if code:
         raise RuntimeError(f"recuse compare ended with {code}")
-    return time.perf_counter() - started, max(
-        peak[0], resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / MEBIBYTE
-    )
+    return time.perf_counter() - started, peak[0]
 
 
 def _family(pid):

@@ -27,15 +27,13 @@ MEMORY = """
 import json, sys
 sys.path.insert(0, ".")
 from benchmarks.double_hinge import problem, ours, theirs
-def peak():  # of this program alone; getrusage would count the one that started it
-    with open("/proc/self/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+from benchmarks.memory import peak
 fit = {"ours": ours, "theirs": theirs}[sys.argv[1]]
 fit(*problem(2500), 1.0)()
 X, y = problem(int(sys.argv[2]))
 before = peak()
 fit(X, y, 1.0)()
-print(json.dumps((peak() - before) / 1024))
+print(json.dumps(peak() - before))
 """
 
 

@@ -88,8 +88,8 @@ class Commands:
     def _start(self):
         pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
-        worker = Path(__file__).with_name("hostile_worker.py")
-        self._worker = subprocess.Popen([sys.executable, worker], env=os.environ | threads, **pipes)
+        command, folder = [sys.executable, "-m", "benchmarks.hostile_worker"], Path(__file__).parents[1]
+        self._worker = subprocess.Popen(command, cwd=folder, env=os.environ | threads, **pipes)
 
     def _end(self):
         if self._worker is not None:

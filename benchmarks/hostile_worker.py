@@ -1,27 +1,24 @@
 """Runs commands of `recuse` one after another in this process: a line of JSON in for each, a line of JSON out.
 
-Started by `hostile_files` as a script, so that a command that hangs, or ends this process, does not take it along.
+Started by `hostile_files` as a program, so that a command that hangs, or ends this process, does not take it along.
 """
 
 import contextlib
 import io
 import json
-import resource
 import sys
 import time
 import traceback
-from pathlib import Path
 
 from recuse.cli import main
 
-STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
+from .memory import peak, reset_peak
 
 
 def run(arguments):
     """Exit code (None for an exception that nobody caught), what was printed to standard error, seconds, mebibytes."""
     errors, code = io.StringIO(), 0
-    with contextlib.suppress(OSError):
-        RESET.write_text("5")  # the peak of the memory begins anew
+    reset_peak()
     started = time.perf_counter()
     with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
         try:
@@ -32,15 +29,7 @@ def run(arguments):
             code = None
             traceback.print_exc()
     seconds = time.perf_counter() - started
-    return {"code": code, "errors": errors.getvalue(), "seconds": seconds, "mebibytes": _peak()}
-
-
-def _peak():
-    """Largest memory since it was reset, in mebibytes; since the start where it cannot be reset."""
-    with contextlib.suppress(OSError, StopIteration):
-        line = next(line for line in STATUS.read_text().splitlines() if line.startswith("VmHWM"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"code": code, "errors": errors.getvalue(), "seconds": seconds, "mebibytes": peak()}
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Data and models that many tests share."""
+"""Data that many tests share, and which tests are numerical."""
 
 from pathlib import Path
 
@@ -6,62 +6,37 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LogisticRegression
 
-from recuse import (
-    AbstentionBoostingClassifier,
-    CoupledOneClassSVC,
-    DoubleHingeSVC,
-    DoubleRampSVC,
-    EnsembleRejectClassifier,
-    ExactBoostClassifier,
-    ThresholdRejectClassifier,
-)
-from recuse.baselines import (
-    EmbeddedRejectSVC,
-    IndependentOneClassSVC,
-    KSLinearClassifier,
-    RankBoostClassifier,
-    TwoStepBoostingClassifier,
-)
 from recuse.comparison import methods
 
 # No test may fail because the machine was busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
 
-# One quick model of every estimator, at prices where it rejects if it can.
-ESTIMATORS = [
-    AbstentionBoostingClassifier(family="coupled", beta=0.01, threshold="calibrated", n_rounds=10),
-    CoupledOneClassSVC(),
-    DoubleHingeSVC(),
-    DoubleRampSVC(),
-    EnsembleRejectClassifier(["logistic", "extra-trees"], cv=2),
-    ExactBoostClassifier(metric="reject_cost", costs=0.2, n_estimators=5, n_rounds=10, random_state=0),
-    ThresholdRejectClassifier(LogisticRegression()),
-    EmbeddedRejectSVC(),
-    IndependentOneClassSVC(),
-    KSLinearClassifier(max_iter=3),
-    RankBoostClassifier(n_rounds=10),
-    TwoStepBoostingClassifier(n_rounds=10),
-]
-every_estimator = pytest.mark.parametrize("model", ESTIMATORS, ids=lambda model: type(model).__name__)
-
 FOLDER = Path(__file__).parent
 # Whose figures depend on how a processor adds and multiplies: `make test-processors` runs them on several.
 NUMERICAL = (
     "baselines",
-    "boosting/abstention/test_estimator.py",
-    "boosting/exactboost/test_estimator.py",
+    "boosting",
+    "comparison/test_choice.py",
+    "comparison/test_currency.py",
+    "datasets",
     "ensemble",
+    "metrics",
     "persistence/test_kept_files.py",
+    "plot",
     "svm",
     "test_batches.py",
     "test_calibration.py",
+    "test_containers.py",
+    "test_costs.py",
+    "test_decisions.py",
+    "test_folds.py",
+    "test_label_columns.py",
     "test_predicting.py",
     "test_processors.py",
-    "thresholds/test_estimator.py",
-    "thresholds/test_rules.py",
+    "test_routing.py",
+    "thresholds",
 )
 
 

@@ -1,6 +1,7 @@
 """The script of continuous integration, with stand-ins for what it starts."""
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -10,7 +11,11 @@ import pytest
 from tests.processes import LIMIT
 
 SCRIPT = Path(__file__).parents[1] / ".ci" / "run"
-TESTS = ["make test"]
+TESTS = [
+    "make test",
+    "make test-processors PROCESSORS=Haswell:1 Prescott:2",
+    "make test-lowest OPTIONS=--ignore=tests/comparison --ignore=tests/report --ignore=tests/reproduce",
+]
 
 
 @pytest.fixture
@@ -66,3 +71,17 @@ def test_failing_tests_fail_the_script(tools):
     stand_in(tools, "make", code=2)
     stand_in(tools, "chromium")
     assert run(tools)[0].returncode == 2
+
+
+def test_what_is_left_out_is_there():
+    left_out = re.findall(r"--ignore=([\w/]+)", SCRIPT.read_text())
+    assert left_out
+    assert all((SCRIPT.parents[1] / path).is_dir() for path in left_out)
+
+
+def test_every_processor_is_one_that_make_knows():
+    known = re.search(r"PROCESSORS \?= (.+)", (SCRIPT.parents[1] / "Makefile").read_text()).group(1).split()
+    chosen = re.search(r'PROCESSORS="(.+)"', SCRIPT.read_text()).group(1).split()
+    assert set(chosen) < set(known)
+    # Each kind of processor and each number of threads once.
+    assert sorted(part for processor in chosen for part in processor.split(":")) == ["1", "2", "Haswell", "Prescott"]

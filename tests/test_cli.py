@@ -281,7 +281,7 @@ def test_a_killed_predict_leaves_nothing_once_the_next_has_run(folder, tmp_path)
         "import os, signal, sys, recuse.predicting as p\n"
         "p.predict_table(*sys.argv[1:], progress=lambda done: os.kill(os.getpid(), signal.SIGKILL))"
     )
-    killed = subprocess.run([sys.executable, "-c", code, model, folder / "data.csv", out], timeout=300)
+    killed = subprocess.run([sys.executable, "-c", code, model, folder / "data.csv", out], timeout=LIMIT)
     assert killed.returncode == -signal.SIGKILL
     assert len(list(tmp_path.iterdir())) == 1
     assert not out.exists()

@@ -18,8 +18,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import SelfTrainingClassifier
 
 from recuse import DoubleHingeSVC, ThresholdRejectClassifier
+from tests.marks import may_reject_all
 
-from .conftest import ESTIMATORS
+from .estimators import ESTIMATORS
 
 SCORES = DoubleHingeSVC(costs=0.15)
 PROBABILITIES = ThresholdRejectClassifier(LogisticRegression(), costs=0.15)
@@ -148,6 +149,7 @@ def never(model):
     return clone(model).set_params(on_reject="never")
 
 
+@may_reject_all
 @pytest.mark.parametrize("name", LOUD)
 def test_a_rejection_is_never_combined(name, data):
     build, model, prepare = LOUD[name]
@@ -158,12 +160,32 @@ def test_a_rejection_is_never_combined(name, data):
     assert set(np.unique(answers)) <= set(np.unique(y))
 
 
-def test_a_stack_fitted_in_processes_refuses_to_answer(data):
-    """The processes that fit do not know for whom; the stack's `predict` does."""
+def by_own_score(model):
+    """A search whose scorers see rejections, and whose answers hand them on."""
+    return GridSearchCV(model, {"costs": [0.15]}, cv=2)
+
+
+@pytest.mark.parametrize(
+    "wrap", [lambda model: model, lambda model: make_pipeline(StandardScaler(), model), by_own_score]
+)
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_stack_of_answers_is_refused_when_it_is_fitted(wrap, n_jobs, data):
+    """Wherever it is fitted: a worker process does not see for whom it works, but the clone was told."""
     X, y = two_classes(*data)
-    stack = stacking(clone(SCORES), stack_method="predict", n_jobs=2).fit(X, y)
     with pytest.raises(ValueError, match="inside StackingClassifier"):
-        stack.predict(X)
+        stacking(wrap(clone(SCORES)), stack_method="predict", n_jobs=n_jobs).fit(X, y)
+
+
+@may_reject_all
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_stack_of_scores_in_processes_is_fitted_and_its_members_still_reject(n_jobs, data):
+    X, y = two_classes(*data)
+    member = GridSearchCV(clone(SCORES), {"costs": [0.15]}, scoring="accuracy", cv=2)
+    stack = stacking(member, n_jobs=n_jobs).fit(X, y)
+    kept = stack.named_estimators_["model"]
+    assert -1 in kept.predict(X)
+    assert -1 in cross_val_predict(kept, X, y, cv=2, n_jobs=n_jobs)
+    assert not any("stack" in name for name in vars(kept.best_estimator_))
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -175,6 +197,7 @@ def test_a_rejection_is_of_no_consequence(name, data):
     np.testing.assert_array_equal(answers, forced)
 
 
+@may_reject_all
 @pytest.mark.parametrize("name", KEPT)
 def test_a_rejection_is_kept(name, data):
     build, model = KEPT[name]
@@ -203,6 +226,7 @@ def test_self_training_keeps_rejections(data):
     np.testing.assert_array_equal(kept[kept >= 0], forced[kept >= 0])
 
 
+@may_reject_all
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("model", REJECTING, ids=lambda model: type(model).__name__)
 def test_no_estimator_is_combined_with_its_rejections(model, data):
@@ -213,6 +237,7 @@ def test_no_estimator_is_combined_with_its_rejections(model, data):
         AdaBoostClassifier(model, n_estimators=2).fit(X, y)
 
 
+@may_reject_all
 def test_text_is_refused_like_numbers(data):
     X, y = two_classes(*data)
     with pytest.raises(ValueError, match="inside AdaBoostClassifier"):

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,6 +22,7 @@ from recuse import (
     decide,
     is_rejected,
 )
+from recuse.decisions import Decision
 from recuse.folds import TimeFolds
 from recuse.metrics import expected_cost
 
@@ -225,6 +228,40 @@ def test_is_rejected_refuses_what_is_no_label(source):
         is_rejected([0, 1, -1], source)
 
 
+@pytest.mark.parametrize(
+    ("answers", "label", "usual"),
+    [
+        ([0, 1, -1], 7, -1),
+        ([0.0, 1.0, -1.0], 0.5, -1),
+        (np.array([-1, 1, 0], dtype=np.int8), 7, -1),
+        (["no", "yes", "[abstain]"], "review", "[abstain]"),
+        (np.array(["no", "[abstain]"], dtype=object), "[abstains]", "[abstain]"),
+    ],
+    ids=str,
+)
+def test_is_rejected_refuses_a_label_that_is_not_that_of_the_answers(answers, label, usual):
+    message = (
+        rf"reject_label={re.escape(repr(label))} does not occur among the answers, but {re.escape(repr(usual))} does"
+    )
+    with pytest.raises(ValueError, match=message):
+        is_rejected(answers, label)
+
+
+def test_is_rejected_takes_a_batch_without_rejections(overlapping):
+    X, y = overlapping
+    for answers, label in (([0, 1], 7), ([-1, 0, 1], -2), ([-1, 1], 0), ([2, 3, 4], -1), (["no", "yes"], "[abstain]")):
+        assert not is_rejected(answers, label).any()
+    model = ThresholdRejectClassifier(LogisticRegression(), reject_label=7).fit(X, y + (y > 0) - 1 + (X[:, 0] > 0))
+    assert not is_rejected([-1, 0, 1], model).any()  # whose label is known
+
+
+def test_is_rejected_refuses_a_label_that_is_not_that_of_the_table(decisions):
+    np.testing.assert_array_equal(is_rejected(decisions, decisions.reject_label), decisions.rejected)
+    np.testing.assert_array_equal(is_rejected(decisions, estimator=decisions), decisions.rejected)
+    with pytest.raises(ValueError, match=r"reject_label=7 is not the label of these decisions, -1: leave it out"):
+        is_rejected(decisions, 7)
+
+
 def test_is_rejected_refuses_a_model_that_cannot_reject(overlapping):
     X, y = overlapping
     with pytest.raises(TypeError, match="LogisticRegression has no reject option"):
@@ -269,6 +306,13 @@ def test_tables_are_equal_when_they_say_the_same(decisions):
         decisions["label"]
     with pytest.raises(ValueError, match="at least one Decisions table"):
         Decisions.concatenate([])
+
+
+def test_one_table_stacked_shares_no_memory_with_it(decisions):
+    stacked = Decisions.concatenate([decisions])
+    assert stacked == decisions
+    for name in (*Decision._fields, "classes"):
+        assert not np.shares_memory(getattr(stacked, name), getattr(decisions, name)), name
 
 
 @pytest.mark.parametrize("rows", [slice(None), slice(0, 5), slice(None, None, -1), [0, 1], np.arange(240) < 9])

@@ -24,6 +24,7 @@ from recuse.boosting.exactboost.problem import RankingProblem, RunSettings
 from recuse.boosting.exactboost.runs import _bag
 from recuse.folds import TimeFolds, check_groups, make_folds, time_folds
 from recuse.metrics import expected_cost
+from tests.marks import may_reject_all
 
 COSTS = Costs(fp=1, fn=2, reject=0.25)
 
@@ -73,6 +74,7 @@ def test_the_order_of_the_rows_does_not_matter(name):
         assert answers.accepted.mean() == pytest.approx(shuffled.accepted.mean(), abs=0.3)
 
 
+@may_reject_all
 @pytest.mark.parametrize("key", ["feature", "outcome"])
 def test_thresholds_of_sorted_rows(key):
     X, y = sorted_by(key, *noisy_cases())
@@ -179,6 +181,7 @@ def numbered_cases(n=120):
     return X, y, np.arange(n) // 4
 
 
+@may_reject_all
 def test_thresholds_are_set_on_groups_that_the_model_has_not_seen():
     X, y, groups = numbered_cases()
     Notes.fitted, Notes.asked = [], []
@@ -190,6 +193,7 @@ def test_thresholds_are_set_on_groups_that_the_model_has_not_seen():
         assert not set(groups[train]) & set(groups[test])
 
 
+@may_reject_all
 def test_cross_val_decide_keeps_groups_together_outside_and_inside():
     X, y, groups = numbered_cases()
     Notes.fitted, Notes.asked = [], []

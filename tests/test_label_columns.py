@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 from recuse import ThresholdRejectClassifier, cross_val_decide
 
-from .conftest import ESTIMATORS, every_estimator
+from .estimators import ESTIMATORS, every_estimator
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:The labels are booleans"),

@@ -17,8 +17,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import OneClassSVM
 
 from recuse import AbstentionBoostingClassifier, ExactBoostClassifier, ThresholdRejectClassifier, cross_val_decide
+from tests.marks import may_reject_all
 
-from .conftest import ESTIMATORS
+from .estimators import ESTIMATORS
 
 
 class Recorder(ClassifierMixin, BaseEstimator):
@@ -142,6 +143,7 @@ def test_groups_reach_the_splitter_in_cv(model, cases):
 # Weights
 
 
+@may_reject_all
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     "model",
@@ -204,6 +206,7 @@ def test_arguments_may_have_other_names(cases):
         ThresholdRejectClassifier(inner).fit(X, y, unknown=weights)
 
 
+@may_reject_all
 @pytest.mark.usefixtures("routing")
 def test_groups_go_to_the_folds_of_a_search_that_wants_them(cases):
     X, y, _, groups = cases
@@ -246,6 +249,7 @@ def test_through_meta_estimators_on_both_sides(cases):
     cross_val_score(model, X, y, params={"sample_weight": weights}, cv=2, error_score="raise")
 
 
+@may_reject_all
 @pytest.mark.usefixtures("routing")
 def test_boosting_says_what_it_takes(cases):
     X, y, weights, groups = cases

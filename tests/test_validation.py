@@ -19,6 +19,7 @@ from recuse import (
     cross_val_decide,
 )
 from recuse.baselines import KSLinearClassifier, RankBoostClassifier, TwoStepBoostingClassifier
+from tests.marks import may_reject_all
 
 TAKE_GAPS = [
     AbstentionBoostingClassifier(n_rounds=3),
@@ -82,6 +83,7 @@ def test_a_column_with_missing_values_is_named_where_none_are_taken(model, cases
         model.fit(frame, y)
 
 
+@may_reject_all
 def test_new_cases_and_polars_frames_give_the_same_messages(cases):
     frame, y = cases
     model = AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=3).fit(frame, y)
@@ -129,6 +131,7 @@ def test_cross_val_decide_wants_every_outcome_too(cases):
         cross_val_decide(ThresholdRejectClassifier(LogisticRegression()), frame, labels)
 
 
+@may_reject_all
 def test_another_table_is_refused_as_such(cases):
     frame, y = cases
     model = AbstentionBoostingClassifier(n_rounds=3).fit(frame, y)

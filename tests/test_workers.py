@@ -125,3 +125,12 @@ def _fail(number):
 def test_an_exception_is_raised_as_it_is():
     with pytest.raises(ZeroDivisionError, match="in call"):
         list(surviving_results(_fail, [(0,), (1,)], 2))
+
+
+def test_no_test_waits_for_a_time_of_its_own():
+    """What is waited for is an event; how long is written once, in `processes.py`."""
+    own_time = re.compile(r"timeout[=(][\d_]+[,)]|monotonic\(\) \+ \d")
+    pause = "page.wait_for_timeout(50)"  # between two looks at what a page has said
+    tests = {path.name: path.read_text(encoding="utf-8") for path in Path(__file__).parent.rglob("test_*.py")}
+    tests.pop(Path(__file__).name)
+    assert [name for name, text in tests.items() if own_time.search(text.replace(pause, ""))] == []

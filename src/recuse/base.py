@@ -18,7 +18,7 @@ from sklearn.utils import _safe_indexing  # documented in scikit-learn's referen
 from sklearn.utils.validation import check_is_fitted, indexable
 
 from .arrays import Floats, Indices
-from .callers import combining_caller
+from .callers import clones_for_stack, combining_caller
 from .costs import Costs, as_costs
 from .decisions import KINDS, Decisions, Evaluation, StatedThresholds
 from .labels import LabelSpace, encode, label_space, preview, settle_classes, to_python
@@ -100,7 +100,7 @@ class SettledCosts(NamedTuple):
 def rejects_all(evaluate: Callable[..., Evaluation], X: Any, sample_weight: Any = None, **columns: Any) -> bool:
     """Whether none of the cases with a weight is accepted; they are looked at until one of them is."""
     (X,) = indexable(X)
-    rows = np.flatnonzero(check_weights(sample_weight, _n_rows(X)))
+    rows = np.flatnonzero(check_weights(sample_weight, n_rows(X)))
     start, size = 0, _FIRST_LOOK
     while start < len(rows):
         look = rows[start : start + size]
@@ -111,7 +111,8 @@ def rejects_all(evaluate: Callable[..., Evaluation], X: Any, sample_weight: Any 
     return True
 
 
-def _n_rows(X: Any) -> int:
+def n_rows(X: Any) -> int:
+    """Number of cases in a table of any kind."""
     return int(X.shape[0]) if hasattr(X, "shape") else len(X)  # a sparse matrix has no length
 
 
@@ -137,6 +138,8 @@ class RejectOptionMixin(ClassifierMixin, ABC):
     feature_names_in_: NDArray[Any]
     # What to do about a fit that rejects every training case.
     _remedy: ClassVar[str] = "Raise the reject price, or look for features that tell the classes apart."
+    # Whether this is a clone that a stack cross-validates, or a clone of one.
+    _for_stack = False
 
     @abstractmethod
     def _evaluate(self, X: Any) -> Evaluation:
@@ -252,7 +255,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         """Raise where these rejections were not to happen, or would be taken for classes."""
         if self.on_reject == "raise":
             raise RejectedSamplesError(rows)
-        combiner = combining_caller()
+        combiner = combining_caller(for_stack=self._for_stack)
         if combiner is not None:
             raise ValueError(
                 f"{type(self).__name__} rejected {len(rows)} cases inside {combiner}, which combines answers and would "
@@ -298,7 +301,8 @@ class RejectOptionMixin(ClassifierMixin, ABC):
 
         Prices are those of the model, so that scores of models with different prices cannot be compared: a search over
         `costs` by this score picks the cheapest rejection, whatever it is worth, and warns. Search with a scorer at the
-        prices that hold, ``scoring=get_scorer("neg_expected_cost", costs=...)``.
+        prices that hold, ``scoring=get_scorer("neg_expected_cost", costs=...)``. A search by a scorer of your own and
+        `validation_curve` over `costs` give no warning.
 
         Parameters
         ----------
@@ -316,6 +320,13 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         costs, weights = self._oriented_costs(), check_weights(sample_weight, len(truth))
         prices = costs.prices(truth, answers, len(self.classes_))
         return float(1 - np.average(prices, weights=weights) / costs.largest_error)
+
+    def __sklearn_clone__(self) -> Any:
+        """Clone, and tell the clone if its answers are for a stack: a worker process could not find out."""
+        cloned = super().__sklearn_clone__()
+        if self._for_stack or clones_for_stack():
+            cloned._for_stack = True
+        return cloned
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

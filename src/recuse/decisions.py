@@ -252,6 +252,7 @@ class Decisions:
         columns: dict[str, Any] = {
             name: np.concatenate([getattr(part, name) for part in parts]) for name in Decision._fields
         }
+        columns["classes"] = first.classes.copy()
         index = _stacked([part.index for part in parts])
         if any((part.costs, to_python(part.pos_label)) != (first.costs, to_python(first.pos_label)) for part in rest):
             columns |= {"costs": None, "pos_label": None}

@@ -65,7 +65,7 @@ def label_space(classes: NDArray[Any], reject_label: Any = AUTO) -> LabelSpace:
     """
     answers = _as_answers(classes)
     if isinstance(reject_label, str) and reject_label == AUTO:
-        reject_label = _automatic_label(answers)
+        reject_label = automatic_label(answers)
     reject_label = to_python(reject_label)
     _check_label(reject_label, classes, answers)
     return LabelSpace(classes, reject_label, _join(answers, reject_label))
@@ -113,7 +113,7 @@ def require_known(y: NDArray[Any], name: str = "y") -> None:
         raise ValueError(f"{name} holds missing values (NaN, NA or None): every case needs a known outcome.")
 
 
-def require_plain(y: NDArray[Any], name: str = "y") -> None:
+def require_numbers_or_text(y: NDArray[Any], name: str = "y") -> None:
     """Refuse labels that are neither numbers, booleans nor text: dates, intervals, bytes."""
     if y.dtype.kind in "biufU" or y.size == 0:
         return
@@ -164,7 +164,8 @@ def _as_answers(classes: NDArray[Any]) -> NDArray[Any]:
     return classes
 
 
-def _automatic_label(answers: NDArray[Any]) -> Any:
+def automatic_label(answers: NDArray[Any]) -> Any:
+    """The reject label for these classes, where the user names none."""
     numbers = answers.tolist()
     if isinstance(numbers[0], str):
         return REJECT_TEXT

@@ -23,7 +23,7 @@ from sklearn.utils.validation import check_is_fitted, indexable
 from .arrays import Flags, Indices
 from .decisions import Decisions
 from .folds import DEFAULT_FOLDS, Fold, check_groups, check_times, make_folds, time_folds
-from .labels import as_labels, encode, require_label, to_python
+from .labels import REJECT_TEXT, as_labels, automatic_label, encode, require_label, to_python
 from .routing import group_params, is_search, take_params
 from .validation import check_labels
 
@@ -177,11 +177,13 @@ def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None
     >>> recuse.is_rejected(["yes", "[abstain]", "no"], "[abstain]")
     array([False,  True, False])
     """
+    source = reject_label if estimator is None else estimator
     if isinstance(answers, Decisions):
+        _require_own_label(source, answers)
         return ~answers.accepted
     if (reject_label is None) == (estimator is None):
         raise ValueError("Which label marks a rejected case? Pass either reject_label= or estimator=.")
-    reject_label = _reject_label_of(reject_label if estimator is None else estimator)
+    reject_label = _reject_label_of(source)
     answers = as_labels(answers)
     if (answers.dtype.kind == "U" and not isinstance(reject_label, str)) or (
         answers.dtype.kind in "biuf" and isinstance(reject_label, str)
@@ -191,7 +193,37 @@ def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None
         )
     if answers.ndim != 1:
         raise ValueError(f"answers must be one-dimensional, one per case; got shape {answers.shape}.")
-    return encode(answers, np.array([reject_label])) == 0
+    rejected: Flags = encode(answers, np.array([reject_label])) == 0
+    if reject_label is source and not rejected.any():  # a batch may hold no rejection
+        _require_plausible(to_python(reject_label), answers)
+    return rejected
+
+
+def _require_own_label(source: Any, decisions: Decisions) -> None:
+    """Refuse a label, or what knows one, that is not the label of a table of decisions."""
+    if source is not None and to_python(_reject_label_of(source)) != to_python(decisions.reject_label):
+        raise ValueError(
+            f"reject_label={to_python(_reject_label_of(source))!r} is not the label of these decisions, "
+            f"{to_python(decisions.reject_label)!r}: leave it out."
+        )
+
+
+def _require_plausible(label: Any, answers: NDArray[Any]) -> None:
+    """Refuse a label that does not occur although the answers hold a usual one.
+
+    -1 may be one of three classes, but then the label that goes with them is another.
+    """
+    distinct = np.array(list(dict.fromkeys(answers.tolist())), dtype=answers.dtype)
+    usual = REJECT_TEXT if REJECT_TEXT in distinct.tolist() else -1
+    if distinct.dtype.kind in "iuf" and len(distinct) > 2:
+        plausible = -1 not in distinct or label == automatic_label(distinct)
+    else:
+        plausible = usual != REJECT_TEXT
+    if not plausible:
+        raise ValueError(
+            f"reject_label={label!r} does not occur among the answers, but {usual!r} does, the usual label of a "
+            "rejected case: pass the model in place of the label."
+        )
 
 
 def _reject_label_of(source: Any) -> Any:

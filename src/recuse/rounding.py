@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .arrays import Floats
+from .arrays import Flags, Floats
 
 EPS = float(np.finfo(np.float64).eps)
 # Scores of other libraries within this share of a threshold are on it: more than their rounding, less than matters.
 SAME = 1e-10
+# Where they round more, those within this share are computed again, each case by itself; also in single precision.
+NEAR = 1e-4
 # NumPy sums up to 8192 numbers of a row in one stretch, and where it splits longer ones depends on the other rows.
 _WIDTH = 4096
 
@@ -45,8 +47,29 @@ def row_sums(X: Any, coef: Floats) -> Floats:
 
 def on_threshold(scores: Floats, thresholds: Iterable[float]) -> Floats:
     """The scores, those within rounding of a threshold moved onto it; infinite thresholds have none."""
-    finite = [float(threshold) for threshold in thresholds if np.isfinite(threshold)]
-    edge = SAME * (max(map(abs, finite), default=0.0) or 1.0)  # thresholds at 0 say nothing about the size of scores
+    finite, size = _finite(thresholds)
     for threshold in finite:
-        scores = np.where(np.abs(scores - threshold) <= edge, threshold, scores)
+        scores = np.where(np.abs(scores - threshold) <= SAME * size, threshold, scores)
     return scores
+
+
+def near_threshold(scores: Floats, thresholds: Iterable[float]) -> Flags:
+    """Which scores are so near a threshold that those of a model with rough scores may be on either side."""
+    finite, size = _finite(thresholds)
+    near = np.zeros(len(scores), dtype=bool)
+    for threshold in finite:
+        near |= np.abs(scores - threshold) <= NEAR * size
+    return near
+
+
+def differs(scores: Floats, others: Floats, thresholds: Iterable[float]) -> bool:
+    """Whether two ways to compute the same scores differ by more than a small part of what counts as on a threshold."""
+    _, size = _finite(thresholds)
+    with np.errstate(invalid="ignore"):  # infinite in both: no difference
+        return bool((np.abs(scores - others) > SAME / 100 * size).any())
+
+
+def _finite(thresholds: Iterable[float]) -> tuple[list[float], float]:
+    """The finite thresholds, and the size of scores that they tell of: those at 0 say nothing, and count as 1."""
+    finite = [float(threshold) for threshold in thresholds if np.isfinite(threshold)]
+    return finite, max(map(abs, finite), default=0.0) or 1.0

@@ -2,7 +2,8 @@
 
 `score`, like a scorer without prices, measures a model at the prices of that model. A candidate does not know that it
 is one, so a fit looks at who called it. Whatever its `n_jobs`, a search fits its best candidate in the user's process;
-only one that has ``refit=False`` and all its fits in other processes is not seen.
+only one that has ``refit=False`` and all its fits in other processes is not seen. What a scorer of the user's own looks
+at is not known, and `validation_curve` chooses nothing: neither gives a warning.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data as sklearn_validate_data
 
 from .arrays import Floats, Indices
-from .labels import as_labels, encode, is_missing, preview, require_known, require_plain, to_python
+from .labels import as_labels, encode, is_missing, preview, require_known, require_numbers_or_text, to_python
 
 _NOT_GIVEN: Any = object()
 _ENCODE = "skrub's TableVectorizer or a ColumnTransformer before the classifier (docs: Your own table)"
@@ -61,7 +61,7 @@ def check_labels(y: Any) -> NDArray[Any]:
     """
     labels = column_or_1d(as_labels(y), warn=True)
     require_known(labels)
-    require_plain(labels)
+    require_numbers_or_text(labels)
     check_classification_targets(labels)
     return labels
 

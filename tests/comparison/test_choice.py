@@ -90,3 +90,10 @@ def test_units_are_resampled_whole():
     for _, rest in choose(prices, seed=0, units=units).resampled:
         left_out = np.unique(units[rest])
         np.testing.assert_array_equal(rest, np.flatnonzero(np.isin(units, left_out)))
+
+
+def test_rounding_does_not_decide_which_is_the_cheapest():
+    """The last two cost the same; only against the third is the first, within its standard error, as cheap."""
+    steady, varying = np.full(4, 0.9), np.array([0.0, 1.8, 0.0, 1.8])
+    for rounding in (1 - 4e-16, 1.0, 1 + 4e-16):
+        assert choose(np.array([np.ones(4), steady, rounding * varying]), seed=0).chosen == 1

@@ -12,6 +12,7 @@ from recuse import Costs
 from recuse.comparison import fit
 from recuse.comparison.loading import load_cases, load_table
 from recuse.metrics import expected_cost
+from tests.marks import may_reject_all
 
 COSTS = Costs(fp=1, fn=5, reject=0.3)
 
@@ -135,6 +136,7 @@ def test_groups_that_cannot_be_used_are_refused():
         recuse.compare(table, "ill", groups=np.arange(150) % 4, cv=2)
 
 
+@may_reject_all
 def test_a_model_of_groups_needs_no_group_column():
     table = patients(40, seed=0)
     model = fit(table, "ill", method="abstention-boosting", groups="who", costs=COSTS)

@@ -19,6 +19,7 @@ import recuse
 from recuse import Costs, ThresholdRejectClassifier, cross_val_decide, metrics
 from recuse.metrics import expected_cost, get_scorer, get_scorer_names, ks_score
 from recuse.metrics.scorers import SCORERS
+from tests.marks import may_reject_all
 
 
 @pytest.fixture(autouse=True)
@@ -258,6 +259,7 @@ def _at_random(costs, **options):
 SEARCHES = [_by_name, _in_a_pipeline, _in_one_of_two_grids, _at_random]
 
 
+@may_reject_all
 @pytest.mark.parametrize("search_over", SEARCHES)
 @pytest.mark.parametrize(
     "options",
@@ -281,6 +283,7 @@ class ComparedSearch(GridSearchCV):
         return type(self) is type(other) and self.param_grid == other.param_grid
 
 
+@may_reject_all
 def test_a_search_without_a_hash_warns_once_too(overlapping):
     search = ComparedSearch(ThresholdRejectClassifier(LogisticRegression()), {"costs": [0.05, 0.4]}, cv=2)
     with pytest.warns(UserWarning, match="ComparedSearch varies costs") as caught:
@@ -303,6 +306,7 @@ def test_a_search_with_a_grid_of_another_kind_runs(overlapping):
     assert search.fit(*overlapping).best_params_["costs"] == 0.1
 
 
+@may_reject_all
 @pytest.mark.parametrize("search_over", SEARCHES)
 def test_a_search_over_prices_at_fixed_ones_is_quiet(search_over, overlapping):
     fixed = get_scorer("neg_expected_cost", costs=0.2)

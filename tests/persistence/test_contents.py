@@ -12,6 +12,7 @@ from sklearn.svm import SVC
 
 from recuse import AbstentionBoostingClassifier, DoubleHingeSVC, ThresholdRejectClassifier
 from recuse.persistence import load, save
+from tests.marks import may_reject_all
 from tests.persistence.examples import LABELS, X, fit_example
 
 
@@ -71,6 +72,7 @@ SPOILED = {
 }
 
 
+@may_reject_all
 @pytest.mark.parametrize(("model", "spoil"), SPOILED.values(), ids=SPOILED)
 def test_numbers_no_model_can_answer_with_are_refused(path, model, spoil):
     model.fit(X, LABELS)
@@ -84,6 +86,7 @@ def test_numbers_no_model_can_answer_with_are_refused(path, model, spoil):
     assert "\n" not in str(caught.value)
 
 
+@may_reject_all
 def test_infinite_thresholds_and_absent_certificates_are_no_damage(path):
     model = ThresholdRejectClassifier(LogisticRegression(), costs=0.3).fit(X, LABELS)
     model._region = dataclasses.replace(model._region, lower=-np.inf, upper=np.inf)
@@ -94,6 +97,7 @@ def test_infinite_thresholds_and_absent_certificates_are_no_damage(path):
     assert load(path).predict(X).tolist() == boosted.predict(X).tolist()
 
 
+@may_reject_all
 def test_an_inner_model_has_features_of_its_own(path):
     inner = make_pipeline(PolynomialFeatures(2), booster())
     model = ThresholdRejectClassifier(inner, rule="tuned", cv=3).fit(X, LABELS)

@@ -16,6 +16,7 @@ from recuse.metrics import get_scorer_names
 from recuse.metrics.scorers import SCORERS
 from recuse.persistence import load, names, save
 from recuse.persistence.archive import FORMAT, read_header, read_schema
+from tests.marks import may_reject_all
 from tests.persistence.examples import EXAMPLES, KEPT, LABELS, X, fit_example
 from tests.persistence.handmade import named, write_model
 
@@ -32,6 +33,7 @@ def outside_the_table(path):
     return sorted(name for name in own_names(path) if names.location_of(name) is None)
 
 
+@may_reject_all
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_file_names_nothing_outside_the_table(name, path):
     model = fit_example(name)
@@ -93,6 +95,7 @@ def test_other_names_are_neither_stored_nor_found():
         assert names.stored_name(location) is None
 
 
+@may_reject_all
 def test_a_class_outside_the_table_is_not_saved(path, monkeypatch):
     monkeypatch.delitem(names.RECORDS, "recuse.saved.Kernel")
     with pytest.raises(
@@ -105,6 +108,7 @@ def test_a_class_outside_the_table_is_not_saved(path, monkeypatch):
 # A move
 
 
+@may_reject_all
 def test_an_old_file_loads_after_a_private_class_moved(path, monkeypatch):
     """Kernel and LabelSpace, as if they lived in a module that did not exist when the file was written."""
     model = fit_example("double_hinge")

@@ -379,7 +379,7 @@ def watched(browser):
 def test_hostile_names_labels_and_values_are_shown_and_nothing_runs(watched, hostile_page):
     page, complaints, requests = watched
     page.goto(hostile_page.as_uri())
-    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    page.wait_for_selector("html[data-ready=yes]", timeout=1000 * LIMIT)
     for name in page.locator("#choice option").evaluate_all("options => options.map(option => option.value)"):
         page.select_option("#choice", name)
     page.fill("#fn", "3")
@@ -407,12 +407,12 @@ def test_hostile_names_labels_and_values_are_shown_and_nothing_runs(watched, hos
 def test_the_policy_holds_even_if_something_gets_in(watched, page_file, injected):
     page, complaints, requests = watched
     page.goto(page_file.as_uri())
-    page.wait_for_selector("html[data-ready=yes]", timeout=60_000)
+    page.wait_for_selector("html[data-ready=yes]", timeout=1000 * LIMIT)
     assert complaints == []
     page.evaluate("html => document.body.insertAdjacentHTML('beforeend', html)", injected)
     if "link" in injected:
         page.evaluate("document.getElementById('link').click()")
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + LIMIT
     while not complaints and time.monotonic() < deadline:
         page.wait_for_timeout(50)
     assert any("Content Security Policy" in complaint for complaint in complaints)

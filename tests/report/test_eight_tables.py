@@ -22,6 +22,7 @@ from recuse.report.operating_points import (
     point_cost,
     points_along,
 )
+from tests.processes import LIMIT
 from tests.report.tables import EIGHT, TABLES, recomputed, scaled, with_review
 
 REVIEWS = 10.0 ** np.linspace(-1.5, 1.0, 26)  # from a thirtieth of the price of the run to ten times that price
@@ -174,7 +175,7 @@ def test_in_the_browser(found, browser):
     """The page scales, never jumps, gives the library's costs at every price, and shows what decisions.csv says."""
     result, folder = found
     page = browser.new_page()
-    page.set_default_timeout(60_000)
+    page.set_default_timeout(1000 * LIMIT)
     page.goto((folder / "report.html").as_uri())
     page.wait_for_selector("html[data-ready=yes]")
     rows = page.evaluate(IN_THE_BROWSER, REVIEWS.tolist())

@@ -18,6 +18,7 @@ import recuse
 from recuse import Costs, DoubleHingeSVC, DoubleRampSVC, ThresholdRejectClassifier
 from recuse.metrics import expected_cost
 from recuse.svm import losses
+from tests.marks import may_reject_all
 
 from .hinges import bartlett_wegkamp
 
@@ -31,6 +32,7 @@ def score(model, X):
 # Limits -------------------------------------------------------------------------------------------------------------
 
 
+@may_reject_all
 @pytest.mark.parametrize(("share", "which"), [(0.02, 0), (0.3, 1), (0.9, 2)])
 def test_without_weight_on_the_losses_the_score_is_constant(share, which):
     """C -> 0: f_1, f_2 or f_3 as the positive rate is below p_-, between, or above p_+."""
@@ -290,6 +292,7 @@ def test_certificate_attributes(overlapping):
         assert model.n_iter_ > 0
 
 
+@may_reject_all
 def test_a_stop_at_the_limit_warns_with_the_remedy(overlapping):
     X, y = overlapping
     with pytest.warns(
@@ -299,6 +302,7 @@ def test_a_stop_at_the_limit_warns_with_the_remedy(overlapping):
     assert model.residual_ > 1e-3
 
 
+@may_reject_all
 def test_pipelines_searches_and_files(overlapping, tmp_path):
     X, y = overlapping
     search = GridSearchCV(make_pipeline(StandardScaler(), DoubleHingeSVC(0.2)), {"doublehingesvc__C": [0.1, 1.0]}, cv=3)
@@ -310,6 +314,7 @@ def test_pipelines_searches_and_files(overlapping, tmp_path):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(search)).predict(X), search.predict(X))
 
 
+@may_reject_all
 def test_prediction_does_not_load_the_compiler(overlapping, tmp_path):
     X, y = overlapping
     for kernel in ("rbf", "linear"):
@@ -450,6 +455,7 @@ def test_hard_small_problems_end(n, d, C):
     assert abs(pairs.objective_ - free.objective_) <= max(pairs.dual_gap_, free.dual_gap_) + 1e-6 * free.objective_
 
 
+@may_reject_all
 def test_the_fitted_kernel_counts_not_the_parameter(overlapping):
     X, y = overlapping
     model = DoubleHingeSVC(kernel="linear").fit(X, y)
@@ -496,6 +502,7 @@ def rough(n, shift=0.8, seed=0):
     return X, y
 
 
+@may_reject_all
 @pytest.mark.parametrize("n", [1200, 2100])
 @pytest.mark.parametrize("shift", [0.0, 0.8, 2.2])
 def test_where_pairs_crawl_another_method_finishes(n, shift):
@@ -523,6 +530,7 @@ def test_a_problem_that_no_method_finishes_ends_with_a_warning_and_a_true_gap(mo
     assert model.objective_ <= begun.objective_  # what is worse is not taken
 
 
+@may_reject_all
 @pytest.mark.parametrize("n", [1100, 2100])
 def test_a_kernel_matrix_of_high_rank_is_left_to_the_pairs(n, monkeypatch):
     """Newton steps on its factor would take minutes: n times the square of the rank for each."""
@@ -544,6 +552,7 @@ def test_a_kernel_matrix_of_high_rank_is_left_to_the_pairs(n, monkeypatch):
     assert model.residual_ <= 1e-3
 
 
+@may_reject_all
 @pytest.mark.parametrize("solver", ["smo", "active_set"])
 @pytest.mark.parametrize("n", [300, 1100])
 @pytest.mark.parametrize("price", [1e-4, 1e-6, 1e-8])
@@ -554,11 +563,13 @@ def test_at_very_low_reject_prices_the_gap_is_small_too(solver, n, price):
     assert model.residual_ <= 1e-3
 
 
+@may_reject_all
 def test_at_very_low_reject_prices_blocks_do_not_stop_at_a_poor_gap():
     model = DoubleHingeSVC(1e-6, C=1.0, gamma=0.2).fit(*rough(2100))
     assert 0 <= model.dual_gap_ <= 1e-3 * model.objective_
 
 
+@may_reject_all
 def test_a_gap_that_stays_large_is_warned_of():
     X, y = rough(1100)
     few = DoubleHingeSVC(1e-6, C=1.0, max_iter=950)

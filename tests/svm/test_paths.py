@@ -4,11 +4,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from recuse import Costs, DoubleHingeSVC
 from recuse.svm import double_hinge_path
+from tests.marks import may_reject_all
 
 CS = [10.0, 0.1, 1.0]
 PRICES = [0.2, Costs(fp=1, fn=4, reject=0.3), 0.45]
 
 
+@may_reject_all
 @pytest.mark.parametrize("solver", ["smo", "active_set"])
 def test_every_point_is_the_fit_by_itself(overlapping, solver):
     X, y = overlapping

@@ -8,6 +8,7 @@ import pytest
 from recuse.tables import restored, to_csv
 
 RUN = ["=1+1", "+1+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "-cmd|' /C calc'!A0", "+49 170", "-5 to 0", "==", "-e"]
+RUN += ["\n=1+1", " =1+1", "\u00a0@SUM(A1)", " \n -1+1", "\n=1\n"]
 LEFT = [
     "",
     "a=1",
@@ -24,6 +25,12 @@ LEFT = [
     "[abstain]",
     "'",
     "''",
+    " ",
+    " -1.5",
+    "\n1",
+    " -",
+    "-2 ",
+    " a=1",
 ]
 
 

@@ -21,6 +21,7 @@ from recuse import Costs, ExactBoostClassifier, RejectedSamplesError, ThresholdR
 from recuse.calibration import CALIBRATIONS, calibrate, log_odds
 from recuse.metrics import expected_cost
 from tests import reference
+from tests.marks import may_reject_all
 
 
 class CountingClassifier(GaussianNB):
@@ -168,6 +169,7 @@ def test_reasons_speak_of_the_positive_class(overlapping):
     assert decisions[decisions.rejected].reason[0].endswith("of 'bad' lies between 0.08 and 0.6")
 
 
+@may_reject_all
 def test_a_band_without_an_end_says_so():
     X, y = np.zeros((40, 1)), np.tile([0, 1], 20)
     hopeless = ThresholdRejectClassifier(LogisticRegression(), rule="tuned", shrinkage=0, costs=0.1).fit(X, y)
@@ -280,6 +282,7 @@ def test_prefitted_model_of_other_classes_is_refused(overlapping):
         ThresholdRejectClassifier(FrozenEstimator(fitted)).fit(X, np.array(["no", "yes"])[y])
 
 
+@may_reject_all
 def test_works_around_pipelines_searches_calibration_and_missing_values(overlapping):
     X, y = overlapping
     with_holes = X.copy()

@@ -5,6 +5,7 @@ They are far above what tables of cases hold, and environment variables move the
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import os
@@ -61,8 +62,8 @@ class _Limited(io.RawIOBase):
     """A file that is watched while it is read: how much it unpacks to, and the longest field."""
 
     def __init__(self, file: BinaryIO, packed: BinaryIO, separator: str | None) -> None:
-        self._file, self._packed, self._read, self._field = file, packed, 0, 0
-        self._ends = None if separator is None else [separator.encode(), b"\n", b"\r"]
+        self._file, self._packed, self._read = file, packed, 0
+        self._fields = None if separator is None else _Fields(separator.encode())
 
     def readable(self) -> bool:
         return True
@@ -72,16 +73,41 @@ class _Limited(io.RawIOBase):
         buffer[: len(block)] = block
         self._read += len(block)
         require_expansion(self._read, self._packed.tell())
-        if self._ends is not None and block:
-            self._watch_fields(block, self._ends)
+        if self._fields is not None and block:
+            self._fields.watch(block.removeprefix(codecs.BOM_UTF8))
         return len(block)
 
-    def _watch_fields(self, block: bytes, ends: list[bytes]) -> None:
-        """Count the bytes since the last separator; one in quotes is taken for one, so `require_fields` looks again."""
-        starts = [spot for end in ends if (spot := block.find(end)) >= 0]
-        require_field(self._field + min(starts, default=len(block)))
-        last = max(block.rfind(end) for end in ends)
-        self._field = self._field + len(block) if last < 0 else len(block) - last - 1
+
+class _Fields:
+    """Measures the fields of a text that comes in blocks; those within one block are not looked at.
+
+    A quote opens where a field begins, or right after one that closed: a doubled quote closes and opens again. So what
+    came before a block matters in three ways only, and a beginning of one byte stands for it.
+    """
+
+    _CLOSED, _OPEN, _PLAIN = b"", b'"', b"x"  # a quote would open; within quotes; a quote would be a letter
+
+    def __init__(self, separator: bytes) -> None:
+        end = b"[" + re.escape(separator) + b"\\n\\r]"
+        quoted = b'(?:"[^"]*+")*+'
+        field = quoted + b'(?!")[^' + end[1:] + b"*+" + end
+        self._field, self._whole_fields = re.compile(field), re.compile(b"(?:" + field + b")*+")
+        self._closed, self._open = re.compile(quoted), re.compile(quoted + b'"[^"]*+')
+        self._before, self._length = self._CLOSED, 0
+
+    def watch(self, block: bytes) -> None:
+        """Refuse a field that is too long, as soon as that much of it has come."""
+        text = self._before + block
+        first = self._field.match(text)
+        ended = len(block) if first is None else first.end() - len(self._before)
+        require_field(self._length + ended)
+        start = 0 if b'"' in text else text.rfind(b"\n") + 1  # without quotes every line begins a field
+        rest = text[self._whole_fields.match(text, start).end() :]  # type: ignore[union-attr]  # it matches nothing, too
+        self._length = self._length + len(block) if first is None else len(rest)
+        if self._closed.fullmatch(rest):
+            self._before = self._CLOSED
+        else:
+            self._before = self._OPEN if self._open.fullmatch(rest) else self._PLAIN
 
 
 def require_expansion(unpacked: int, packed: int) -> None:

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-# Not numbers, nor a single character, which no spreadsheet runs.
-_FORMULA = re.compile(r"(?![+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z)[=+\-@\t\r].", re.DOTALL)
+# Not numbers, nor a single character, which no spreadsheet runs. Some take off the white space before a formula.
+_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*\Z"
+_FORMULA = re.compile(rf"(?!\s*{_NUMBER})(\s*[=+\-@]|[\t\r\n]).", re.DOTALL)
 _MARK = "'"
 
 

@@ -1,7 +1,8 @@
 """Which scores are rejected: a band of scores for two classes, a lowest probability for three or more.
 
 Both have the same methods, so that nothing else needs to know how many classes there are: `evaluate`, `confidence`,
-and `moved_to`, which gives the rule that rejects every case up to a confidence.
+`moved_to`, which gives the rule that rejects every case up to a confidence, and `near`, which marks the scores that
+rounding could put on either side of one of the `cuts`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..arrays import Floats
+from ..arrays import Flags, Floats
 from ..decisions import Evaluation
-from ..rounding import SAME, on_threshold
+from ..rounding import NEAR, SAME, near_threshold, on_threshold
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,17 @@ class Band:
 
     def evaluate(self, scores: Floats) -> Evaluation:
         """Class and acceptance score of each case; one within rounding of a threshold is on it."""
-        scores = on_threshold(scores, (self.centre, self.lower, self.upper))
+        scores = on_threshold(scores, self.cuts)
         return Evaluation(scores - self.centre, self.acceptance(scores), detail=scores)
+
+    def near(self, scores: Floats) -> Flags:
+        """Which scores are near a cut."""
+        return near_threshold(scores, self.cuts)
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """The scores at which an answer changes."""
+        return self.centre, self.lower, self.upper
 
     @property
     def thresholds(self) -> tuple[float, float]:
@@ -82,8 +92,18 @@ class LowestProbability:
         """Probabilities and acceptance score of each case; what differs by rounding is equal."""
         highest = self.confidence(scores)
         scores = np.where(scores >= highest[:, None] - SAME, highest[:, None], scores)
-        sure = on_threshold(highest, (self.lowest,))
+        sure = on_threshold(highest, self.cuts)
         return Evaluation(scores, self.price * (sure - self.lowest), detail=scores)
+
+    def near(self, scores: Floats) -> Flags:
+        """Which cases have a highest probability near the lowest, or another class as probable."""
+        second, highest = np.partition(scores, -2, axis=1)[:, -2:].T
+        return near_threshold(highest, self.cuts) | (highest - second <= NEAR)
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """The probability at which an answer changes."""
+        return (self.lowest,)
 
     def confidence(self, scores: Floats) -> Floats:
         """The highest probability of each case."""

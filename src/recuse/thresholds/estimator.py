@@ -24,7 +24,7 @@ from ..decisions import Evaluation, StatedThresholds
 from ..folds import check_groups, make_folds
 from ..locating import stated_pos_label
 from ..parameters import check_choice, check_number, check_share, check_weights
-from ..rounding import SAME
+from ..rounding import SAME, near_threshold
 from ..routing import group_params, routing_enabled, weight_params
 from ..validation import check_labels, require_given, store_columns
 from .bands import Band, RejectRegion
@@ -36,19 +36,28 @@ from .scores import (
     CrossValidation,
     GivenCases,
     find_response,
+    is_rough,
     require_scores,
+    rescored,
     score,
     take_rows,
 )
 
+_OUTLIER = (0.0,)  # by the convention of all detectors, a negative score marks an outlier
+
 
 class _Models(NamedTuple):
-    """The fitted classifier, the method that gives its score, the fitted outlier detector, and the calibration."""
+    """The fitted classifier, the method that gives its score, the fitted outlier detector, and the calibration.
+
+    Where scores of the one or the other are rough, `is_rough`, cases near a threshold are scored again by themselves.
+    """
 
     classifier: Any
     response: str
     novelty: Any = None
     calibrator: Calibrator | None = None
+    rough_scores: bool = False
+    rough_novelty: bool = False
 
     @property
     def gives_probabilities(self) -> bool:
@@ -63,15 +72,35 @@ class _Models(NamedTuple):
 
     def evaluate(self, X: Any, region: RejectRegion) -> Evaluation:
         """Class and acceptance scores of new cases, with novelties marked."""
-        evaluation = region.evaluate(self.calibrated(score(self.classifier, X, self.response)))
+        scores = self.cut_scores(X)
+        if self.rough_scores:
+            scores = rescored(self.cut_scores, X, scores, region.near(scores))
+        evaluation = region.evaluate(scores)
         if self.novelty is None:
             return evaluation
-        # By the convention of all detectors, a negative score marks an outlier; 0 up to rounding is not negative.
-        inlier_score = np.asarray(self.novelty.decision_function(X), dtype=np.float64)
-        require_scores(inlier_score, f"{type(self.novelty).__name__}.decision_function")
-        novel = inlier_score < -SAME
+        inlier_score = self.inlier_scores(X)
+        if self.rough_novelty:
+            inlier_score = rescored(self.inlier_scores, X, inlier_score, near_threshold(inlier_score, _OUTLIER))
+        novel = inlier_score < -SAME  # 0 up to rounding is not negative
         r = np.where(novel, np.minimum(evaluation.r, inlier_score), evaluation.r)
         return Evaluation(evaluation.h, r, novel, detail=evaluation.detail)
+
+    def cut_scores(self, X: Any) -> Floats:
+        """Scores of the classifier, calibrated: what the thresholds cut."""
+        return self.calibrated(score(self.classifier, X, self.response))
+
+    def inlier_scores(self, X: Any) -> Floats:
+        """Scores of the outlier detector."""
+        scores = np.asarray(self.novelty.decision_function(X), dtype=np.float64)
+        require_scores(scores, f"{type(self.novelty).__name__}.decision_function")
+        return scores
+
+    def measured(self, X: Any, region: RejectRegion) -> _Models:
+        """The same models, after a look at how rough their scores of these cases are."""
+        return self._replace(
+            rough_scores=is_rough(self.cut_scores, X, region.cuts),
+            rough_novelty=self.novelty is not None and is_rough(self.inlier_scores, X, _OUTLIER),
+        )
 
 
 def _as_line(scores: Floats, response: str) -> Floats:
@@ -207,6 +236,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     Decisions(10 cases: 9 accepted, 1 ambiguity, 0 novelty)
     """
 
+    # In files that were saved before this was measured.
+    _rough_scores = _rough_novelty = False
     _remedy = (
         "Raise the reject price, give a coverage, or use a classifier that is surer of its answers; a novelty detector "
         "must know the training cases."
@@ -289,6 +320,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if self.guarantee is not None:
             region, shown = self._guarantee(cases.X, codes, split, models, region)
         useless = rejects_all(partial(models.evaluate, region=region), cases.X, cases.weights)
+        models = models.measured(fitting.X, region)
         # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
         store_columns(self, X)  # the estimator checked the values
         self._store_labels(labels)
@@ -477,6 +509,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     ) -> None:
         self.estimator_ = models.classifier
         self._response = models.response
+        self._rough_scores, self._rough_novelty = models.rough_scores, models.rough_novelty
         self._region = region
         self.objective_ = placed.objective * unit
         self.n_iter_ = placed.n_fits
@@ -498,7 +531,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     @property
     def _models(self) -> _Models:
         novelty, calibrator = getattr(self, "novelty_", None), getattr(self, "calibrator_", None)
-        return _Models(self.estimator_, self._response, novelty, calibrator)
+        return _Models(self.estimator_, self._response, novelty, calibrator, self._rough_scores, self._rough_novelty)
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "estimator_")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,12 +11,18 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
 
-from ..arrays import Floats, Indices
+from ..arrays import Flags, Floats, Indices
+from ..base import n_rows
 from ..folds import Fold
+from ..rounding import differs
 from ..routing import take_params
 
 PROBABILITIES, DECISIONS = "predict_proba", "decision_function"
 _ROUNDED = 1e-6  # models in single precision miss 0 and 1 by less
+# How many cases are scored in a batch, and how many of them alone, to see how rough the scores are.
+_BATCH, _ALONE = 100, 8
+
+Score = Callable[[Any], Floats]
 
 
 class GivenCases(NamedTuple):
@@ -54,8 +60,7 @@ class GivenCases(NamedTuple):
 
 def take_rows(X: Any, rows: Indices) -> Any:
     """Rows of a table of any kind; the table itself when all of them are wanted."""
-    n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
-    return X if len(rows) == n_rows else _safe_indexing(X, rows)
+    return X if len(rows) == n_rows(X) else _safe_indexing(X, rows)
 
 
 def find_response(estimator: Any) -> str:
@@ -73,6 +78,28 @@ def score(model: Any, X: Any, response: str) -> Floats:
     scores = np.asarray(getattr(model, response)(X), dtype=np.float64)
     require_scores(scores, f"{type(model).__name__}.{response}", probabilities=response == PROBABILITIES)
     return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+
+
+def is_rough(score: Score, X: Any, thresholds: Iterable[float]) -> bool:
+    """Whether the scores of cases in a batch, and each alone, differ by more than rounding usually does."""
+    batch = take_rows(X, np.arange(min(n_rows(X), _BATCH)))
+    scores = score(batch)
+    looks = np.linspace(0, len(scores) - 1, _ALONE).astype(np.intp)
+    alone = np.concatenate([score(_alone(batch, row)) for row in looks])
+    return differs(scores[looks], alone, thresholds)
+
+
+def rescored(score: Score, X: Any, scores: Floats, rows: Flags) -> Floats:
+    """The scores, those marked computed again, each case by itself, so that they depend on nothing else."""
+    scores = scores.copy()
+    for row in np.flatnonzero(rows):
+        scores[row] = score(_alone(X, row))[0]
+    return scores
+
+
+def _alone(X: Any, row: np.intp) -> Any:
+    """A case by itself, as a copy: how it lies in memory may matter, too."""
+    return _safe_indexing(X, np.array([row]))
 
 
 def require_scores(scores: Floats, source: str, *, probabilities: bool = False) -> None:

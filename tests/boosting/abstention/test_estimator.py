@@ -22,6 +22,7 @@ from recuse.boosting.abstention.engine.rounds import boost
 from recuse.boosting.abstention.prices import Prices
 from recuse.boosting.abstention.search import FAMILIES
 from recuse.datasets import make_noise_by_feature
+from tests.marks import may_reject_all
 from tests.processes import LIMIT
 
 from .helpers import make_problem
@@ -40,6 +41,7 @@ def data():
     return X, y
 
 
+@may_reject_all
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])
 @pytest.mark.parametrize(
     "costs",
@@ -316,6 +318,7 @@ def test_early_stopping_compares_rounds_of_the_same_loss(noisy):
     np.testing.assert_array_equal(*scores)
 
 
+@may_reject_all
 @pytest.mark.parametrize("options", [{"family": "coupled", "beta": 0.01}, {"family": "chow", "loss": "exponential"}])
 def test_the_largest_weights_are_weights(data, options):
     X, y = data
@@ -349,6 +352,10 @@ def test_bound_is_a_bound_and_says_when_it_says_nothing(data):
     assert bound.vacuous
     assert bound.empirical >= 1 - model.score(X, y)  # L_MB dominates the abstention loss
     assert model.generalization_bound(0.01).total > bound.total
+    euros = AbstentionBoostingClassifier(costs=Costs(fp=300, fn=300, reject=60), **FIXED).fit(X, y)
+    assert euros.generalization_bound(0.05).total == pytest.approx(bound.total)  # in units of an error
+    with pytest.raises(ValueError, match="at equal error prices"):
+        AbstentionBoostingClassifier(costs=Costs(fp=1, fn=2, reject=0.2), **FIXED).fit(X, y).generalization_bound()
     # All weights count, those of the intercepts and what the threshold takes off one of them included.
     tuned = AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=20, random_state=0).fit(X, y)
     rest = tuned._bound.total_weight - tuned.weights_.sum() - abs(tuned.intercept_[0])

@@ -7,6 +7,7 @@ from recuse import AbstentionBoostingClassifier, Costs
 from recuse.boosting.abstention.engine.losses import LOSSES
 from recuse.boosting.abstention.engine.surrogates import Surrogate, forced_boundary
 from recuse.datasets import make_noise_by_feature
+from tests.marks import may_reject_all
 
 ONE_FOR_ALL = {"loss": "exponential", "b": 1.0, "family": "decoupled", "beta": 0.01, "threshold": "calibrated"}
 PLAIN = {"family": "decoupled", "beta": 0.01, "threshold": "calibrated", "n_rounds": 10}
@@ -25,6 +26,7 @@ def test_a_price_by_case_cannot_be_changed(data):
             change(0.3)
 
 
+@may_reject_all
 def test_the_printed_step_cannot_be_repriced(data):
     X, y = data
     options = {**ONE_FOR_ALL, "family": "coupled", "step": "paper"}
@@ -66,6 +68,7 @@ ASYMMETRIC = [
 ]
 
 
+@may_reject_all
 @pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("costs", ASYMMETRIC)
 @pytest.mark.parametrize(
@@ -87,6 +90,7 @@ def test_the_forced_class_is_the_cheaper_one(options, costs, loss):
         assert model.set_params(on_reject="never").predict([[0.0]])[0] == decision.forced
 
 
+@may_reject_all
 def test_repriced_models_force_the_cheaper_class_too():
     y = (np.arange(200) < 50).astype(int)
     X = np.zeros((200, 1))

@@ -397,7 +397,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
         """Bound the expected abstention loss by Corollary 3 of the paper: a diagnostic, usually far above 1.
 
-        For equal sample weights and the prices of `fit`, with k at least the reject price, as by default.
+        The unit of the loss is the price of an error, whatever the currency. For equal sample weights and the prices of
+        `fit`, with k at least the reject price, as by default.
 
         Parameters
         ----------
@@ -407,10 +408,10 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         check_is_fitted(self)
         check_share("delta", delta)
         fit = self._fit
-        if self._bound is None or not self.costs_.symmetric or self.costs_.fp != 1.0:
+        if self._bound is None or not self.costs_.symmetric:
             raise ValueError(
-                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, at unit error prices and "
-                f"the prices of fit; this model is {self.family_!r} with max_depth={fit.settings.max_depth} and "
+                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, at equal error prices "
+                f"and the prices of fit; this model is {self.family_!r} with max_depth={fit.settings.max_depth} and "
                 f"{self.costs_!r}."
             )
         if fit.by_case or not fit.equal_weights:
