@@ -22,6 +22,10 @@ BENCHMARKS = (
     "honesty",
     "shrinkage",
     "hostile_files",
+    "members",
+    "regret",
+    "portfolio",
+    "quality",
 )
 
 
