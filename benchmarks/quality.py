@@ -20,7 +20,9 @@ Needs the environment variable RECUSE_DATA, and RECUSE_AUTOGLUON for AutoGluon (
 in `benchmarks/partial` and not computed again.
 """
 
+import os
 import time
+from dataclasses import astuple
 from functools import cache
 from pathlib import Path
 
@@ -114,37 +116,60 @@ def _cheapest_members(found):
 
 
 def contest(names, repeats, folder, most):
-    """Contests by set, all of its splits; those that are kept in the folder are read."""
+    """By set, what everybody says in each of its splits; what is kept in the folder is not computed again."""
     folder.mkdir(parents=True, exist_ok=True)
     with AutoGluon() as autogluon:
         if not autogluon.python:
             print(f"  AutoGluon is left out: {AUTOGLUON} names no Python", flush=True)
-        for seed in range(repeats):
-            for name in names:
-                path = folder / f"{name}-{seed}.npz"
-                if not path.exists():
-                    started = time.perf_counter()
-                    _save(path, play(name, seed, most, autogluon))
-                    print(f"  {name} {seed}: {time.perf_counter() - started:.0f} s", flush=True)
-    return {name: [dict(np.load(folder / f"{name}-{seed}.npz")) for seed in range(repeats)] for name in names}
+        # Repeat by repeat, so that a run that was cut off has all sets rather than all repeats of some.
+        splits = {(name, seed): _play(name, seed, most, folder, autogluon) for seed in range(repeats) for name in names}
+    return {name: [splits[name, seed] for seed in range(repeats)] for name in names}
 
 
-def play(name, seed, most, autogluon):
-    """Everybody's probabilities for the test part of one split, and what is needed to judge them."""
+def _play(name, seed, most, folder, autogluon):
+    """Probabilities of the test part by everybody, and what is needed to judge them."""
+    started, kept = time.perf_counter(), folder / f"{name}-{seed}"
     X, y, train, test = split(name, seed, most)
-    model, seconds = timed(lambda: OpenEnsemble(members=members_for(name), random_state=seed).fit(X[train], y[train]))
-    members = model.member_log_odds(X[test])
-    found = {
-        "test": test, "codes": y[test], "share": y.mean(), "train_codes": y[train], "size": X[train].shape,
-        "names": np.array(model.names_), "held_out": model.held_out_, "members": members,
-        "weights": np.array([model.weights_[each] for each in model.names_]), ENSEMBLE: model.blended(members),
-        "bands": np.array([_numbers(band) for band in model.bands(PRICES)]), "seconds": seconds,
-    }  # fmt: skip
-    found[LIGHTGBM], found["lightgbm_seconds"] = timed(tuned_lightgbm, X[train], y[train], X[test], seed)
-    found[BOOSTING] = np.column_stack([gradient_boosting(X[train], y[train], X[test], seed, c) for c in PRICES])
+    parts = X[train], y[train], X[test], seed
+    found = _keep(f"{kept}-rivals.npz", _rivals, *parts)
+    found |= _keep(f"{kept}-ensemble.npz", _ensemble, name, *parts)
     if autogluon.python:
-        found[GLUON], found["autogluon_seconds"] = autogluon.fit(X[train], y[train], X[test], seconds)
-    return found
+        found |= _keep(f"{kept}-autogluon.npz", _autogluon, autogluon, *parts, float(found["seconds"]))
+    if (seconds := time.perf_counter() - started) > 1:
+        print(f"  {name} {seed}: {seconds:.0f} s", flush=True)
+    return found | {"test": test, "codes": y[test], "share": y.mean(), "train_codes": y[train], "size": X[train].shape}
+
+
+def _rivals(X, y, new, seed):
+    probabilities, seconds = timed(tuned_lightgbm, X, y, new, seed)
+    boosting = [gradient_boosting(X, y, new, seed, costs) for costs in PRICES]
+    return {LIGHTGBM: probabilities, "lightgbm_seconds": seconds, BOOSTING: np.column_stack(boosting)}
+
+
+def _ensemble(name, X, y, new, seed):
+    model = OpenEnsemble(members=members_for(name), random_state=seed)
+    _, seconds = timed(model.fit, X, y)
+    members = model.member_log_odds(new)
+    return {
+        "names": np.array(model.names_), "weights": np.array([model.weights_[each] for each in model.names_]),
+        "held_out": model.held_out_, "members": members, ENSEMBLE: model.blended(members),
+        "bands": np.array([astuple(band) for band in model.bands(PRICES)]), "seconds": seconds,
+    }  # fmt: skip
+
+
+def _autogluon(autogluon, X, y, new, seed, seconds):
+    probabilities, took = autogluon.fit(X, y, new, seconds)
+    return {GLUON: probabilities, "autogluon_seconds": took}
+
+
+def _keep(path, compute, *arguments):
+    """Arrays read from a file, or computed and written there, whole or not at all."""
+    if not os.path.exists(path):
+        with open(f"{path}.part", "wb") as file:
+            np.savez_compressed(file, **compute(*arguments))
+        os.replace(f"{path}.part", path)
+    with np.load(path) as arrays:
+        return dict(arrays)
 
 
 def members_for(name):
@@ -166,14 +191,3 @@ def split(name, seed, most):
 @cache
 def load_once(name):
     return load(name, return_X_y=True)
-
-
-def _numbers(band):
-    return band.lower, band.upper, band.centre, band.left, band.right
-
-
-def _save(path, arrays):
-    """Whole or not at all."""
-    with open(path.with_suffix(".tmp"), "wb") as file:
-        np.savez_compressed(file, **arrays)
-    path.with_suffix(".tmp").replace(path)
