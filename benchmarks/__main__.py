@@ -26,6 +26,7 @@ BENCHMARKS = (
     "regret",
     "portfolio",
     "quality",
+    "quality_large",
 )
 
 

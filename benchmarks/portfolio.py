@@ -29,6 +29,7 @@ from recuse.ensemble.roster import Training
 from .runner import RESULTS, Row
 
 CASES, FOLDS, POOL, LONGEST = 1_000, 3, 10, 3
+FLOOR = 0.05  # keeps tables that are nearly free of errors, where a ratio of losses says little, from deciding
 PARTIAL = Path(__file__).parent / "partial" / "portfolio"
 LISTS = RESULTS / "portfolio_lists.json"
 # Not twice the same cases: breast_cancer is wdbc, german_numeric is german, a9a holds a1a.
@@ -219,8 +220,7 @@ def _prepared(name):
 def _ratios(losses):
     """Log losses of the settings of a pool (columns) on each set, in units of the best."""
     table = np.array(losses)
-    # Where a table is nearly free of errors, a ratio of losses says little.
-    return (table + 0.01) / (table.min(axis=1, keepdims=True) + 0.01)
+    return (table + FLOOR) / (table.min(axis=1, keepdims=True) + FLOOR)
 
 
 def _greedy_list(table):

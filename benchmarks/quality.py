@@ -20,33 +20,25 @@ Needs the environment variable RECUSE_DATA, and RECUSE_AUTOGLUON for AutoGluon (
 in `benchmarks/partial` and not computed again.
 """
 
-import os
-import time
-from dataclasses import astuple
-from functools import cache
 from pathlib import Path
 
 import numpy as np
 from scipy.special import expit
-from sklearn.model_selection import train_test_split
 
-from recuse import Costs
-from recuse.datasets import DATASETS, load
+from recuse.datasets import DATASETS
 from recuse.ensemble.blending import greedy, stack
 from recuse.thresholds.bands import Band
 
-from .open_ensemble import OpenEnsemble, mean_price
+from .contest import BOOSTING, ENSEMBLE, GLUON, LIGHTGBM, PRICES, contest
+from .open_ensemble import mean_price
 from .relative_costs import Judged, in_constants, page_of_sets, summarise
-from .rivals import AUTOGLUON, AutoGluon, gradient_boosting, timed, tuned_lightgbm
 from .runner import RESULTS, Row
 
-PRICES = (*(Costs(1, 1, d) for d in (0.05, 0.1, 0.2, 0.3, 0.4)), Costs(1, 5, 0.3))
 PARTIAL = Path(__file__).parent / "partial" / "quality"
 # Not twice the same cases: breast_cancer is wdbc, german_numeric is german, a9a holds a1a.
 SETS = tuple(name for name in DATASETS if name not in ("breast_cancer", "german_numeric", "a9a"))
-REPEATS, TRAIN, TEST, SHARE = 3, 2_000, 5_000, 0.7
-ENSEMBLE, SINGLE, LIGHTGBM, BOOSTING = "ensemble", "best single", "tuned LightGBM", "gradient boosting"
-GLUON, GREEDY, EQUAL = "AutoGluon", "greedy blend", "equal weights"
+REPEATS, TRAIN = 3, 2_000
+SINGLE, GREEDY, EQUAL = "best single", "greedy blend", "equal weights"
 GOALS = {SINGLE: 0.98, LIGHTGBM: 0.96, GLUON: 1.0}
 
 
@@ -55,10 +47,14 @@ def run(quick=False):
     repeats = 1 if quick else REPEATS
     sets = judge_all(contest(names, repeats, PARTIAL / "quick" if quick else PARTIAL, TRAIN))
     if not quick:
-        title = "Costs per set, in units of the cheapest constant answer"
-        page = page_of_sets(title, sets, ENSEMBLE, (SINGLE, LIGHTGBM, BOOSTING, GLUON))
-        (RESULTS / "quality_sets.md").write_text(page)
+        write_sets("quality_sets", sets)
     yield from rows_of(sets)
+
+
+def write_sets(name, sets):
+    """Every set, on a page of its own."""
+    title = "Costs per set, in units of the cheapest constant answer"
+    (RESULTS / f"{name}.md").write_text(page_of_sets(title, sets, ENSEMBLE, (SINGLE, LIGHTGBM, BOOSTING, GLUON)))
 
 
 def rows_of(sets):
@@ -113,81 +109,3 @@ def _cheapest_members(found):
     """For each price list the member that costs least on held-out cases."""
     held_out, codes = expit(found["held_out"]), found["train_codes"]
     return [int(np.argmin([mean_price(p, codes, costs) for p in held_out.T])) for costs in PRICES]
-
-
-def contest(names, repeats, folder, most):
-    """By set, what everybody says in each of its splits; what is kept in the folder is not computed again."""
-    folder.mkdir(parents=True, exist_ok=True)
-    with AutoGluon() as autogluon:
-        if not autogluon.python:
-            print(f"  AutoGluon is left out: {AUTOGLUON} names no Python", flush=True)
-        # Repeat by repeat, so that a run that was cut off has all sets rather than all repeats of some.
-        splits = {(name, seed): _play(name, seed, most, folder, autogluon) for seed in range(repeats) for name in names}
-    return {name: [splits[name, seed] for seed in range(repeats)] for name in names}
-
-
-def _play(name, seed, most, folder, autogluon):
-    """Probabilities of the test part by everybody, and what is needed to judge them."""
-    started, kept = time.perf_counter(), folder / f"{name}-{seed}"
-    X, y, train, test = split(name, seed, most)
-    parts = X[train], y[train], X[test], seed
-    found = _keep(f"{kept}-rivals.npz", _rivals, *parts)
-    found |= _keep(f"{kept}-ensemble.npz", _ensemble, name, *parts)
-    if autogluon.python:
-        found |= _keep(f"{kept}-autogluon.npz", _autogluon, autogluon, *parts, float(found["seconds"]))
-    if (seconds := time.perf_counter() - started) > 1:
-        print(f"  {name} {seed}: {seconds:.0f} s", flush=True)
-    return found | {"test": test, "codes": y[test], "share": y.mean(), "train_codes": y[train], "size": X[train].shape}
-
-
-def _rivals(X, y, new, seed):
-    probabilities, seconds = timed(tuned_lightgbm, X, y, new, seed)
-    boosting = [gradient_boosting(X, y, new, seed, costs) for costs in PRICES]
-    return {LIGHTGBM: probabilities, "lightgbm_seconds": seconds, BOOSTING: np.column_stack(boosting)}
-
-
-def _ensemble(name, X, y, new, seed):
-    model = OpenEnsemble(members=members_for(name), random_state=seed)
-    _, seconds = timed(model.fit, X, y)
-    members = model.member_log_odds(new)
-    return {
-        "names": np.array(model.names_), "weights": np.array([model.weights_[each] for each in model.names_]),
-        "held_out": model.held_out_, "members": members, ENSEMBLE: model.blended(members),
-        "bands": np.array([astuple(band) for band in model.bands(PRICES)]), "seconds": seconds,
-    }  # fmt: skip
-
-
-def _autogluon(autogluon, X, y, new, seed, seconds):
-    probabilities, took = autogluon.fit(X, y, new, seconds)
-    return {GLUON: probabilities, "autogluon_seconds": took}
-
-
-def _keep(path, compute, *arguments):
-    """Arrays read from a file, or computed and written there, whole or not at all."""
-    if not os.path.exists(path):
-        with open(f"{path}.part", "wb") as file:
-            np.savez_compressed(file, **compute(*arguments))
-        os.replace(f"{path}.part", path)
-    with np.load(path) as arrays:
-        return dict(arrays)
-
-
-def members_for(name):
-    """The members of the ensemble on a data set: those of the product."""
-    return
-
-
-def split(name, seed, most):
-    """Cases, classes, and which of them are for training and for the test."""
-    X, y = load_once(name)
-    n_train = min(int(SHARE * len(y)), most)
-    n_test = min(len(y) - n_train, TEST)
-    train, test = train_test_split(
-        np.arange(len(y)), train_size=n_train, test_size=n_test, stratify=y, random_state=seed
-    )
-    return X, y, train, test
-
-
-@cache
-def load_once(name):
-    return load(name, return_X_y=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from benchmarks import portfolio, quality, rivals
+from benchmarks import contest, portfolio, quality, rivals
 from benchmarks.open_ensemble import OpenEnsemble
 from benchmarks.relative_costs import FLOOR, Judged, constant_cost, in_constants, page_of_sets, summarise
 from sklearn.datasets import make_classification
@@ -68,7 +68,7 @@ def test_a_summary_names_the_worst_set_and_the_page_the_losers():
 def test_the_best_single_member_is_chosen_by_its_held_out_cost():
     good, bad = np.array([-4.0, -4.0, 4.0, 4.0]), np.array([4.0, 4.0, -4.0, -4.0])
     found = {"held_out": np.column_stack([bad, good]), "train_codes": np.array([0, 0, 1, 1])}
-    assert quality._cheapest_members(found) == [1] * len(quality.PRICES)
+    assert quality._cheapest_members(found) == [1] * len(contest.PRICES)
 
 
 def test_a_contest_is_taken_up_where_it_was(tmp_path, monkeypatch):
@@ -77,13 +77,13 @@ def test_a_contest_is_taken_up_where_it_was(tmp_path, monkeypatch):
 
     def play_rivals(X, y, new, seed):
         played.append(seed)
-        return {quality.LIGHTGBM: np.full(len(new), 0.5)}
+        return {contest.LIGHTGBM: np.full(len(new), 0.5)}
 
-    monkeypatch.setattr(quality, "load_once", lambda _: make_classification(100, random_state=0))
-    monkeypatch.setattr(quality, "_rivals", play_rivals)
-    monkeypatch.setattr(quality, "_ensemble", lambda *_: {"seconds": 1.0})
-    first = quality.contest(["some"], 1, tmp_path, 50)
-    again = quality.contest(["some"], 2, tmp_path, 50)
+    monkeypatch.setattr(contest, "load_once", lambda _: make_classification(100, random_state=0))
+    monkeypatch.setattr(contest, "_rivals", play_rivals)
+    monkeypatch.setattr(contest, "_ensemble", lambda *_: {"seconds": 1.0})
+    first = contest.contest(["some"], 1, tmp_path, 50)
+    again = contest.contest(["some"], 2, tmp_path, 50)
     assert played == [0, 1]
     np.testing.assert_array_equal(again["some"][0]["test"], first["some"][0]["test"])
 
