@@ -10,8 +10,10 @@ from sklearn.model_selection import train_test_split
 
 from recuse import Costs
 from recuse.datasets import load
+from recuse.ensemble.roster import MEDIUM, choose_members
 
 from .open_ensemble import OpenEnsemble
+from .portfolio import adopted_without, with_settings
 from .rivals import AUTOGLUON, AutoGluon, gradient_boosting, timed, tuned_lightgbm
 
 PRICES = (*(Costs(1, 1, d) for d in (0.05, 0.1, 0.2, 0.3, 0.4)), Costs(1, 5, 0.3))
@@ -77,8 +79,8 @@ def _keep(path, compute, *arguments):
 
 
 def members_for(name):
-    """The members of the ensemble on a data set: those of the product."""
-    return
+    """The members of the product, with settings that were found without this data set."""
+    return [with_settings(member, adopted_without(member.name, name)) for member in choose_members(MEDIUM)]
 
 
 def split(name, seed, most):

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.special import expit
 
-from recuse.ensemble import EnsembleRejectClassifier
+from recuse.ensemble import EnsembleRejectClassifier, Member
 from recuse.ensemble.estimator import _judge
 from recuse.ensemble.features import Table
 from recuse.thresholds.rules import chow_band
@@ -17,6 +17,11 @@ class OpenEnsemble(EnsembleRejectClassifier):
     bagged_, folds_, outcomes_
         What the members are and say, where they were fitted, and on which outcomes.
     """
+
+    def _members(self):
+        """Members as they are, where they are given so: with other settings than those of the roster."""
+        ready = self.members is not None and all(isinstance(each, Member) for each in self.members)
+        return list(self.members) if ready else super()._members()
 
     def _fit_members(self, members, table, views, outcomes, folds, seed):
         bagged, left_out = super()._fit_members(members, table, views, outcomes, folds, seed)

@@ -236,12 +236,23 @@ def _lists_without_each(table):
     return [_greedy_list(np.delete(table, i, axis=0)) for i in range(len(table))]
 
 
+def _adopt(table):
+    """Number of the setting to use: the first of the list where that is worth it beyond doubt, else the roster's.
+
+    Worth it: on sets that the list was found without, its log ratio to the roster's is below 0 by two standard errors.
+    """
+    gains = np.log([table[i, chosen[0]] / table[i, 0] for i, chosen in enumerate(_lists_without_each(table))])
+    return _greedy_list(table)[0] if gains.mean() < -2 * gains.std(ddof=1) / np.sqrt(len(gains)) else 0
+
+
 def _write(names, losses, ratios, lists):
     found = {
         family: {
-            "pool": pool(family),
+            "adopted": _adopt(table),
+            "adopted without": {name: _adopt(np.delete(table, i, axis=0)) for i, name in enumerate(names)},
             "list": _greedy_list(table),
-            "without": dict(zip(names, lists[family], strict=True)),
+            "list without": dict(zip(names, lists[family], strict=True)),
+            "pool": pool(family),
             "losses": {name: losses[name][family] for name in names},
         }
         for family, table in ratios.items()
@@ -250,14 +261,14 @@ def _write(names, losses, ratios, lists):
 
 
 @cache
-def lists_found():
+def _found():
     """What the last whole run wrote."""
     return json.loads(LISTS.read_text())
 
 
-def settings_without(family, name, place=0):
-    """Settings of a family, found without a data set; those of the roster where it has no pool."""
+def adopted_without(family, name):
+    """Settings that would be adopted for a family if a data set were not there; none where it has no pool."""
     if family not in FAMILIES:
         return {}
-    found = lists_found()[family]
-    return found["pool"][found["without"].get(name, found["list"])[place]]
+    found = _found()[family]
+    return found["pool"][found["adopted without"].get(name, found["adopted"])]

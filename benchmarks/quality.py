@@ -5,7 +5,7 @@ the test (at most 5,000), and every choice is made inside the training part. Pri
 .1, .2, .3 or .4, and the list 1:5:.3 (false alarm, miss, rejection). Costs are in units of the cheapest constant answer
 at each price list, so that all lists count alike; their mean over lists and test cases is the cost of a set.
 
-"cost" is the geometric mean over the sets of (ours + .01) / (theirs + .01): the .01 keeps tables that are nearly free
+"cost" is the geometric mean over the sets of (ours + .05) / (theirs + .05): the .05 keeps tables that are nearly free
 of errors, where a ratio is that of a few cases, from deciding. "total cost" is the plain ratio of the costs of all
 sets. "sets not cheaper" is their share. "worst set" is the lower end of its interval of two standard errors (over
 cases): above the goal, the ensemble is worse there beyond doubt.

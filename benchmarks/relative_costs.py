@@ -6,7 +6,7 @@ import numpy as np
 
 from .open_ensemble import prices_paid
 
-FLOOR = 0.01  # keeps tables that are nearly free of errors, where a ratio is that of a few cases, from deciding
+FLOOR = 0.05  # keeps tables that are nearly free of errors, where a ratio is that of a few cases, from deciding
 
 
 @dataclass(frozen=True, eq=False)
