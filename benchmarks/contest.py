@@ -58,7 +58,7 @@ def _ensemble(name, X, y, new, seed):
     members = model.member_log_odds(new)
     return {
         "names": np.array(model.names_), "weights": np.array([model.weights_[each] for each in model.names_]),
-        "held_out": model.held_out_, "members": members, ENSEMBLE: model.blended(members),
+        "held_out": model.held_out_.members, "members": members, ENSEMBLE: model.blended(members),
         "bands": np.array([astuple(band) for band in model.bands(PRICES)]), "seconds": seconds,
     }  # fmt: skip
 

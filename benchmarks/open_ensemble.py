@@ -4,8 +4,8 @@ import numpy as np
 from scipy.special import expit
 
 from recuse.ensemble import EnsembleRejectClassifier, Member
-from recuse.ensemble.estimator import _judge
 from recuse.ensemble.features import Table
+from recuse.ensemble.judging import blend_honestly, judge
 from recuse.thresholds.rules import chow_band
 
 
@@ -14,8 +14,10 @@ class OpenEnsemble(EnsembleRejectClassifier):
 
     Attributes
     ----------
-    bagged_, folds_, outcomes_
-        What the members are and say, where they were fitted, and on which outcomes.
+    bagged_ : list of Bagged
+        Every member that was fitted.
+    held_out_ : HeldOut
+        What they say of the training cases; a column per member.
     """
 
     def _members(self):
@@ -23,20 +25,14 @@ class OpenEnsemble(EnsembleRejectClassifier):
         ready = self.members is not None and all(isinstance(each, Member) for each in self.members)
         return list(self.members) if ready else super()._members()
 
-    def _fit_members(self, members, table, views, outcomes, folds, seed):
-        bagged, left_out = super()._fit_members(members, table, views, outcomes, folds, seed)
-        self.bagged_, self.folds_, self.outcomes_ = bagged, folds, outcomes
-        return bagged, left_out
+    def _hold_out(self, bagged, outcomes, folds):
+        self.bagged_, self.held_out_ = bagged, super()._hold_out(bagged, outcomes, folds)
+        return self.held_out_
 
     @property
     def names_(self):
-        """Names of the members, in the order of the columns below."""
+        """Names of the members, in the order of the columns."""
         return [part.member.name for part in self.bagged_]
-
-    @property
-    def held_out_(self):
-        """Log-odds of the training cases: a column per member."""
-        return np.column_stack([part.held_out for part in self.bagged_])
 
     def member_log_odds(self, X):
         """Log-odds of new cases: a column per member."""
@@ -51,13 +47,8 @@ class OpenEnsemble(EnsembleRejectClassifier):
 
     def bands(self, prices):
         """Thresholds at each of some price lists, chosen on held-out cases as `fit` does."""
-        members = self.held_out_
-        blended = np.empty(len(members))
-        for _, test in self.folds_:
-            others = np.setdiff1d(np.arange(len(members)), test)
-            blended[test] = self._combine(members[others], self.outcomes_.take(others)).log_odds(members[test])
-        tests = [test for _, test in self.folds_]
-        return [_judge(expit(blended), self.outcomes_, tests, costs, self.rule).band for costs in prices]
+        p = blend_honestly(self.held_out_, self._combine)
+        return [judge(p, self.held_out_, costs, self.rule).band for costs in prices]
 
 
 def mean_price(p, codes, costs, band=None):
