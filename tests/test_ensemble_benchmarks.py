@@ -11,7 +11,7 @@ from recuse import Costs
 from recuse.ensemble import EnsembleRejectClassifier
 from recuse.ensemble.bagging import line_score
 
-MEMBERS = ["logistic", "splines", "extra-trees"]
+MEMBERS = ["logistic", "curves", "extra-trees"]
 
 
 @pytest.fixture(scope="module")
