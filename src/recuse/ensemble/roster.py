@@ -1,9 +1,9 @@
 """The members an ensemble may have: one list, `ROSTER`, the cheapest to fit first.
 
-A member is a name, the view of the table it needs, and a function that builds its classifier. Settings are fixed, instead
-of a search in every fit. Of ten per kind of learner, ``python -m benchmarks portfolio`` finds those that serve other data
-sets best: random forest, CatBoost and double hinge have what it found, and elsewhere nothing was better beyond doubt.
-Gradient boosting comes from LightGBM, CatBoost and XGBoost where they are installed (``pip install
+A member is a name, the view of the table it needs, and a function that builds its classifier. Settings are fixed,
+instead of a search in every fit. Of ten per kind of learner, ``python -m benchmarks portfolio`` finds those that serve
+other data sets best: random forest, CatBoost and double hinge have what it found, and elsewhere nothing was better
+beyond doubt. Gradient boosting comes from LightGBM, CatBoost and XGBoost where they are installed (``pip install
 'recuse[boosters]'``), and from scikit-learn.
 """
 
