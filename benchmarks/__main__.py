@@ -23,6 +23,11 @@ BENCHMARKS = (
     "sliders",
     "shrinkage",
     "hostile_files",
+    "members",
+    "regret",
+    "portfolio",
+    "quality",
+    "quality_large",
 )
 
 
