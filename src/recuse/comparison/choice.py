@@ -3,9 +3,10 @@
 The cheapest of many methods on one table owes part of its lead to luck: reported as it stands, its cost is too low, the
 more so the smaller the table and the longer the list. Two things are done about it.
 
-- **Simplest first.** Chosen is the first method in the list, which begins with the simplest, whose cost is within one
-  standard error of the cheapest (paired over the cases, and over the repetitions with other folds, if there are any):
-  among methods that the cases cannot tell apart, the one that is easiest to explain and to keep. One standard error is
+- **The ensemble, then the simplest first.** Chosen is the first method in the list whose cost is within one standard
+  error of the cheapest (paired over the cases, and over the repetitions with other folds, if there are any). The list
+  begins with the ensemble, which needs no choice between its members and so no luck; then, among methods that the
+  cases cannot tell apart, comes the one that is easiest to explain and to keep. One standard error is
   a compromise: none follows luck where there is no signal, two pass methods over that are cheaper (docs/compare.md has
   the figures).
 - **Corrected cost** (after bootstrap bias-corrected cross-validation: Tsamardinos, Greasidou and Borboudakis, 2018).

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ..report.html import as_count
 from .intervals import Interval
 from .leaderboard import Row
+from .methods import ENSEMBLE
 from .verdict import NO, UNCLEAR, YES, Saving, Verdict
 
 _PAYS = {YES: "{} pays", NO: "{} does not pay", UNCLEAR: "Whether {} pays is not settled"}
@@ -61,7 +62,7 @@ def _why_not_the_cheapest(chosen: Row, rows: Mapping[str, Row]) -> str:
     cheapest = next(iter(rows.values()))
     return (
         f" In this run {cheapest.title} cost {_with_limits(chosen.difference)} less, which is within one standard "
-        "error, and it is less simple."
+        f"error, and {'no reason to do without the others' if chosen.name == ENSEMBLE else 'it is less simple'}."
     )
 
 

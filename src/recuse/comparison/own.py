@@ -61,7 +61,8 @@ def as_methods(given: Any, n_rows: int) -> list[Method]:
     Returns
     -------
     list of Method
-        The simplest first, in the order of `METHODS` however they were given; the user's own come last, as given.
+        In the order of `METHODS`, however they were given: the ensemble, then the simplest first; the user's own come
+        last, as given.
     """
     if given is None:
         return choose_methods(None, n_rows)
@@ -77,7 +78,7 @@ def as_methods(given: Any, n_rows: int) -> list[Method]:
 
 
 def _simplicity(method: Method) -> int:
-    """Position in the list, which begins with the simplest; nobody knows how simple a user's own is."""
+    """Position in the list: the ensemble, then the simplest first; nobody knows how simple a user's own is."""
     names = [listed.name for listed in methods.METHODS]
     return names.index(method.name) if method.name in names else len(names)
 
