@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Flags, Floats
+from ..ensemble import EnsembleRejectClassifier
 from ..labels import to_python
 from ..locating import locate
-from ..metrics import ks_score
+from ..metrics import ks_score, reliability_curve
 from ..tables import table_hints
 from .inputs import ReportedComparison
-from .operating_points import OperatingPoint, forced_points, operating_points
+from .operating_points import CHOW, NEVER_REJECTS, OperatingPoint, forced_points, operating_points
 
 SHOWN_CASES = 500
 SHOWN_COLUMNS = 6
@@ -301,6 +302,45 @@ def _jsonable(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else to_python(value)
 
 
+def _members(material: Material) -> list[dict[str, Any]]:
+    """Members of the ensemble, where it is chosen: weights, what each adds, and what it would cost alone."""
+    classifier = locate(material.model)[0]
+    if not isinstance(classifier, EnsembleRejectClassifier):
+        return []
+    shares = classifier.shares_
+    return [
+        {
+            "title": member.title,
+            "share": shares[member.title],
+            "gain": classifier.gains_[member.name],
+            "log_loss": classifier.held_out_log_loss_[member.name],
+            "cost": classifier.held_out_costs_[member.name],
+        }
+        for member in sorted(classifier.members_, key=lambda member: -shares[member.title])
+    ] + [
+        {
+            "title": "blend",
+            "share": 1.0,
+            "gain": None,
+            "log_loss": classifier.held_out_log_loss_["blend"],
+            "cost": classifier.held_out_costs_["blend"],
+        }
+    ]
+
+
+def _reliability(material: Material) -> dict[str, Any] | None:
+    """How often cases of a probability are positive, where the best model has probabilities."""
+    comparison = material.comparison
+    name = comparison.verdict.best_model
+    if comparison.method(name).moves not in (CHOW, NEVER_REJECTS):
+        return None
+    scores = comparison.answers[name].score[0]  # of the first repetition: each case once
+    curve = reliability_curve(comparison.positive, scores)
+    columns = ("predicted", "observed", "low", "high", "counts")
+    bins = [dict(zip(columns, map(_jsonable, row), strict=True)) for row in zip(*curve[: len(columns)], strict=True)]
+    return {"title": next(row.title for row in comparison.rows if row.name == name), "bins": bins, "error": curve.error}
+
+
 # Key of the summary -> the function that fills it. Which section of the page shows which key, and in which order, is
 # up to the template report.html: a new section needs an entry here and a part there.
 SECTIONS: dict[str, Callable[[Material], Any]] = {
@@ -309,6 +349,8 @@ SECTIONS: dict[str, Callable[[Material], Any]] = {
     "methods": _methods,
     "cases": _rejected_cases,
     "why": _why,
+    "members": _members,
+    "reliability": _reliability,
     "data": _data,
     "settings": _settings,
 }

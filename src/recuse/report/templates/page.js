@@ -166,6 +166,22 @@ function costChart() {
   });
 }
 
+function reliabilityChart() {
+  const share = { type: "quantitative", scale: { domain: [0, 1] } };
+  const x = { field: "predicted", ...share, title: "probability" };
+  return draw("chart-reliability", {
+    layer: [
+      { data: { values: [{ v: 0 }, { v: 1 }] }, mark: { type: "line", strokeDash: [4, 4], color: "var(--quiet)", strokeWidth: 1 },
+        encoding: { x: { field: "v", ...share }, y: { field: "v", ...share } } },
+      { data: { values: summary.reliability.bins }, mark: { type: "rule", strokeWidth: 3, opacity: 0.45, color: "var(--c0)" },
+        encoding: { x, y: { field: "low", ...share, title: "share of positive cases" }, y2: { field: "high" } } },
+      { data: { values: summary.reliability.bins }, mark: { type: "point", filled: true, size: 70, color: "var(--c0)", opacity: 1 },
+        encoding: { x, y: { field: "observed", ...share },
+          tooltip: [{ field: "predicted", title: "mean probability", format: ".3f" }, { field: "observed", title: "share", format: ".3f" }, { field: "counts", title: "cases" }] } },
+    ],
+  });
+}
+
 // The data are there from the start: a chart without data has no scale.
 function lines(id, title, y, values, extra = []) {
   return draw(id, {
@@ -361,4 +377,5 @@ Promise.all([
   lines("chart-cost", "share of cases answered", "cost per case", first.cost, [dot]).then(chart => { charts.cost = chart; }),
   lines("chart-risk", "share of cases answered", "share wrong", first.risk, [dot]).then(chart => { charts.risk = chart; }),
   ...summary.why.shapes.map(shapeChart),
+  ...(summary.reliability ? [reliabilityChart()] : []),
 ]).then(() => { document.documentElement.dataset.ready = "yes"; });
