@@ -15,7 +15,7 @@ def run(table, factor):
     numbers = table.drop(columns=["town", "since"])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whether every fit converged is not the point here
-        return recuse.compare(numbers, "default", positive="bad", costs=costs, cv=2)
+        return recuse.compare(numbers, "default", positive="bad", costs=costs, cv=2, repeats=2)
 
 
 @pytest.fixture(scope="module")
