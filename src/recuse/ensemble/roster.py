@@ -187,7 +187,7 @@ def _network(training: Training) -> Any:
 ROSTER: tuple[Member, ...] = (
     Member("logistic", "logistic regression", SCALED, _logistic, QUICK, base=0.01, rate=0.1),
     Member(
-        "curves", "logistic regression on curves", SCALED, _curves, QUICK, most_cells=20_000_000, base=0.01, rate=0.4
+        "curves", "logistic regression on curves", SCALED, _curves, QUICK, most_cells=20_000_000, base=0.01, rate=2.0
     ),
     Member(
         "extra-trees",
