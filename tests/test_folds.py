@@ -186,9 +186,11 @@ def test_thresholds_are_set_on_groups_that_the_model_has_not_seen():
     X, y, groups = numbered_cases()
     Notes.fitted, Notes.asked = [], []
     ThresholdRejectClassifier(Notes(), rule="tuned", cv=3).fit(X, y, groups=groups.astype(str))
-    # Last, the model itself is asked whether it answers any of its training cases; no threshold depends on it.
-    *tests, trained = Notes.asked
-    assert set(trained) <= set(Notes.fitted[0])
+    # Last, the model itself is asked whether it answers any of its training cases, and whether it answers them alike
+    # alone and in a batch; no threshold depends on it.
+    tests, looks = Notes.asked[:3], Notes.asked[3:]
+    assert looks
+    assert all(set(look) <= set(Notes.fitted[0]) for look in looks)
     for train, test in zip(Notes.fitted[1:], tests, strict=True):
         assert not set(groups[train]) & set(groups[test])
 
@@ -199,12 +201,13 @@ def test_cross_val_decide_keeps_groups_together_outside_and_inside():
     Notes.fitted, Notes.asked = [], []
     model = make_pipeline(FunctionTransformer(), ThresholdRejectClassifier(Notes(), rule="tuned", cv=2))
     cross_val_decide(model, X, y, groups=groups, cv=3, reasons=False)
-    # Each outer fold: a fit on its training part, two inner fits with their scores, a look at whether any training case
-    # is answered, the answers.
+    # Each outer fold: a fit on its training part, two inner fits with their scores, looks at how training cases are
+    # answered, the answers.
+    asked = len(Notes.asked) // 3
     for fold in range(3):
         whole, *inner = Notes.fitted[3 * fold : 3 * fold + 3]
-        *inner_tests, trained, test = Notes.asked[4 * fold : 4 * fold + 4]
-        assert set(trained) <= set(whole)
+        *inner_tests, test = (Notes.asked[asked * fold + call] for call in (0, 1, asked - 1))
+        assert all(set(look) <= set(whole) for look in Notes.asked[asked * fold + 2 : asked * (fold + 1) - 1])
         assert len(whole) + len(test) == len(y)
         for train, held_out in ((whole, test), *zip(inner, inner_tests, strict=True)):
             assert not set(groups[train]) & set(groups[held_out])
