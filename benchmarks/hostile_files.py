@@ -30,7 +30,15 @@ from recuse.persistence.names import nodes
 
 from .runner import Row
 
-METHODS = ("logistic-chow", "boosting-chow", "abstention-boosting", "exactboost", "double-hinge", "coupled-one-class")
+METHODS = (
+    "ensemble",
+    "logistic-chow",
+    "boosting-chow",
+    "abstention-boosting",
+    "exactboost",
+    "double-hinge",
+    "coupled-one-class",
+)
 SECONDS, MEBIBYTES = 60.0, 2048.0
 _HANGS = 3 * SECONDS  # then it is ended
 

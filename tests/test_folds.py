@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 from recuse import (
     AbstentionBoostingClassifier,
     Costs,
+    EnsembleRejectClassifier,
     ExactBoostClassifier,
     ThresholdRejectClassifier,
     cross_val_decide,
@@ -55,6 +56,7 @@ INNER_FOLDS = {
     ),
     "two-step": TwoStepBoostingClassifier(costs=COSTS, n_rounds=40, max_bins=32),
     "two-step in 3 folds": TwoStepBoostingClassifier(costs=COSTS, n_rounds=40, max_bins=32, cv=3),
+    "ensemble": EnsembleRejectClassifier(["logistic", "extra-trees"], costs=COSTS),
     "exactboost": ExactBoostClassifier(metric="reject_cost", costs=COSTS, n_estimators=10, n_rounds=30, random_state=0),
 }
 

@@ -138,8 +138,9 @@ def test_a_method_defined_otherwise_has_another_key():
 
 def test_keys_are_the_same_in_every_process():
     task = "Task(recuse.Costs(fp=1, fn=3, reject=0.3), 'bad', 0, 160)"
-    code = "import recuse; from recuse.comparison import *; from recuse.comparison import METHODS; "
+    code = "import recuse; from recuse.comparison import *; from recuse.comparison import METHODS, methods; "
     code += "from recuse.comparison.checkpoints import method_key; "
+    code += f"methods.EFFORT = {methods.EFFORT!r}; "
     code += f"print(*(method_key(m, {task}) for m in METHODS))"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.split() == [method_key(method, Task(COSTS, "bad", 0, 160)) for method in METHODS]

@@ -17,7 +17,7 @@ import recuse
 from recuse import ThresholdRejectClassifier
 from recuse.comparison import METHODS, Method, compare, fit, fits, methods, write_run
 from recuse.comparison.loading import load_cases, load_table
-from recuse.comparison.methods import Plan
+from recuse.comparison.methods import CONSTANTS, Plan
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
 from recuse.report.operating_points import WAYS
 from tests.comparison.conftest import COSTS
@@ -299,3 +299,13 @@ def test_every_method_works_on_a_mixed_table_and_can_be_saved(table, method, tmp
         assert decisions.accepted.all()
     recuse.save(model, tmp_path / "model.skops")
     np.testing.assert_array_equal(recuse.decide(recuse.load(tmp_path / "model.skops"), table).r, decisions.r)
+
+
+@pytest.mark.parametrize("positive", ["bad", "good"])
+@pytest.mark.parametrize("name", [constant.name for constant in CONSTANTS])
+def test_h_of_a_constant_points_towards_the_second_class(table, name, positive):
+    result = compare(table, "default", positive=positive, costs=COSTS, methods=["logistic-chow"], cv=2, repeats=1)
+    answers = result.answers_of(name)
+    negative = "good" if positive == "bad" else "bad"
+    forced = np.where(answers.forced[0] == 1, positive, negative)
+    assert ((answers.h[0] > 0) == (forced == "good")).all()

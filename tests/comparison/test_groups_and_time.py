@@ -209,7 +209,7 @@ def test_only_answered_cases_count_over_time(tmp_path):
 @pytest.mark.parametrize("folds", ["groups", "time"])
 def test_methods_that_hold_cases_out_run_in_groups_and_over_time(folds):
     table = drifting(120, seed=0).assign(day=np.arange(120) // 4)
-    methods = ["logistic-no-reject", "logistic-tuned", "abstention-boosting", "exactboost", "double-hinge"]
+    methods = ["ensemble", "logistic-no-reject", "logistic-tuned", "abstention-boosting", "exactboost", "double-hinge"]
     result = recuse.compare(table, "y", **{folds: "day"}, costs=COSTS, methods=methods, cv=2, repeats=1)
     assert result.errors == {}
 

@@ -75,7 +75,10 @@ def test_noise_has_no_signal():
     assert verdict.chosen == "always-no"
     assert not verdict.found_signal
     assert "must answer" not in words["method"]
-    assert words["method"].startswith("No signal found: no method is convincingly cheaper than 'Always no'")
+    best = TITLES.get(verdict.best_model, verdict.best_model)
+    assert words["method"].startswith(
+        f"No signal found: {best}, the method that would be chosen, is not convincingly cheaper than 'Always no'"
+    )
 
 
 def test_noise_where_reviews_are_cheap_has_no_signal_either():
@@ -86,7 +89,8 @@ def test_noise_where_reviews_are_cheap_has_no_signal_either():
     assert verdict.chosen == "send-all"
     assert not verdict.found_signal
     assert words["method"].startswith(
-        "No signal found: no method is convincingly cheaper than 'Manual review of every case'"
+        "No signal found: model, the method that would be chosen, is not convincingly cheaper than "
+        "'Manual review of every case'"
     )
     assert f", nor than {TITLES[verdict.signal.against]!r} when it must answer." in words["method"]
 
@@ -111,7 +115,7 @@ def test_a_signal_that_does_not_pay_is_a_signal_and_the_other_sentences_are_no_a
         "Nothing beats 'Manual review of every case' for certain at these prices: it costs 0.0500 [0.0500, 0.0500] per"
     )
     assert "There is a signal: when it must answer every case, model saves" in words["method"]
-    assert "more per case than it." in words["method"]
+    assert "more per case than 'Manual review of every case'." in words["method"]
     assert words["answering"].startswith("If model were used, answering would not pay: it costs")
     assert words["rejecting"].startswith("If model were used, rejecting would pay: by sending")
 

@@ -18,6 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from recuse import Costs, decide, load, save
 from recuse.ensemble import ROSTER, EnsembleRejectClassifier
 from recuse.ensemble.roster import EFFORTS, choose_members
+from recuse.folds import TimeFolds
 from tests.marks import may_reject_all
 
 FEW = ["logistic", "extra-trees"]
@@ -251,3 +252,24 @@ def test_members_do_not_warn_and_own_warnings_stay(cases):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         EnsembleRejectClassifier([("slow", LogisticRegression(max_iter=1))]).fit(X, y)
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    """Says how many cases it was fitted to."""
+
+    def fit(self, X, y):
+        self.classes_, self.seen_ = np.unique(y), len(y)
+        return self
+
+    def predict_proba(self, X):
+        p = 0.3 + 0.4 * (X[:, 0] > 0)
+        return np.column_stack([1 - p, p])
+
+
+def test_over_time_the_newest_cases_are_trained_on_too(cases):
+    X, y = cases
+    own = ("counting", Counting())
+    over_time = EnsembleRejectClassifier([own], costs=PRICES, cv=TimeFolds(3)).fit(X, y)
+    assert [model.seen_ for model in over_time.members_[0].models] == [300]
+    shuffled = EnsembleRejectClassifier([own], costs=PRICES, cv=3).fit(X, y)
+    assert [model.seen_ for model in shuffled.members_[0].models] == [200, 200, 200]

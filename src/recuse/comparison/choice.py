@@ -75,12 +75,12 @@ class Choice:
 
 
 def choose(prices: Sequence[Floats], *, seed: int, units: Indices | None = None) -> Choice:
-    """Choose the simplest method within one standard error of the cheapest.
+    """Choose the first method within one standard error of the cheapest.
 
     Parameters
     ----------
     prices : sequence of ndarray of shape (n_cases,) or (repeats, n_cases)
-        Price of each case by each method, the simplest method first.
+        Price of each case by each method, in the order of preference.
     seed : int
         Random state of the resampling.
     units : ndarray of int of shape (n_cases,), optional
@@ -88,7 +88,7 @@ def choose(prices: Sequence[Floats], *, seed: int, units: Indices | None = None)
     """
     candidates = _Candidates.of(prices, units)
     n, units = candidates.means.shape[1], candidates.units
-    chosen = candidates.simplest_of_the_cheapest(np.ones(n))
+    chosen = candidates.first_of_the_cheapest(np.ones(n))
     if len(prices) == 1:
         # Nothing was chosen, so nothing is to be corrected.
         return Choice(chosen, [(0, np.arange(n))])
@@ -98,7 +98,7 @@ def choose(prices: Sequence[Floats], *, seed: int, units: Indices | None = None)
         counts = np.bincount(rng.integers(n_units, size=n_units), minlength=n_units)[units]
         rest = np.flatnonzero(counts == 0)
         if len(rest):
-            resampled.append((candidates.simplest_of_the_cheapest(counts.astype(np.float64)), rest))
+            resampled.append((candidates.first_of_the_cheapest(counts.astype(np.float64)), rest))
     return Choice(chosen, resampled)
 
 
@@ -115,7 +115,7 @@ class _Candidates(NamedTuple):
         means = np.array([table.mean(axis=0) for table in repeated])
         return cls(repeated, means, np.arange(means.shape[1]) if units is None else units)
 
-    def simplest_of_the_cheapest(self, counts: Floats) -> int:
+    def first_of_the_cheapest(self, counts: Floats) -> int:
         """The choice, if each case was drawn so often."""
         total = counts.sum()
         costs = self.means @ counts / total

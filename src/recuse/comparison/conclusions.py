@@ -38,20 +38,22 @@ def _method(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> str:
     if verdict.model_chosen:
         chosen = f", corrected for the choice among {n_models} methods" if n_models > 1 else ""
         return f"Use {title}: it costs {cost} per case{chosen}.{_why_not_the_cheapest(rows[verdict.chosen], rows)}"
-    closest = f"The closest, {rows[verdict.best_model].title}, {_saves(verdict.constant.saved, 'it')}."
+    best = rows[verdict.best_model].title
+    saves = f"It {_saves(verdict.constant.saved, repr(title))}.{_why_not_the_cheapest(rows[verdict.best_model], rows)}"
     signal = verdict.signal
     if verdict.found_signal:
         return (
-            f"Nothing beats {title!r} for certain at these prices: it costs {cost} per case, and no method is "
-            f"convincingly cheaper. {closest} There is a signal: when it must answer every case, "
+            f"Nothing beats {title!r} for certain at these prices: it costs {cost} per case, and {best}, the method "
+            f"that would be chosen, is not convincingly cheaper. {saves} There is a signal: when it must answer every "
+            "case, "
             f"{rows[signal.rule].title} {_saves(signal.saved, repr(rows[signal.against].title))}."
         )
     forced = (
         "" if signal.against == verdict.chosen else f", nor than {rows[signal.against].title!r} when it must answer"
     )
     return (
-        f"No signal found: no method is convincingly cheaper than {title!r}, which costs {cost} per case{forced}. "
-        f"{closest}"
+        f"No signal found: {best}, the method that would be chosen, is not convincingly cheaper than {title!r}, which "
+        f"costs {cost} per case{forced}. {saves}"
     )
 
 

@@ -74,8 +74,11 @@ class Answers:
         return cls(**columns, fold=fold_number, reason=reason, folds=folds)
 
     @classmethod
-    def constant(cls, constant: Constant, like: Answers, share: float, costs: Costs) -> Answers:
-        """The same answer to every case, in the folds of the answers of a method; `share` of the cases are positive."""
+    def constant(cls, constant: Constant, like: Answers, share: float, costs: Costs, *, second: bool) -> Answers:
+        """The same answer to every case, in the folds of the answers of a method; `share` of the cases are positive.
+
+        `second` says whether the positive class is the second of the sorted ones, towards which h points.
+        """
         shape = like.forced.shape
         rejects = constant.name == SEND_ALL
         forced = int(share > costs.break_even) if rejects else constant.column
@@ -83,11 +86,10 @@ class Answers:
             forced=np.full(shape, forced, dtype=np.int8),
             kind=np.full(shape, int(rejects), dtype=np.int8),
             fold=like.fold,
-            h=np.full(shape, 1.0 if forced else -1.0),
+            h=np.full(shape, 1.0 if bool(forced) == second else -1.0),
             r=np.full(shape, -1.0 if rejects else 1.0),
             score=np.full(shape, share),
-            reason=[f"every case gets the same answer: no method was found to be cheaper than {constant.title!r}"]
-            * shape[1],
+            reason=[f"every case gets the same answer: no method was chosen against {constant.title!r}"] * shape[1],
             folds=[],
         )
 
@@ -259,7 +261,7 @@ class Comparison:
 
     @cached_property
     def payments(self) -> dict[str, Payments]:
-        """What each case pays: under each method, the simplest first, and under each constant answer."""
+        """What each case pays: under each method, in the order of the list, and under each constant answer."""
         models = {
             method.name: Payments.of(self.answers[method.name].columns, self.positive, self.costs)
             for method in self.methods
@@ -375,9 +377,9 @@ class Comparison:
         if name in self.answers:
             return self.answers[name]
         constant = next(constant for constant in CONSTANTS if constant.name == name)
-        return Answers.constant(
-            constant, self.answers[self.verdict.best_model], float(self.positive.mean()), self.costs
-        )
+        like, share = self.answers[self.verdict.best_model], float(self.positive.mean())
+        second = bool(np.unique(self.cases.outcomes)[-1] == self.cases.positive)
+        return Answers.constant(constant, like, share, self.costs, second=second)
 
     def row(self, name: str) -> Row:
         """Return a row of the leaderboard by the name of its method."""

@@ -103,7 +103,7 @@ class Candidates:
     Attributes
     ----------
     models, forced : mapping of str to Payments
-        Each model, the simplest first, as it answers, and when it must answer every case.
+        Each model, in the order of preference, as it answers, and when it must answer every case.
     constants : mapping of str to Payments
         The constant answers, with the manual review of every case among them.
     send_all : str

@@ -90,17 +90,25 @@ def fit_fold(
     )
     with one_thread():
         classifier.fit(view.take(rows), outcomes.codes[rows], **options)
-        return classifier, line_score(classifier, view.take(test))
+        return classifier, line_score(classifier, view.take(test)) if len(test) else np.empty(0)
+
+
+def with_final_fit(folds: list[Fold], n: int) -> list[Fold]:
+    """The folds, and behind them a fit on all cases if some are in no training part, as the last ones over time."""
+    trained = np.unique(np.concatenate([train for train, _ in folds]))
+    return folds if len(trained) == n else [*folds, (np.arange(n), np.empty(0, dtype=np.intp))]
 
 
 def join_folds(member: Member, fitted: list[tuple[Any, Floats]], folds: list[Fold], outcomes: Outcomes) -> Bagged:
-    """A member from the fits of its folds."""
+    """A member from the fits of its folds; if the last fit is on all cases, it alone answers new ones."""
     scores = np.full(len(outcomes.codes), np.nan)
     for (_, found), (_, test) in zip(fitted, folds, strict=True):
         scores[test] = found
     tested = ~np.isnan(scores)
     sigmoid = Sigmoid.fit(scores[tested], outcomes.positive[tested], outcomes.weights[tested])
-    bagged = BaggedMember(member.name, member.title, member.view, [model for model, _ in fitted], sigmoid)
+    models = [model for model, _ in fitted]
+    kept = models if len(folds[-1][1]) else models[-1:]
+    bagged = BaggedMember(member.name, member.title, member.view, kept, sigmoid)
     return Bagged(bagged, bagged.calibrated(scores))
 
 

@@ -66,7 +66,9 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         if they are cheaper on held-out cases by more than two standard errors.
     cv : int, splitter or iterable, optional
         Folds; 5 by default, fewer where a class has fewer cases. Folds given by their number are stratified and
-        shuffled, and keep the `groups` of `fit` together. No case may be in two test folds.
+        shuffled, and keep the `groups` of `fit` together. No case may be in two test folds. Where folds leave cases out
+        of every training part, as folds over time do, every member is fitted once more, on all cases, and this fit is
+        what answers.
     categorical_features : "from_dtype" or list, default="from_dtype"
         Columns that hold categories: names or positions. By default those of a frame that hold text, categories or
         truth values.

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from joblib import Parallel, delayed, effective_n_jobs
 
 from ..folds import Fold
-from .bagging import Bagged, Outcomes, fit_fold, join_folds
+from .bagging import Bagged, Outcomes, fit_fold, join_folds, with_final_fit
 from .budget import Budget
 from .features import View
 from .roster import Member, Training
@@ -46,6 +46,7 @@ def fit_members(
 
     A fit in progress is not cut off, and the cheapest member is fitted in any case: there is always an ensemble.
     """
+    folds = with_final_fit(folds, len(outcomes.codes))
     budget, report = Budget(schedule.time_limit), schedule.progress or (lambda *_: None)
     n = max(len(train) for train, _ in folds)
     bagged: list[Bagged] = []
@@ -55,7 +56,8 @@ def fit_members(
         return len(folds) * member.seconds(n, views[member.view].matrix.shape[1])
 
     waiting = sorted(members, key=seconds)
-    _log.info("%s", _estimate(sum(map(seconds, members)), len(members), len(folds), schedule))
+    if schedule.progress is not None:  # somebody waits for it
+        _log.info("%s", _estimate(sum(map(seconds, members)), len(members), len(folds), schedule))
     for number, member in enumerate(waiting):
         report(number, len(waiting), member.title)
         view = views[member.view]
