@@ -16,7 +16,7 @@ class OpenEnsemble(EnsembleRejectClassifier):
     ----------
     bagged_ : list of Bagged
         Every member that was fitted.
-    held_out_ : HeldOut
+    held_out_ : Unseen
         What they say of the training cases; a column per member.
     """
 

@@ -28,6 +28,7 @@ NUMERICAL = (
     "svm",
     "test_batches.py",
     "test_calibration.py",
+    "test_ensemble_benchmarks.py",
     "test_containers.py",
     "test_costs.py",
     "test_decisions.py",

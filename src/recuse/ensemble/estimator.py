@@ -26,7 +26,7 @@ from .bagging import Bagged, Outcomes
 from .blending import Blend, greedy, stack
 from .features import CODES, Table, TableViews, find_categories, list_columns
 from .fitting import Progress, Schedule, fit_members
-from .judging import BLEND, RULES, HeldOut, Judged, blend_honestly, chow_cost, gains, judge
+from .judging import BLEND, RULES, Judgement, Unseen, blend_honestly, chow_cost, gains, judge
 from .reasons import add_disagreement, from_positive_side
 from .roster import EFFORTS, MEDIUM, Member, choose_members
 
@@ -265,11 +265,11 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
             raise ValueError(f"categorical_features names {unknown[0]!r}, which is no column of X.")
         return np.array([name in wanted for name in names], dtype=bool)
 
-    def _hold_out(self, bagged: list[Bagged], outcomes: Outcomes, folds: list[Fold]) -> HeldOut:
+    def _hold_out(self, bagged: list[Bagged], outcomes: Outcomes, folds: list[Fold]) -> Unseen:
         """The cases that every member scored without having seen them."""
         members = np.column_stack([part.held_out for part in bagged])
         rows = np.flatnonzero(~np.isnan(members).any(axis=1))
-        return HeldOut(members[rows], outcomes.take(rows), [np.searchsorted(rows, test) for _, test in folds])
+        return Unseen(members[rows], outcomes.take(rows), [np.searchsorted(rows, test) for _, test in folds])
 
     def _combine(self, members: Floats, outcomes: Outcomes) -> Blend:
         if self.blend == "greedy":
@@ -289,7 +289,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         self.objective_, self.residual_ = blend.objective, blend.residual
         self.n_iter_ = sum(len(part.member.models) for part in bagged)
 
-    def _store_judgement(self, bagged: list[Bagged], held_out: HeldOut, judged: Judged, prices: SettledCosts) -> None:
+    def _store_judgement(self, bagged: list[Bagged], held_out: Unseen, judged: Judgement, prices: SettledCosts) -> None:
         self._band, self.rule_, self.thresholds_ = judged.band, judged.rule, judged.band.thresholds
         self.held_out_coverage_ = judged.coverage
         self.held_out_costs_ = {BLEND: judged.cost * prices.unit}

@@ -24,7 +24,7 @@ _MARGIN = 2.0  # standard errors by which tuned thresholds must be cheaper on he
 _CHOW_CASES = 1000.0  # tuned thresholds are shrunk towards those of the prices as if these had been seen as often
 
 
-class HeldOut(NamedTuple):
+class Unseen(NamedTuple):
     """Log-odds of held-out cases, one column per member, what they turned out to be, and the folds they were in."""
 
     members: Floats
@@ -32,7 +32,7 @@ class HeldOut(NamedTuple):
     tests: list[Indices]
 
 
-class Judged(NamedTuple):
+class Judgement(NamedTuple):
     """Where the thresholds stand, and what the blend costs on held-out cases."""
 
     rule: str
@@ -42,7 +42,7 @@ class Judged(NamedTuple):
     coverage: float
 
 
-def blend_honestly(held_out: HeldOut, combine: Combine) -> Floats:
+def blend_honestly(held_out: Unseen, combine: Combine) -> Floats:
     """Probability of each case by a blend whose weights did not see the fold it is in."""
     blended = np.empty(len(held_out.members))
     for test in held_out.tests:
@@ -53,7 +53,7 @@ def blend_honestly(held_out: HeldOut, combine: Combine) -> Floats:
     return p
 
 
-def judge(p: Floats, held_out: HeldOut, costs: Costs, rule: str) -> Judged:
+def judge(p: Floats, held_out: Unseen, costs: Costs, rule: str) -> Judgement:
     """Chow's thresholds, or tuned ones where they are wanted, or cheaper beyond doubt on cases they were not set on."""
     outcomes = held_out.outcomes
     by_chow = _prices(chow_band(costs), p, outcomes, costs)
@@ -70,7 +70,7 @@ def judge(p: Floats, held_out: HeldOut, costs: Costs, rule: str) -> Judged:
     band = chow_band(costs) if rule == CHOW else _tuned(p, outcomes, costs)
     cost = float(np.average(by_chow if rule == CHOW else tuned, weights=outcomes.weights))
     coverage = float(np.average(band.evaluate(p).accepted, weights=outcomes.weights))
-    return Judged(rule, band, cost, log_loss(p, outcomes.positive, outcomes.weights), coverage)
+    return Judgement(rule, band, cost, log_loss(p, outcomes.positive, outcomes.weights), coverage)
 
 
 def chow_cost(p: Floats, outcomes: Outcomes, costs: Costs) -> float:
@@ -78,7 +78,7 @@ def chow_cost(p: Floats, outcomes: Outcomes, costs: Costs) -> float:
     return float(np.average(_prices(chow_band(costs), p, outcomes, costs), weights=outcomes.weights))
 
 
-def gains(held_out: HeldOut, blend: Blend, combine: Combine) -> list[float]:
+def gains(held_out: Unseen, blend: Blend, combine: Combine) -> list[float]:
     """How much greater the log loss is without each member, the others blended anew."""
     members, outcomes = held_out.members, held_out.outcomes
 
