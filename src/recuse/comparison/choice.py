@@ -7,8 +7,7 @@ more so the smaller the table and the longer the list. Two things are done about
   error of the cheapest (paired over the cases, and over the repetitions with other folds, if there are any). The list
   begins with the ensemble, which needs no choice between its members and so no luck; then, among methods that the
   cases cannot tell apart, comes the one that is easiest to explain and to keep. One standard error is
-  a compromise: none follows luck where there is no signal, two pass methods over that are cheaper (docs/compare.md has
-  the figures).
+  a compromise: none follows luck where there is no signal, two pass methods over that are cheaper.
 - **Corrected cost** (after bootstrap bias-corrected cross-validation: Tsamardinos, Greasidou and Borboudakis, 2018).
   The choice is repeated on resampled cases, and the method chosen on each resample pays on the cases that are not in
   it. For rules fixed beforehand the mean of these payments would be what a method chosen in this way costs. Answers
