@@ -38,8 +38,9 @@ def stand_in(tools, name, code=0):
     path.chmod(0o755)
 
 
-def run(tools):
-    environment = {key: value for key, value in os.environ.items() if key != "RECUSE_DATA"} | {"PATH": str(tools)}
+def run(tools, **variables):
+    kept = {key: value for key, value in os.environ.items() if key not in ("RECUSE_DATA", "RECUSE_CI_SECONDS")}
+    environment = kept | {"PATH": str(tools)} | variables
     done = subprocess.run([str(SCRIPT)], capture_output=True, text=True, timeout=LIMIT, env=environment)
     return done, (tools.parent / "calls").read_text().splitlines()
 
@@ -65,6 +66,16 @@ def test_without_a_browser_and_without_a_way_to_get_one_the_tests_still_run(tool
     assert done.returncode == 0
     assert calls == ["apt-get update -qq", *TESTS]
     assert "chromium could not be installed: browser tests are skipped" in done.stdout
+
+
+def test_what_there_is_no_time_for_is_left_out_and_named(tools):
+    for name in ("make", "chromium"):
+        stand_in(tools, name)
+    done, calls = run(tools, RECUSE_CI_SECONDS="600")
+    assert done.returncode == 0
+    assert calls == [TESTS[0], TESTS[2]]
+    assert "left out after" in done.stdout
+    assert "make test-processors" in done.stdout
 
 
 def test_failing_tests_fail_the_script(tools):
