@@ -27,10 +27,9 @@ test-processors: $(VENV)/.test
 	@set -e; for processor in $(PROCESSORS); do core=$${processor%:*}; threads=$${processor#*:}; \
 	  echo "OpenBLAS kernels of $$core, $$threads BLAS thread(s)"; \
 	  $(ONE_THREAD) OPENBLAS_CORETYPE=$$core OPENBLAS_NUM_THREADS=$$threads MKL_NUM_THREADS=$$threads \
-	    $(BIN)/python -m pytest -m numerical -q -n $$((3 - threads)) --dist loadfile tests; \
+	    $(BIN)/python -m pytest -m numerical -q -n $$((3 - threads)) --dist loadfile $(OPTIONS) tests; \
 	done
 
-# OPTIONS go to pytest: what to leave out where time is short.
 test-lowest: $(LOWEST)/.test
 	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile $(OPTIONS)
 

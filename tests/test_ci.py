@@ -13,7 +13,8 @@ from tests.processes import LIMIT
 SCRIPT = Path(__file__).parents[1] / ".ci" / "run"
 TESTS = [
     "make test",
-    "make test-processors PROCESSORS=Haswell:1 Prescott:2",
+    "make test-processors PROCESSORS=Haswell:1 Prescott:2 OPTIONS=--ignore=tests/comparison --ignore=tests/metrics "
+    "--ignore=tests/test_label_columns.py",
     "make test-lowest OPTIONS=--ignore=tests/comparison --ignore=tests/report --ignore=tests/reproduce",
 ]
 
@@ -71,7 +72,7 @@ def test_without_a_browser_and_without_a_way_to_get_one_the_tests_still_run(tool
 def test_what_there_is_no_time_for_is_left_out_and_named(tools):
     for name in ("make", "chromium"):
         stand_in(tools, name)
-    done, calls = run(tools, RECUSE_CI_SECONDS="600")
+    done, calls = run(tools, RECUSE_CI_SECONDS="450")
     assert done.returncode == 0
     assert calls == [TESTS[0], TESTS[2]]
     assert "left out after" in done.stdout
@@ -85,14 +86,14 @@ def test_failing_tests_fail_the_script(tools):
 
 
 def test_what_is_left_out_is_there():
-    left_out = re.findall(r"--ignore=([\w/]+)", SCRIPT.read_text())
+    left_out = re.findall(r"--ignore=([\w/.]+)", SCRIPT.read_text())
     assert left_out
-    assert all((SCRIPT.parents[1] / path).is_dir() for path in left_out)
+    assert all((SCRIPT.parents[1] / path).exists() for path in left_out)
 
 
 def test_every_processor_is_one_that_make_knows():
     known = re.search(r"PROCESSORS \?= (.+)", (SCRIPT.parents[1] / "Makefile").read_text()).group(1).split()
-    chosen = re.search(r'PROCESSORS="(.+)"', SCRIPT.read_text()).group(1).split()
+    chosen = re.search(r'PROCESSORS="([^"]+)"', SCRIPT.read_text()).group(1).split()
     assert set(chosen) < set(known)
     # Each kind of processor and each number of threads once.
     assert sorted(part for processor in chosen for part in processor.split(":")) == ["1", "2", "Haswell", "Prescott"]
