@@ -79,13 +79,22 @@ def test_a_contest_is_taken_up_where_it_was(tmp_path, monkeypatch):
         played.append(seed)
         return {contest.LIGHTGBM: np.full(len(new), 0.5)}
 
+    def fit_members(name, X, y, new, seed):
+        """Two that take part, and one that no longer does."""
+        names = np.array(["logistic", "curves", "of old"])
+        scores = [np.column_stack([cases[:, 0], cases[:, 1], np.full(len(cases), 50.0)]) for cases in (X, new)]
+        return {"names": names, "held_out": scores[0], "members": scores[1], "seconds": 1.0}
+
     monkeypatch.setattr(contest, "load_once", lambda _: make_classification(100, random_state=0))
     monkeypatch.setattr(contest, "_rivals", play_rivals)
-    monkeypatch.setattr(contest, "_ensemble", lambda *_: {"seconds": 1.0})
+    monkeypatch.setattr(contest, "_ensemble", fit_members)
     first = contest.contest(["some"], 1, tmp_path, 50)
     again = contest.contest(["some"], 2, tmp_path, 50)
     assert played == [0, 1]
     np.testing.assert_array_equal(again["some"][0]["test"], first["some"][0]["test"])
+    assert first["some"][0]["names"].tolist() == ["logistic", "curves"]
+    assert np.ptp(first["some"][0][contest.ENSEMBLE]) > 0
+    assert len(first["some"][0]["bands"]) == len(contest.PRICES)
 
 
 def test_a_list_of_settings_is_found_without_the_set_it_is_judged_on():

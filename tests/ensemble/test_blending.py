@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit, log_expit
 
-from recuse.ensemble.blending import greedy, stack
+from recuse.ensemble.blending import greedy, stack, stack_few
 
 
 def draw(n, n_members, seed, noise=1.0):
@@ -34,15 +34,42 @@ def test_stacking_is_the_optimum_of_a_conic_solver(seed, strength):
     assert found.residual < 1e-6
 
 
-def test_the_residual_sees_a_point_that_is_not_optimal():
+def test_the_residual_is_the_largest_violation_of_the_optimality_conditions():
     members, positive, weights = draw(200, 3, 0)
     found = stack(members, positive, weights, strength=0.1)
-    z = found.log_odds(members)
-    share, sign = weights / weights.sum(), np.where(positive, 1.0, -1.0)
-    slope = -(share * sign * expit(-sign * z)) @ members + 0.2 * (found.weights - found.weights.mean())
-    slope += 6e-4 * found.weights.sum()
-    at_zero = found.weights <= 0
-    assert np.abs(np.where(at_zero, np.minimum(slope, 0), slope)).max() <= found.residual + 1e-12
+
+    def violation(blend):
+        z = blend.log_odds(members)
+        share, sign = weights / weights.sum(), np.where(positive, 1.0, -1.0)
+        slope = -(share * sign * expit(-sign * z)) @ members + 0.2 * (blend.weights - blend.weights.mean())
+        slope += 6e-4 * blend.weights.sum()
+        return np.abs(np.where(blend.weights <= 0, np.minimum(slope, 0), slope)).max()
+
+    assert violation(found) <= found.residual + 1e-12 <= 1e-4
+    assert violation(found._replace(weights=found.weights + 0.1)) > 100 * violation(found)
+
+
+def test_members_that_hardly_count_leave_the_blend_and_the_others_are_weighted_anew():
+    rng = np.random.default_rng(0)
+    truth = rng.normal(0, 1.5, 3_000)
+    members = truth[:, None] + np.array([0.3, 0.4, 3.0, 4.0]) * rng.normal(size=(3_000, 4))
+    positive, weights = rng.random(3_000) < expit(truth), np.ones(3_000)
+    every, few = (each(members, positive, weights, strength=1e-5) for each in (stack, stack_few))
+    left = few.weights > 0
+    assert (every.weights[~left] < 0.25 * every.weights.mean()).all()
+    assert 0 < left.sum() < 4
+    again = stack(members[:, left], positive, weights, strength=1e-5)
+    assert few.weights[left] == pytest.approx(again.weights)
+    assert few.residual == again.residual
+
+
+def test_most_of_equally_good_members_stay_however_many_they_are():
+    """A share of the weight that is small because there are many members is not negligible."""
+    rng = np.random.default_rng(1)
+    truth = rng.normal(0, 1.5, 4_000)
+    members = truth[:, None] + rng.normal(size=(4_000, 24))
+    found = stack_few(members, rng.random(4_000) < expit(truth), np.ones(4_000), strength=10 / 4_000)
+    assert (found.weights > 0).sum() >= 18
 
 
 @settings(max_examples=30, deadline=None)

@@ -117,8 +117,10 @@ def test_a_saved_ensemble_answers_alike(cases, tmp_path):
 
 
 def test_efforts_contain_each_other():
-    names = [{member.name for member in choose_members(effort)} for effort in EFFORTS]
+    names = [{member.name for member in choose_members(effort, 100)} for effort in EFFORTS]
     assert names[0] < names[1] < names[2]
+    assert not any(name.endswith("large") for name in names[2])
+    assert any(member.name.endswith("large") for member in choose_members("quick", 10_000))
 
 
 def test_categories_in_frames_are_used_and_unseen_ones_answered():
@@ -251,7 +253,10 @@ def test_members_do_not_warn_and_own_warnings_stay(cases):
     X, y = cases
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        EnsembleRejectClassifier([("slow", LogisticRegression(max_iter=1))]).fit(X, y)
+        model = EnsembleRejectClassifier([("slow", LogisticRegression(max_iter=1))]).fit(X, y)
+    assert model.weights_["slow"] > 0
+    with pytest.warns(UserWarning, match="rejects every training case"):
+        EnsembleRejectClassifier(["logistic"]).fit(np.zeros_like(X), y)
 
 
 class Counting(ClassifierMixin, BaseEstimator):

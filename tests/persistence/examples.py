@@ -71,6 +71,7 @@ EXAMPLES = {
     "ensemble.lightgbm": EnsembleRejectClassifier(
         [("lightgbm", NativeBooster("lightgbm", {"rounds": 3, "num_leaves": 3, "min_data_in_leaf": 5}))], cv=2
     ),
+    "ensemble.learned": EnsembleRejectClassifier(["logistic"], cv=2, rule="learned"),
     "exactboost": ExactBoostClassifier(metric="reject_cost", costs=UNEQUAL, **_RUNS),
     "exactboost.auc": ExactBoostClassifier(metric="auc", warm_start=True, **_RUNS),
     "exactboost.bisection": ExactBoostClassifier(metric="ks", search="bisection", costs=0.3, **_RUNS),
@@ -122,6 +123,7 @@ KEPT = [
     "abstention_boosting.stack_start",
     "abstention_boosting.trees",
     "ensemble.curves",
+    "ensemble.learned",
     "ensemble.lightgbm",
     "exactboost.auc",
     "threshold_reject.beta",

@@ -53,7 +53,7 @@ def explain_score(
         said = f"score {sign * h:.3g} {stated.removeprefix('score ')} {where}"
         if contributions is not None:
             amounts = sign * contributions[i]
-            said += _side(towards, amounts, names) + _side(against, -amounts, names)
+            said += for_class(towards, amounts, names) + for_class(against, -amounts, names)
         sentences.append(said)
     return sentences
 
@@ -70,7 +70,7 @@ def _first_is_positive(model: Any) -> bool:
     return bool(model.pos_label_ == model.classes_[0])
 
 
-def _side(label: str, amounts: Floats, names: list[str]) -> str:
+def for_class(label: str, amounts: Floats, names: list[str]) -> str:
     """What speaks for one class."""
     amounts = np.maximum(amounts, 0.0)
     return f"; for {label}: {shares(amounts, names)}" if amounts.any() else ""

@@ -45,8 +45,7 @@ def _method(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> str:
         return (
             f"Nothing beats {title!r} for certain at these prices: it costs {cost} per case, and {best}, the method "
             f"that would be chosen, is not convincingly cheaper. {saves} There is a signal: when it must answer every "
-            "case, "
-            f"{rows[signal.rule].title} {_saves(signal.saved, repr(rows[signal.against].title))}."
+            f"case, {rows[signal.rule].title} {_saves(signal.saved, repr(rows[signal.against].title))}."
         )
     forced = (
         "" if signal.against == verdict.chosen else f", nor than {rows[signal.against].title!r} when it must answer"

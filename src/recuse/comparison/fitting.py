@@ -79,7 +79,10 @@ def fit(
     table = load_table(data, target)
     (chosen,) = as_methods([method], len(table.frame))
     settings = {"effort": effort, "time_limit": time_limit, "n_jobs": n_jobs, "progress": progress}
-    chosen = _with_settings(chosen, {name: value for name, value in settings.items() if value is not None})
+    given = {name: value for name, value in settings.items() if value is not None}
+    if chosen.name == ENSEMBLE:
+        given["rule"] = "auto"  # Chow's rule is for `compare`, which needs the answers at other prices
+    chosen = _with_settings(chosen, given)
     cases = load_cases(table, positive, drop=as_names(drop), groups=groups, time=time).in_time()
     if cases.groups is not None:
         require_groups(cases.groups, INNER_FOLDS)

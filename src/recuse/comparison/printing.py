@@ -61,12 +61,14 @@ def fitted_sentences(model: Any) -> list[str]:
     if not isinstance(classifier, EnsembleRejectClassifier):
         return []
     members = ", ".join(f"{title} {share:.0%}" for title, share in classifier.shares_.items())
+    unused = [name for name, weight in classifier.weights_.items() if weight == 0]
     missing = [f"{name} is left out: {why}." for name, why in classifier.left_out_.items()]
     return [
-        f"On cases that its parts had not seen it costs {classifier.held_out_costs_['blend']:.4g} per case and answers "
-        f"{classifier.held_out_coverage_:.1%} of them, at {classifier.costs_!r}; `recuse compare` judges it beside "
-        "other methods.",
-        f"Members, by weight: {members}.",
+        f"On cases that its parts had not seen it costs {classifier.held_out_costs_['blend']:.4g} +- "
+        f"{classifier.held_out_error_:.2g} (one standard error) per case and answers "
+        f"{classifier.held_out_coverage_:.1%} of them, at {classifier.costs_!r}; one answer for every case would cost "
+        f"{classifier.constant_cost_:.4g} or more. `recuse compare` judges it beside other methods.",
+        f"Members, by weight: {members}." + (f" Fitted, but of no use here: {', '.join(unused)}." if unused else ""),
         *missing,
     ]
 

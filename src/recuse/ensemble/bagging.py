@@ -14,30 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 from threadpoolctl import ThreadpoolController
 
-from ..arrays import Flags, Floats, Indices
+from ..arrays import Floats, Indices
 from ..calibration import Sigmoid, log_odds
 from ..folds import Fold
+from .cases import Outcomes
 from .features import View
 from .roster import Member
-
-
-class Outcomes(NamedTuple):
-    """Class numbers and weights of the training cases."""
-
-    codes: Indices
-    weights: Floats
-
-    @property
-    def positive(self) -> Flags:
-        """Which cases are of the second class."""
-        return self.codes == 1
-
-    def take(self, rows: Indices) -> Outcomes:
-        """Those of some cases."""
-        return Outcomes(self.codes[rows], self.weights[rows])
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +57,10 @@ class BaggedMember:
 
 
 class Bagged(NamedTuple):
-    """A fitted member, and its log-odds for the training cases, each by a model that did not see it."""
+    """A fitted member, and its scores of the training cases, each by a model that did not see it; NaN for others."""
 
     member: BaggedMember
-    held_out: Floats
+    scores: Floats
 
 
 def fit_fold(
@@ -83,14 +69,22 @@ def fit_fold(
     """Fit a member on the training part of a fold; return it and its scores of the test part."""
     train, test = fold
     rows = _sample(train, outcomes.codes, member.most_rows, seed)
-    weights = outcomes.weights[rows]
-    # Weights that are all equal are left out: some classifiers take none, and others are faster without.
-    options = (
-        {"sample_weight": weights} if np.ptp(weights) > 0 and has_fit_parameter(classifier, "sample_weight") else {}
-    )
     with one_thread():
-        classifier.fit(view.take(rows), outcomes.codes[rows], **options)
-        return classifier, line_score(classifier, view.take(test)) if len(test) else np.empty(0)
+        classifier.fit(view.take(rows), outcomes.codes[rows], **_weights_for(classifier, outcomes.weights[rows]))
+        scores = line_score(classifier, view.take(test)) if len(test) else np.empty(0)
+    if not np.isfinite(scores).all():
+        raise ValueError("a score is not finite")
+    return classifier, scores
+
+
+def _weights_for(classifier: Any, weights: Floats) -> dict[str, Floats]:
+    """Sample weights as an argument of fit; none where all are equal, or the classifier takes none."""
+    if np.ptp(weights) == 0:
+        return {}
+    if isinstance(classifier, Pipeline):
+        name, last = classifier.steps[-1]
+        return {f"{name}__{key}": value for key, value in _weights_for(last, weights).items()}
+    return {"sample_weight": weights} if has_fit_parameter(classifier, "sample_weight") else {}
 
 
 def with_final_fit(folds: list[Fold], n: int) -> list[Fold]:
@@ -109,7 +103,7 @@ def join_folds(member: Member, fitted: list[tuple[Any, Floats]], folds: list[Fol
     models = [model for model, _ in fitted]
     kept = models if len(folds[-1][1]) else models[-1:]
     bagged = BaggedMember(member.name, member.title, member.view, kept, sigmoid)
-    return Bagged(bagged, bagged.calibrated(scores))
+    return Bagged(bagged, scores)
 
 
 @contextmanager

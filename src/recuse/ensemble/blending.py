@@ -23,6 +23,7 @@ from scipy.special import expit, log_expit
 from ..arrays import Flags, Floats
 
 _RIDGE = 3e-4
+_NEGLIGIBLE = 0.25  # members with a smaller part of an equal share are left out: every answer waits for them
 _SAME = 1e-9  # log-odds closer than this are equal
 
 
@@ -50,6 +51,18 @@ class Blend(NamedTuple):
         """Log-odds of the blend; `members` has one row per case and one column per member."""
         odds: Floats = members @ self.weights + self.intercept
         return odds
+
+
+def stack_few(members: Floats, positive: Flags, weights: Floats, *, strength: float) -> Blend:
+    """`stack`, and once more with the members that count for something; the others have the weight 0."""
+    blend = stack(members, positive, weights, strength=strength)
+    counts = blend.weights >= _NEGLIGIBLE * blend.weights.mean()
+    if counts.all() or not counts.any():
+        return blend
+    fewer = stack(members[:, counts], positive, weights, strength=strength)
+    shares = np.zeros(len(counts))
+    shares[counts] = fewer.weights
+    return fewer._replace(weights=shares)
 
 
 def stack(members: Floats, positive: Flags, weights: Floats, *, strength: float) -> Blend:

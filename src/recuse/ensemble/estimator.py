@@ -3,75 +3,84 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
-from sklearn.base import BaseEstimator, clone, is_classifier
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, check_random_state
 from threadpoolctl import threadpool_limits
 
-from ..arrays import Flags, Floats, Indices
+from ..arrays import Flags, Floats
 from ..base import RejectOptionMixin, SettledCosts, require_two_classes
+from ..boosting.abstention.pairs import StartedPair
+from ..boosting.reasons import feature_names
 from ..calibration import log_loss
 from ..costs import Costs
 from ..decisions import Evaluation, StatedThresholds
-from ..folds import DEFAULT_FOLDS, Fold, check_groups, make_folds
 from ..labels import to_python
-from ..parameters import check_choice, check_number, check_weights
+from ..parameters import check_choice, check_number
 from ..thresholds.reasons import band_reasons, stated_band
 from ..validation import check_training_data, store_columns, validate_data
-from .bagging import Bagged, Outcomes
-from .blending import Blend, greedy, stack
-from .features import CODES, Table, TableViews, find_categories, list_columns
+from .bagging import Bagged
+from .blending import Blend, greedy, stack_few
+from .budget import Budget
+from .cases import Outcomes, TrainingCases, settle_cases
+from .contributions import Sources, contributions, is_additive, typical, view_sources
+from .features import CODES, Table, TableViews, View, categories_by_name, find_categories, list_columns
 from .fitting import Progress, Schedule, fit_members
-from .judging import BLEND, RULES, Judgement, Unseen, blend_honestly, chow_cost, gains, judge
-from .reasons import add_disagreement, from_positive_side
-from .roster import EFFORTS, MEDIUM, Member, choose_members
+from .held_out import Probabilities, UnseenCases, hold_out, judge_blend
+from .judging import AUTO, BLEND, LEARNED, RULES, Judgement, chow_cost, gains, judge
+from .reasons import add_contributions, add_disagreement, from_positive_side, learned_reasons
+from .roster import BEST, EFFORTS, MEDIUM, Member, as_member, choose_members
 
 BLENDS = ("stacking", "greedy")
 
 _SHRINKAGE = 10.0  # of the weights towards equal ones: how many cases' worth of log loss an excess of 1 costs
-_NEGLIGIBLE = 0.02  # members with a smaller share of the weight are left out
+_REJECTOR_SECONDS = (0.2, 5.0)  # for learning one, at 500 x 10 to 20,000 x 20: a fixed part, and one per million cells
 
 
 class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     """Ensemble of many kinds of models that decides at your prices.
 
     Each member is fitted on the training part of every fold and scores the rest; the models of the folds are kept and
-    answer together. The out-of-fold log-odds of the members are blended with weights that are never negative,
+    answer together (see `cv` for folds over time). The out-of-fold log-odds of the members are blended with weights
+    that are never negative,
 
         log-odds = b + sum_k w_k z_k,    minimising the log loss + strength sum_k (w_k - mean(w))^2,   w >= 0,
 
-    and Chow's rule at the prices answers or rejects on the blended probability, which itself does not depend on them.
+    and once more without the members that have less than 5 % of the weight. Chow's rule at the prices answers or
+    rejects on the blended probability, which itself does not depend on them.
 
     Parameters
     ----------
     members : list, optional
-        Names in the roster (see `recuse.ensemble.ROSTER`), or (name, classifier) pairs of your own, or both. By
-        default those that `effort` asks for and that are installed.
+        Names in the roster (see `recuse.ensemble.ROSTER`), entries of it, changed ones too, or (name, classifier) pairs
+        of your own. By default those that `effort` asks for and that are installed.
     costs : Costs or float, default=0.2
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``.
     effort : {"quick", "medium", "best"}, default="medium"
         How many members take part.
     time_limit : float, optional
-        Seconds for the fit. Members are fitted in the order of the roster, the cheap ones first; one that is not
-        expected to be done in time is left out, and `left_out_` says so. The first member is always fitted, and a fit
-        in progress is not cut off.
+        Seconds for the fit. Members are fitted one after another, the cheapest first; one that is not expected to be
+        done in time, or after some of its folds no longer is, is left out, and `left_out_` says so. The first member is
+        always fitted, and a fit in progress is not cut off.
     blend : {"stacking", "greedy"}, default="stacking"
         Weights by the formula above, or by greedy forward selection of members, with repetition, by log loss.
-    rule : {"auto", "chow", "tuned"}, default="auto"
-        Thresholds that the prices imply, or tuned ones (see `ThresholdRejectClassifier`). "auto" takes the tuned ones
-        if they are cheaper on held-out cases by more than two standard errors.
+    rule : {"auto", "chow", "tuned", "learned"}, default="auto"
+        Thresholds that the prices imply, or tuned ones (see `ThresholdRejectClassifier`), or a rejector that is boosted
+        on top of the blend, as `AbstentionBoostingClassifier` does from a score of its own. "auto" takes the tuned ones
+        if they are cheaper on held-out cases than the first by more than two standard errors, and at effort "best" the
+        learned rejector if it is, too; of two, the cheaper.
     cv : int, splitter or iterable, optional
         Folds; 5 by default, fewer where a class has fewer cases. Folds given by their number are stratified and
         shuffled, and keep the `groups` of `fit` together. No case may be in two test folds. Where folds leave cases out
         of every training part, as folds over time do, every member is fitted once more, on all cases, and this fit is
         what answers.
     categorical_features : "from_dtype" or list, default="from_dtype"
-        Columns that hold categories: names or positions. By default those of a frame that hold text, categories or
-        truth values.
+        Columns that hold categories: names or positions, or True and False for each column. By default those of a frame
+        that hold text, categories or truth values.
     pos_label : label, optional
         The positive class of the prices; ``classes_[1]`` by default.
     reject_label : label, default="auto"
@@ -92,27 +101,32 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     weights_ : dict of str to float
         Weight of every member that was fitted, 0 for those that do not count.
     held_out_costs_ : dict of str to float
-        Mean price of the held-out cases under Chow's rule: of every member, and of the blend (its weights fitted
-        without the fold that is judged).
+        Mean price of held-out cases: of every member under Chow's rule, and of the blend under its own. Members,
+        calibration, weights and thresholds did not see the fold that is judged; over time, only what came before it.
+    held_out_error_ : float
+        Standard error of the cost of the blend.
+    constant_cost_ : float
+        What one answer for every case, the cheapest of the two classes and a rejection, costs on the same cases.
     held_out_log_loss_ : dict of str to float
         The same for the log loss.
     held_out_coverage_ : float
         Share of the held-out cases that the blend answers.
     gains_ : dict of str to float
-        What each member adds: how much greater the log loss of the held-out cases is when it is left out and the others
-        are blended without it.
+        What each member adds to the others: how much greater the log loss of the cases that the weights are set on is
+        when it is left out and the others are blended without it.
     shares_ : dict of str to float
         Share of each member that counts in the weight of all, by its title.
     left_out_ : dict of str to str
         Members that were not fitted, or failed, and why.
     rule_ : str
-        "chow" or "tuned".
+        "chow", "tuned" or "learned".
     thresholds_ : tuple of float
-        Probabilities of ``classes_[1]`` between the two are rejected.
+        Probabilities of ``classes_[1]`` between the two are rejected; with "learned" these are what the rejector starts
+        from.
     objective_, residual_ : float
-        What the weights minimise, and the largest violation of its optimality conditions.
+        What the weights of the members that count minimise, and the largest violation of its optimality conditions.
     n_iter_ : int
-        Models fitted.
+        Models that answer new cases, over all members that were fitted, also those that do not count.
     classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
         As in every reject-option classifier.
 
@@ -127,6 +141,10 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     >>> sorted(model.weights_), len(answers)
     (['extra-trees', 'logistic'], 169)
     """
+
+    # Of models saved before there were any.
+    _rejector: StartedPair | None = None
+    _typical: Floats | None = None
 
     def __init__(
         self,
@@ -180,35 +198,38 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         self
         """
         self._check_parameters()
-        members = self._members()
         X, y = self._check_cases(X, y)
+        members = self._members(len(y))
         labels, codes = self._settle_labels(y)
         require_two_classes(labels.classes)
         prices = self._settle_costs(labels.classes)
-        outcomes = Outcomes(codes, check_weights(sample_weight, len(codes)))
         seed = _seed(self.random_state)
-        folds = self._folds(X, codes, check_groups(groups, len(codes)), seed)
+        cases = settle_cases(X, codes, sample_weight, groups, self.cv, seed)
         categorical = self._categorical(X)
-        table = Table.of(X, categorical)
+        table = Table.of(cases.X, categorical)
         views = TableViews().fit(table)
-        schedule = Schedule(self.time_limit, self.n_jobs, seed, self.progress)
+        schedule = Schedule(Budget(self.time_limit), self.n_jobs, seed, self.progress)
         # A member that stops early is a weaker member, and the weights of the blend see to that.
         with warnings.catch_warnings(action="ignore"), threadpool_limits(1, user_api="blas"):
-            seen = {kind: views.view(kind, table) for kind in {member.view for member in members}}
-            bagged, left_out = fit_members(members, seen, outcomes, folds, schedule)
-            held_out = self._hold_out(bagged, outcomes, folds)
-            blend = self._combine(held_out.members, held_out.outcomes)
-            judged = judge(blend_honestly(held_out, self._combine), held_out, prices.oriented, self.rule)
-            added = gains(held_out, blend, self._combine)
+            seen = {kind: views.view(kind, table) for kind in {CODES} | {member.view for member in members}}
+            bagged, left_out = fit_members(members, seen, cases, schedule)
+            held_out = self._hold_out(bagged, cases)
+            odds = np.column_stack([part.member.calibrated(part.scores[held_out.rows]) for part in bagged])
+            blend = self._combine(odds, held_out.outcomes)
+            verdict = self._judge(held_out, seen[CODES], schedule.budget, prices)
+            added = gains(odds, held_out.outcomes, blend, self._combine)
+            sources = view_sources(views, categorical)
+            usual = typical([part.member for part in bagged], blend.weights, _matrices(seen), sources)
         # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
         store_columns(self, X)
         self._store_labels(labels)
         self._store_costs(prices)
         self._views, self._categorical_columns, self.left_out_ = views, categorical, left_out
+        self._typical = usual
         self._store_blend(bagged, blend)
-        self._store_judgement(bagged, held_out, judged, prices)
+        self._store_verdict(bagged, verdict, prices)
         self.gains_ = {part.member.name: gain for part, gain in zip(bagged, added, strict=True)}
-        if judged.coverage == 0:
+        if verdict.judgement.coverage == 0:
             self._warn_all_rejected()
         return self
 
@@ -219,15 +240,17 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         if self.time_limit is not None:
             check_number("time_limit", self.time_limit, 0.0, strict=True, remedy="Give seconds, or None for no limit.")
 
-    def _members(self) -> list[Member]:
+    def _members(self, n: int) -> list[Member]:
         if self.members is None:
-            return choose_members(self.effort)
+            return choose_members(self.effort, n)
         if isinstance(self.members, str) or len(self.members) == 0:
             raise ValueError(f"members must be a list of names or (name, classifier) pairs; got {self.members!r}.")
-        found = [choose_members(self.effort, [m])[0] if isinstance(m, str) else _own_member(m) for m in self.members]
-        names = [member.name for member in found]
-        if len(set(names)) < len(names):
-            raise ValueError(f"members must have different names; got {names}.")
+        found = [as_member(given) for given in self.members]
+        for said in ([member.name for member in found], [member.title for member in found]):
+            if len(set(said)) < len(said):
+                raise ValueError(f"members must have different names; got {said}.")
+        if BLEND in {member.name for member in found}:
+            raise ValueError(f"members must not be called {BLEND!r}: that is the name of all of them together.")
         return found
 
     def _check_cases(self, X: Any, y: Any) -> Any:
@@ -239,94 +262,119 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
             return X, y
         return check_training_data(self, X, y, dtype=np.float64, ensure_all_finite="allow-nan")
 
-    def _folds(self, X: Any, codes: Indices, groups: Indices | None, seed: int) -> list[Fold]:
-        """Folds in which every training part holds both classes."""
-        cv = self.cv
-        if cv is None:
-            smaller = int(np.bincount(codes).min())
-            if smaller < 2:
-                raise ValueError("y holds one case of a class only: an ensemble needs two cases of each class or more.")
-            cv = min(DEFAULT_FOLDS, smaller)
-        folds = make_folds(cv, codes, X=X, groups=groups, random_state=seed)
-        if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
-            raise ValueError(f"cv={self.cv!r} leaves a fold without one of the classes: use fewer or stratified folds.")
-        tested = np.concatenate([test for _, test in folds])
-        if len(np.unique(tested)) < len(tested):
-            raise ValueError(f"cv={self.cv!r} must put no case into more than one test fold.")
-        return folds
-
     def _categorical(self, X: Any) -> Flags:
         if isinstance(self.categorical_features, str) and self.categorical_features == "from_dtype":
             return find_categories(X)
-        names = [to_python(name) for name in getattr(X, "columns", range(np.shape(X)[1]))]
-        wanted = [to_python(name) for name in self.categorical_features or ()]
-        unknown = [name for name in wanted if name not in names]
-        if unknown:
-            raise ValueError(f"categorical_features names {unknown[0]!r}, which is no column of X.")
-        return np.array([name in wanted for name in names], dtype=bool)
+        return categories_by_name(X, self.categorical_features)
 
-    def _hold_out(self, bagged: list[Bagged], outcomes: Outcomes, folds: list[Fold]) -> Unseen:
+    def _hold_out(self, bagged: list[Bagged], cases: TrainingCases) -> UnseenCases:
         """The cases that every member scored without having seen them."""
-        members = np.column_stack([part.held_out for part in bagged])
-        rows = np.flatnonzero(~np.isnan(members).any(axis=1))
-        return Unseen(members[rows], outcomes.take(rows), [np.searchsorted(rows, test) for _, test in folds])
+        scores = np.column_stack([part.scores for part in bagged])
+        return hold_out(scores, cases.outcomes, cases.folds, cases.groups)
+
+    def _judge(self, held_out: UnseenCases, codes: View, budget: Budget, prices: SettledCosts) -> _Verdict:
+        """Choose the rule on the blended probabilities of held-out cases, and say what everybody costs there."""
+        judged = judge_blend(held_out, self._combine)
+        cases = held_out.take(held_out.judged)
+        wanted = self.rule == LEARNED or (self.rule == AUTO and self.effort == BEST)
+        in_time = self.rule == LEARNED or budget.allows(_rejector_seconds(codes.matrix))
+        features = codes.take(cases.rows) if wanted and in_time else None
+        return _Verdict(judge(judged.blend, cases, prices.oriented, self.rule, features), judged, cases.outcomes)
 
     def _combine(self, members: Floats, outcomes: Outcomes) -> Blend:
         if self.blend == "greedy":
             return greedy(members, outcomes.positive, outcomes.weights)
         strength = _SHRINKAGE / float(outcomes.weights.sum())
-        return stack(members, outcomes.positive, outcomes.weights, strength=strength)
+        return stack_few(members, outcomes.positive, outcomes.weights, strength=strength)
 
     def _store_blend(self, bagged: list[Bagged], blend: Blend) -> None:
-        counts = blend.weights > _NEGLIGIBLE * blend.weights.sum()
+        counts = blend.weights > 0
         counts[0] |= not counts.any()  # where no member tells anything, the intercept alone does
         self.members_ = [part.member for part, is_in in zip(bagged, counts, strict=True) if is_in]
-        self.weights_ = {
-            part.member.name: float(weight) if is_in else 0.0
-            for part, weight, is_in in zip(bagged, blend.weights, counts, strict=True)
-        }
+        self.weights_ = {part.member.name: float(weight) for part, weight in zip(bagged, blend.weights, strict=True)}
         self._blend_weights, self._intercept = blend.weights[counts], blend.intercept
         self.objective_, self.residual_ = blend.objective, blend.residual
         self.n_iter_ = sum(len(part.member.models) for part in bagged)
 
-    def _store_judgement(self, bagged: list[Bagged], held_out: Unseen, judged: Judgement, prices: SettledCosts) -> None:
-        self._band, self.rule_, self.thresholds_ = judged.band, judged.rule, judged.band.thresholds
-        self.held_out_coverage_ = judged.coverage
-        self.held_out_costs_ = {BLEND: judged.cost * prices.unit}
-        self.held_out_log_loss_ = {BLEND: judged.log_loss}
-        for part, odds in zip(bagged, held_out.members.T, strict=True):
-            p, outcomes = expit(odds), held_out.outcomes
+    def _store_verdict(self, bagged: list[Bagged], verdict: _Verdict, prices: SettledCosts) -> None:
+        found, judged, outcomes = verdict
+        self._band, self.rule_, self.thresholds_ = found.band, found.rule, found.band.thresholds
+        self._rejector = found.rejector
+        self.held_out_coverage_ = found.coverage
+        self.held_out_error_, self.constant_cost_ = found.error * prices.unit, found.constant * prices.unit
+        self.held_out_costs_ = {BLEND: found.cost * prices.unit}
+        self.held_out_log_loss_ = {BLEND: log_loss(judged.blend, outcomes.positive, outcomes.weights)}
+        for part, p in zip(bagged, judged.members.T, strict=True):
             self.held_out_costs_[part.member.name] = chow_cost(p, outcomes, prices.oriented) * prices.unit
             self.held_out_log_loss_[part.member.name] = log_loss(p, outcomes.positive, outcomes.weights)
 
-    def _member_log_odds(self, X: Any) -> Floats:
-        """Log-odds of new cases by each member that counts."""
+    def _see(self, X: Any) -> dict[str, Floats]:
+        """What the members that count, and a learned rejector, see of new cases."""
         check_is_fitted(self, "members_")
         if list_columns(X):
             validate_data(self, X, reset=False, skip_check_array=True)
         else:
             X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
-        table, seen = Table.of(X, self._categorical_columns), {}
-        for kind in {member.view for member in self.members_}:
-            seen[kind] = self._views.view(kind, table).matrix
+        table = Table.of(X, self._categorical_columns)
+        kinds = {member.view for member in self.members_} | ({CODES} if self._rejector else set())
+        return {kind: self._views.view(kind, table).matrix for kind in kinds}
+
+    def _member_log_odds(self, seen: dict[str, Floats]) -> Floats:
+        """Log-odds of new cases by each member that counts."""
         with threadpool_limits(1, user_api="blas"):
             return np.column_stack([member.log_odds(seen[member.view]) for member in self.members_])
 
     def _evaluate(self, X: Any) -> Evaluation:
-        members = self._member_log_odds(X)
-        p = expit(members @ self._blend_weights + self._intercept)
-        evaluation = self._band.evaluate(p)
-        return Evaluation(evaluation.h, evaluation.r, detail=(p, expit(members)))
+        seen = self._see(X)
+        members = self._member_log_odds(seen)
+        odds = members @ self._blend_weights + self._intercept
+        p = expit(odds)
+        if self._rejector is None:
+            ruled = self._band.evaluate(p)
+            h, r = ruled.h, ruled.r
+        else:
+            h, r = self._rejector.evaluate(np.column_stack([seen[CODES], odds]))
+        return Evaluation(h, r, detail=_Details(p, expit(members), odds, seen))
 
-    def _stated_thresholds(self) -> StatedThresholds:
+    def _stated_thresholds(self) -> StatedThresholds | None:
+        if self._rejector is not None:
+            return None
         return stated_band(self._band, self.classes_, self.pos_label_, "probability")
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        p, members = evaluation.detail
-        accepted = evaluation.accepted
-        sentences = band_reasons(p, accepted, self._band, self.classes_, self.pos_label_, "probability")
+        details, accepted = evaluation.detail, evaluation.accepted
+        if self._rejector is None:
+            said = band_reasons(details.p, accepted, self._band, self.classes_, self.pos_label_, "probability")
+        else:
+            said = self._learned_reasons(self._rejector, details, accepted)
+        said = self._add_contributions(said, details.seen)
         flipped = bool(self.pos_label_ == self.classes_[0])
-        return add_disagreement(sentences, accepted, from_positive_side(members, flipped), self._blend_weights)
+        return add_disagreement(said, accepted, from_positive_side(details.members, flipped), self._blend_weights)
+
+    def _learned_reasons(self, rejector: StartedPair, details: _Details, accepted: Flags) -> list[str]:
+        """What the rejector makes of the blend and of the columns."""
+        names = [self._column_names()[i] for i in self._sources[CODES].columns]
+        X = np.column_stack([details.seen[CODES], details.odds])
+        p = from_positive_side(details.p, bool(self.pos_label_ == self.classes_[0]))
+        return learned_reasons(rejector, X, p, repr(to_python(self.pos_label_)), accepted, names)
+
+    def _add_contributions(self, sentences: list[str], seen: dict[str, Floats]) -> list[str]:
+        """Say which columns speak for either class, where members tell."""
+        additive = np.array([is_additive(member) for member in self.members_])
+        total = float(self._blend_weights.sum())
+        if self._typical is None or total == 0 or not additive.any():
+            return sentences
+        amounts = contributions(self.members_, self._blend_weights, seen, self._sources) - self._typical
+        first, second = (repr(to_python(label)) for label in self.classes_)
+        share = float(self._blend_weights[additive].sum()) / total
+        return add_contributions(sentences, amounts, share, self._column_names(), (first, second))
+
+    def _column_names(self) -> list[str]:
+        return feature_names(self, self.n_features_in_)
+
+    @property
+    def _sources(self) -> dict[str, Sources]:
+        return view_sources(self._views, self._categorical_columns)
 
     @property
     def shares_(self) -> dict[str, float]:
@@ -338,28 +386,53 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the blend, also for rejected cases."""
-        p, _ = self._evaluate(X).detail
+        p = self._evaluate(X).detail.p
         return np.column_stack([1 - p, p])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
+        tags.input_tags.string = True  # in frames
         tags.input_tags.categorical = True
         return tags
 
 
-def _own_member(given: Any) -> Member:
-    """A member of the user's own: a (name, classifier) pair; it gets numbers as they are, and codes of categories."""
-    try:
-        name, classifier = given
-    except (TypeError, ValueError):
-        raise TypeError(f"members must hold names or (name, classifier) pairs; got {given!r}.") from None
-    if not isinstance(name, str) or not hasattr(classifier, "get_params") or not is_classifier(classifier):
-        raise TypeError(f"members must hold names or (name, classifier) pairs; got {given!r}.")
-    if not (hasattr(classifier, "predict_proba") or hasattr(classifier, "decision_function")):
-        raise TypeError(f"members: {name!r} has neither predict_proba nor decision_function: no score to blend.")
-    return Member(name, name, CODES, lambda _: clone(classifier))
+class _Verdict(NamedTuple):
+    """The rule and its figures, the probabilities of the judged cases, and what these turned out to be."""
+
+    judgement: Judgement
+    judged: Probabilities
+    outcomes: Outcomes
+
+
+class _Details(NamedTuple):
+    """What is known of new cases besides the decision.
+
+    Attributes
+    ----------
+    p : ndarray of shape (n,)
+        Probabilities by the blend.
+    members : ndarray of shape (n, n_members)
+        Those by each member that counts.
+    odds : ndarray of shape (n,)
+        Log-odds by the blend.
+    seen : dict of ndarray
+        The views of the cases.
+    """
+
+    p: Floats
+    members: Floats
+    odds: Floats
+    seen: dict[str, Floats]
+
+
+def _matrices(views: Mapping[str, View]) -> dict[str, Floats]:
+    return {kind: view.matrix for kind, view in views.items()}
+
+
+def _rejector_seconds(matrix: Floats) -> float:
+    """What learning a rejector takes, roughly."""
+    return _REJECTOR_SECONDS[0] + _REJECTOR_SECONDS[1] * 1e-6 * matrix.size
 
 
 def _seed(random_state: Any) -> int:

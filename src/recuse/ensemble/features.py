@@ -5,6 +5,7 @@ Both views are fitted to all training cases, without their outcomes: nothing of 
 
 from __future__ import annotations
 
+from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from ..arrays import Flags, Floats, Indices
-from ..labels import is_missing
+from ..labels import is_missing, to_python
 
 CODES, SCALED = "codes", "scaled"
 _MOST_CODES = 250  # libraries of trees hold a category in eight bits
@@ -34,7 +35,7 @@ class Table(NamedTuple):
     def of(cls, X: Any, categorical: Flags) -> Table:
         """Take the columns of a pandas or polars frame, or of an array."""
         columns = list_columns(X) or list(np.asarray(X).T)
-        numbers = [_finite(_to_numbers(columns[i]), columns[i], int(i)) for i in np.flatnonzero(~categorical)]
+        numbers = [_finite(_to_numbers(columns[i], int(i)), columns[i], int(i)) for i in np.flatnonzero(~categorical)]
         text = [_to_text(columns[i]) for i in np.flatnonzero(categorical)]
         none = np.empty((len(columns[0]), 0))
         return cls(
@@ -59,6 +60,8 @@ class View(NamedTuple):
 class TableViews(BaseEstimator):
     """The two views of a table, as the training cases make them."""
 
+    _empty: Flags = np.zeros(1, dtype=bool)  # of views saved before it was known
+
     def fit(self, table: Table) -> TableViews:
         """Learn categories, medians and scales."""
         if table.text.shape[1]:
@@ -74,6 +77,7 @@ class TableViews(BaseEstimator):
         self._median = np.zeros(numbers.shape[1])
         self._median[has_values] = np.nanmedian(numbers[:, has_values], axis=0) if has_values.any() else 0.0
         self._flagged = has_values & ~known.all(axis=0)
+        self._empty = np.asarray(~has_values)
         filled = np.where(known, numbers, self._median)
         self._mean, spread = filled.mean(axis=0), filled.std(axis=0)
         self._scale = np.where(spread > 1e-12 * (1 + np.abs(self._mean)), spread, 1.0)
@@ -83,13 +87,23 @@ class TableViews(BaseEstimator):
         """The view of this kind, of any table with the same columns."""
         return self._codes(table) if kind == CODES else self._scaled(table)
 
+    def sources(self, kind: str, categorical: Flags) -> Indices:
+        """Position in the table of what each column of a view comes from."""
+        numbers, text = np.flatnonzero(~categorical), np.flatnonzero(categorical)
+        if kind == CODES:
+            return np.concatenate([numbers, text])
+        one_hot = np.repeat(text, _widths(self._one_hot)) if len(text) else text
+        return np.concatenate([numbers, numbers[self._flagged], one_hot])
+
     def _codes(self, table: Table) -> View:
         """Numbers as they are, NaN where they are missing, and a code for each category."""
+        # A column without a value in training says nothing: some members refuse it.
+        numbers = np.where(self._empty, 0.0, table.numbers) if self._empty.any() else table.numbers
         if not table.text.shape[1]:
-            return View(table.numbers, np.zeros(0, dtype=np.intp))
+            return View(numbers, np.zeros(0, dtype=np.intp))
         codes = self._ordinal.transform(table.text)
-        first = table.numbers.shape[1]
-        return View(np.hstack([table.numbers, codes]), np.arange(first, first + codes.shape[1]))
+        first = numbers.shape[1]
+        return View(np.hstack([numbers, codes]), np.arange(first, first + codes.shape[1]))
 
     def _scaled(self, table: Table) -> View:
         """Numbers in standard units, medians for missing values, a column that says so, and one per category."""
@@ -101,10 +115,37 @@ class TableViews(BaseEstimator):
         return View(np.hstack(parts), np.zeros(0, dtype=np.intp))
 
 
+def _widths(encoder: OneHotEncoder) -> list[int]:
+    """Columns that an encoder makes of each of its own; rare categories share one."""
+    return [
+        len(known) - (0 if rare is None else len(rare) - 1)
+        for known, rare in zip(encoder.categories_, encoder.infrequent_categories_, strict=True)
+    ]
+
+
 def find_categories(X: Any) -> Flags:
     """Which columns of a frame hold text, categories or truth values; none of an array."""
     columns = list_columns(X)
     return np.array([_is_categorical(column) for column in columns] or [False] * np.shape(X)[1], dtype=bool)
+
+
+def categories_by_name(X: Any, wanted: Any) -> Flags:
+    """Which columns hold categories, given their names or positions, or a truth value for each."""
+    names = [to_python(name) for name in getattr(X, "columns", range(np.shape(X)[1]))]
+    said = [to_python(name) for name in (() if wanted is None else wanted)]
+    if said and all(isinstance(name, bool) for name in said):
+        if len(said) != len(names):
+            raise ValueError(f"categorical_features must hold {len(names)} truth values, one per column; got {said!r}.")
+        return np.array(said, dtype=bool)
+    unknown = [name for name in said if name not in names]
+    if unknown:
+        raise ValueError(f"categorical_features names {unknown[0]!r}, which is no column of X.")
+    return np.array([name in said for name in names], dtype=bool)
+
+
+def take_rows(X: Any, rows: Indices) -> Any:
+    """Some rows of a pandas or polars frame, or of an array."""
+    return X.iloc[rows] if hasattr(X, "iloc") else X[rows]
 
 
 def list_columns(X: Any) -> list[Any]:
@@ -123,14 +164,31 @@ def _is_categorical(column: Any) -> bool:
     return any(isinstance(value, str | bool | np.bool_) for value in values.tolist())
 
 
-def _to_numbers(column: Any) -> Floats:
+def _to_numbers(column: Any, position: int) -> Floats:
+    """Numbers as they are; times and durations in days."""
     values = np.asarray(column)
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    if values.dtype.kind == "M":
-        days: Floats = values.astype("datetime64[us]").astype(np.float64) / _DAY
+    if values.dtype.kind in "mM":
+        days: Floats = values.astype(f"{values.dtype.kind}8[us]").astype(np.float64) / _DAY
         return np.where(np.isnat(values), np.nan, days)
-    return np.array([np.nan if is_missing(value) else float(value) for value in values.tolist()])
+    return np.array([_to_number(value, column, position) for value in values.tolist()])
+
+
+def _to_number(value: Any, column: Any, position: int) -> float:
+    if is_missing(value):
+        return np.nan
+    if isinstance(value, datetime):  # with a time zone, which no array has
+        return value.timestamp() * 1e6 / _DAY
+    if isinstance(value, timedelta):
+        return value.total_seconds() * 1e6 / _DAY
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        name = getattr(column, "name", position)
+        raise ValueError(
+            f"The column {name!r} holds {value!r}, where a model that was fitted to it needs numbers or dates."
+        ) from None
 
 
 def _finite(numbers: Floats, column: Any, position: int) -> Floats:
@@ -144,5 +202,13 @@ def _finite(numbers: Floats, column: Any, position: int) -> Floats:
 
 def _to_text(column: Any) -> NDArray[Any]:
     """Categories as text; a missing value is a category of its own."""
-    values = np.asarray(column).tolist()
-    return np.array(["" if is_missing(value) else str(value) for value in values], dtype=object)
+    return np.array([_category(value) for value in np.asarray(column).tolist()], dtype=object)
+
+
+def _category(value: Any) -> str:
+    """A number is called the same in a column that holds decimal places: a missing value makes one of integers."""
+    if is_missing(value):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)

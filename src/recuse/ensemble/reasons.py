@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Flags, Floats
+from ..boosting.abstention.pairs import StartedPair
+from ..boosting.reasons import for_class, shares
 
+_SOME = 0.05  # share of the weight that is worth a word
 _APART = 0.2  # members this far apart, in probability, disagree
 
 
@@ -32,6 +35,62 @@ def add_disagreement(sentences: list[str], accepted: Flags, members: Floats, wei
         f"{text}; members disagree: {least:.2f} to {most:.2f}" if differs else text
         for text, least, most, differs in zip(sentences, low.tolist(), high.tolist(), disagree.tolist(), strict=True)
     ]
+
+
+def learned_reasons(
+    rejector: StartedPair, X: Floats, p: Floats, positive: str, accepted: Flags, names: list[str]
+) -> list[str]:
+    """What the rejector made of the probability, and which columns changed its mind.
+
+    Parameters
+    ----------
+    rejector : StartedPair
+        Boosted on top of the blend.
+    X : ndarray of shape (n, n_columns + 1)
+        The cases with the log-odds behind them.
+    p : ndarray of shape (n,)
+        Probabilities of the positive class by the blend.
+    positive : str
+        As that class is to be called.
+    accepted : ndarray of bool of shape (n,)
+        Which cases are answered.
+    names : list of str
+        Of the columns.
+    """
+    _, r = rejector.contributions(X)
+    sentences = []
+    for case, is_accepted in enumerate(accepted.tolist()):
+        amounts = np.maximum(r[case, :-1] if is_accepted else -r[case, :-1], 0.0)
+        because = f" ({shares(amounts, names)} of what columns add to that)" if amounts.any() else ""
+        word = "accepted" if is_accepted else "rejected"
+        sentences.append(f"probability {p[case]:.3g} of {positive}; {word} by the learned rejector{because}")
+    return sentences
+
+
+def add_contributions(
+    sentences: list[str], amounts: Floats, share: float, names: list[str], classes: tuple[str, str]
+) -> list[str]:
+    """Say which columns speak for either class, by the members that are sums over columns.
+
+    Parameters
+    ----------
+    sentences : list of str
+        One per case.
+    amounts : ndarray of shape (n, n_columns)
+        What each column adds to the log-odds of the second class, above what it adds in a typical case.
+    share : float
+        Of the weight of all members, that of those that are sums.
+    names : list of str
+        Of the columns.
+    classes : tuple of str
+        As they are to be called.
+    """
+    if share < _SOME:
+        return sentences
+    by = "" if share > 1 - _SOME else f" (by the additive members, {share:.0%} of the weight)"
+    first, second = classes
+    said = [for_class(second, row, names) + for_class(first, -row, names) for row in amounts]
+    return [f"{text}{sides}{by}" if sides else text for text, sides in zip(sentences, said, strict=True)]
 
 
 def from_positive_side(probabilities: Floats, positive_is_first: bool) -> Floats:

@@ -3,16 +3,20 @@
 A member is a name, the view of the table it needs, and a function that builds its classifier. Settings are fixed,
 instead of a search in every fit. Of ten per kind of learner, ``python -m benchmarks portfolio`` finds those that serve
 other data sets best: random forest, CatBoost and double hinge have what it found, and elsewhere nothing was better
-beyond doubt. Gradient boosting comes from LightGBM, CatBoost and XGBoost where they are installed (``pip install
-'recuse[boosters]'``), and from scikit-learn.
+beyond doubt. Some kinds have a second setting: larger boosters on larger tables, and at effort "best" another one of
+the list. Which of two serves better depends on how much there is to learn, and the blend finds out. Gradient boosting
+comes from LightGBM, CatBoost and XGBoost where they are installed (``pip install 'recuse[boosters]'``), and from
+scikit-learn.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any, NamedTuple
+
+from sklearn.base import clone, is_classifier
 
 from ..arrays import Indices
 from ..costs import Costs
@@ -61,6 +65,8 @@ class Member:
         The least effort at which it takes part.
     needs : str, optional
         Package that must be installed.
+    least_rows : int
+        On tables with fewer cases it does not take part, unless it is named.
     most_rows : int, optional
         Largest number of training cases; from more it gets a stratified sample of this size.
     most_cells : int, optional
@@ -75,6 +81,7 @@ class Member:
     build: Callable[[Training], Any]
     effort: str = MEDIUM
     needs: str | None = None
+    least_rows: int = 0
     most_rows: int | None = None
     most_cells: int | None = None
     base: float = 0.02
@@ -96,29 +103,35 @@ def _logistic(training: Training) -> Any:
     return LogisticRegression(max_iter=200)
 
 
-def _curves(training: Training) -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
+def _curves(n_knots: int, C: float) -> Callable[[Training], Any]:
+    def build(training: Training) -> Any:
+        from sklearn.linear_model import LogisticRegression
+        from sklearn.pipeline import make_pipeline
 
-    from .curves import HingeBasis
+        from .curves import HingeBasis
 
-    return make_pipeline(HingeBasis(), LogisticRegression(max_iter=300))
+        return make_pipeline(HingeBasis(n_knots), LogisticRegression(C=C, max_iter=300))
+
+    return build
 
 
-def _histogram_boosting(training: Training) -> Any:
-    from sklearn.ensemble import HistGradientBoostingClassifier
+def _histogram_boosting(learning_rate: float, max_iter: int, max_leaf_nodes: int) -> Callable[[Training], Any]:
+    def build(training: Training) -> Any:
+        from sklearn.ensemble import HistGradientBoostingClassifier
 
-    return HistGradientBoostingClassifier(
-        learning_rate=0.06,
-        max_iter=150,
-        max_leaf_nodes=12,
-        min_samples_leaf=15,
-        l2_regularization=3.0,
-        max_features=0.7,
-        early_stopping=False,
-        categorical_features=training.categorical if len(training.categorical) else None,
-        random_state=training.seed,
-    )
+        return HistGradientBoostingClassifier(
+            learning_rate=learning_rate,
+            max_iter=max_iter,
+            max_leaf_nodes=max_leaf_nodes,
+            min_samples_leaf=15,
+            l2_regularization=3.0,
+            max_features=0.7,
+            early_stopping=False,
+            categorical_features=training.categorical if len(training.categorical) else None,
+            random_state=training.seed,
+        )
+
+    return build
 
 
 def _booster(library: str, **settings: Any) -> Callable[[Training], Any]:
@@ -130,7 +143,24 @@ def _booster(library: str, **settings: Any) -> Callable[[Training], Any]:
     return build
 
 
-def _forest(kind: str, criterion: str, smallest_leaf: int) -> Callable[[Training], Any]:
+def _lightgbm(**settings: Any) -> Callable[[Training], Any]:
+    return _booster(
+        "lightgbm",
+        rounds=150,
+        min_data_in_leaf=15,
+        lambda_l2=3.0,
+        feature_fraction=0.7,
+        bagging_fraction=0.8,
+        bagging_freq=1,
+        **settings,
+    )
+
+
+def _catboost(**settings: Any) -> Callable[[Training], Any]:
+    return _booster("catboost", l2_leaf_reg=11.0, rsm=0.5, random_strength=3.0, **settings)
+
+
+def _forest(kind: str, criterion: str, smallest_leaf: int, max_features: Any = "sqrt") -> Callable[[Training], Any]:
     def build(training: Training) -> Any:
         import sklearn.ensemble
 
@@ -138,7 +168,11 @@ def _forest(kind: str, criterion: str, smallest_leaf: int) -> Callable[[Training
         # answer; with a forest per fold, 60 blend as well as 150.
         leaf = max(smallest_leaf, training.n // 2_000)
         return getattr(sklearn.ensemble, kind)(
-            n_estimators=60, criterion=criterion, min_samples_leaf=leaf, max_features="sqrt", random_state=training.seed
+            n_estimators=60,
+            criterion=criterion,
+            min_samples_leaf=leaf,
+            max_features=max_features,
+            random_state=training.seed,
         )
 
     return build
@@ -182,12 +216,30 @@ def _network(training: Training) -> Any:
     )  # fmt: skip
 
 
-# On 25 data sets the blend of medium was as cheap with and without the members that "best" adds: no dearer by more than
-# .1 % when one of them is left out, where "quick" is 1.5 % dearer. They cost most of the time.
+_LARGE = 4_000  # cases from which larger models take part
+
+# Who takes part at which effort: ``python -m benchmarks efforts``.
 ROSTER: tuple[Member, ...] = (
     Member("logistic", "logistic regression", SCALED, _logistic, QUICK, base=0.01, rate=0.1),
     Member(
-        "curves", "logistic regression on curves", SCALED, _curves, QUICK, most_cells=20_000_000, base=0.01, rate=2.0
+        "curves",
+        "logistic regression on curves",
+        SCALED,
+        _curves(10, 1.0),
+        QUICK,
+        most_cells=20_000_000,
+        base=0.01,
+        rate=2.0,
+    ),
+    Member(
+        "curves-free",
+        "logistic regression on curves, less bound",
+        SCALED,
+        _curves(7, 4.2),
+        BEST,
+        most_cells=20_000_000,
+        base=0.01,
+        rate=1.2,
     ),
     Member(
         "extra-trees",
@@ -199,23 +251,22 @@ ROSTER: tuple[Member, ...] = (
         rate=1.4,
     ),
     Member(
+        "extra-trees-fine",
+        "extremely randomised trees, finer",
+        SCALED,
+        _forest("ExtraTreesClassifier", "entropy", 1, 0.3),
+        BEST,
+        base=0.04,
+        rate=1.8,
+    ),
+    Member(
         "forest", "random forest", SCALED, _forest("RandomForestClassifier", "entropy", 1), BEST, base=0.06, rate=9.0
     ),
     Member(
         "lightgbm",
         "LightGBM",
         CODES,
-        _booster(
-            "lightgbm",
-            rounds=150,
-            learning_rate=0.06,
-            num_leaves=12,
-            min_data_in_leaf=15,
-            lambda_l2=3.0,
-            feature_fraction=0.7,
-            bagging_fraction=0.8,
-            bagging_freq=1,
-        ),
+        _lightgbm(learning_rate=0.06, num_leaves=12),
         QUICK,
         needs="lightgbm",
         base=0.03,
@@ -225,19 +276,50 @@ ROSTER: tuple[Member, ...] = (
         "histogram-boosting",
         "scikit-learn's histogram boosting",
         CODES,
-        _histogram_boosting,
+        _histogram_boosting(0.06, 150, 12),
         QUICK,
         base=0.06,
         rate=0.6,
     ),
     Member(
+        "histogram-boosting-large",
+        "scikit-learn's histogram boosting, larger",
+        CODES,
+        _histogram_boosting(0.15, 150, 32),
+        QUICK,
+        least_rows=_LARGE,
+        base=0.1,
+        rate=1.3,
+    ),
+    Member(
+        "lightgbm-large",
+        "LightGBM, larger",
+        CODES,
+        _lightgbm(learning_rate=0.15, num_leaves=32),
+        QUICK,
+        needs="lightgbm",
+        least_rows=_LARGE,
+        base=0.05,
+        rate=1.6,
+    ),
+    Member(
         "catboost",
         "CatBoost",
         CODES,
-        _booster("catboost", rounds=350, depth=5, learning_rate=0.04, l2_leaf_reg=11.0, rsm=0.5, random_strength=3.0),
+        _catboost(rounds=350, depth=5, learning_rate=0.04),
         needs="catboost",
         base=0.25,
         rate=2.6,
+    ),
+    Member(
+        "catboost-large",
+        "CatBoost, larger",
+        CODES,
+        _catboost(rounds=700, depth=6, learning_rate=0.1),
+        needs="catboost",
+        least_rows=_LARGE,
+        base=0.6,
+        rate=6.0,
     ),
     Member(
         "xgboost",
@@ -265,16 +347,38 @@ ROSTER: tuple[Member, ...] = (
 )
 
 
-def choose_members(effort: str, names: Iterable[str] | None = None) -> list[Member]:
-    """Return the members that take part: of an effort, or by name; those that are not installed are left out.
+def choose_members(effort: str, n: int) -> list[Member]:
+    """Return the members that take part at an effort, on a table of n cases, as far as they are installed.
 
-    scikit-learn's histogram boosting stands in for LightGBM, and only for it, unless it is named.
+    scikit-learn's histogram boosting stands in for LightGBM, and only for it.
     """
-    if names is None:
-        found = [m for m in ROSTER if EFFORTS.index(m.effort) <= EFFORTS.index(effort) and m.installed]
-        boosted = any(member.needs == "lightgbm" for member in found)
-        return [member for member in found if not (boosted and member.name == "histogram-boosting")]
-    return [_find(name) for name in names]
+    found = [
+        member
+        for member in ROSTER
+        if EFFORTS.index(member.effort) <= EFFORTS.index(effort) and member.installed and n >= member.least_rows
+    ]
+    boosted = any(member.needs == "lightgbm" for member in found)
+    return [member for member in found if not (boosted and member.name.startswith("histogram-boosting"))]
+
+
+def as_member(given: Any) -> Member:
+    """A member as the user gives it: by its name in the roster, an entry of it, or a (name, classifier) pair."""
+    if isinstance(given, Member):
+        return given
+    return _find(given) if isinstance(given, str) else _own(given)
+
+
+def _own(given: Any) -> Member:
+    """A classifier of the user's own; it gets numbers as they are, and codes of categories."""
+    try:
+        name, classifier = given
+    except (TypeError, ValueError):
+        raise TypeError(f"members must hold names or (name, classifier) pairs; got {given!r}.") from None
+    if not isinstance(name, str) or not hasattr(classifier, "get_params") or not is_classifier(classifier):
+        raise TypeError(f"members must hold names or (name, classifier) pairs; got {given!r}.")
+    if not (hasattr(classifier, "predict_proba") or hasattr(classifier, "decision_function")):
+        raise TypeError(f"members: {name!r} has neither predict_proba nor decision_function: no score to blend.")
+    return Member(name, name, CODES, lambda _: clone(classifier))
 
 
 def _find(name: str) -> Member:

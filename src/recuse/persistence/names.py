@@ -57,6 +57,7 @@ RECORDS = {
     "recuse.saved.AdditiveForm": "recuse.boosting.shapes.AdditiveForm",
     "recuse.saved.BoostingChowPair": "recuse.boosting.abstention.pairs.ChowPair",
     "recuse.saved.BoostingFit": "recuse.boosting.abstention.estimator.FitRecord",
+    "recuse.saved.BoostingGivenScore": "recuse.boosting.abstention.pairs.GivenScore",
     "recuse.saved.BoostingLearnedPair": "recuse.boosting.abstention.pairs.LearnedPair",
     "recuse.saved.BoostingMarginBound": "recuse.boosting.abstention.margin_bound.MarginBound",
     "recuse.saved.BoostingSettings": "recuse.boosting.abstention.engine.settings.Settings",

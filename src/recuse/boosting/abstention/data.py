@@ -167,6 +167,17 @@ def prepare(
     return _priced(cases, settled.oriented, *_make_folds(estimator, cases, with_folds)), inputs
 
 
+def arrange(X: Floats, codes: Indices, weights: Floats, costs: Costs, folds: Parts) -> TrainingSet:
+    """Training set of checked cases of classes 0 and 1, with given folds."""
+    weights = weights / weights.max()
+    order, n_pos = _positives_first(codes, weights, np.unique(codes))
+    cases = _Cases(X, order, n_pos, weights[order], None, None)
+    position = np.full(len(codes), -1)
+    position[order] = np.arange(len(order))
+    moved = [(np.sort(position[train]), np.sort(position[test])) for train, test in folds]
+    return _priced(cases, costs, [(train[train >= 0], test[test >= 0]) for train, test in moved], [])
+
+
 @dataclass(frozen=True, eq=False)
 class _Cases:
     """Checked cases before prices and folds; weights, reject prices by case and groups, if any, positives first."""

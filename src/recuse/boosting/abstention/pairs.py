@@ -23,6 +23,27 @@ Form = AdditiveForm | TreeForm
 
 
 @dataclass(frozen=True)
+class GivenScore:
+    """Log-odds that somebody else computed: the column behind the features.
+
+    Attributes
+    ----------
+    shift : float
+        Added to them; what the weights of the two classes do to log-odds.
+    """
+
+    shift: float
+
+    def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Floats, Floats]:
+        """Score h of each case, and 0 for r."""
+        return self.of(X[:, -1]), np.zeros(len(X))
+
+    def of(self, log_odds: Floats) -> Floats:
+        """The score of log-odds."""
+        return log_odds + self.shift
+
+
+@dataclass(frozen=True)
 class PriceChange:
     """Other prices, reduced to a symmetric problem.
 
@@ -184,7 +205,7 @@ class StartedPair:
 
     Attributes
     ----------
-    score : AdditiveForm or TreeForm
+    score : AdditiveForm, TreeForm or GivenScore
         The score to start from.
     learned : LearnedPair
         What is added; its threshold and boundary are those of the sum.
@@ -192,7 +213,7 @@ class StartedPair:
         Reject price of the reduced problem.
     """
 
-    score: Form
+    score: Form | GivenScore
     learned: LearnedPair
     c: float
 
@@ -216,9 +237,15 @@ class StartedPair:
         """One sentence per case, with what the start adds as one more feature."""
         if not isinstance(self.form, AdditiveForm):
             return explain_acceptance(model, evaluation)
-        h, r = self.form.contributions(evaluation.detail)
-        start = self._start(evaluation.detail)
-        return explain_contributions(model, evaluation, np.column_stack([h, start[0]]), np.column_stack([r, start[1]]))
+        return explain_contributions(model, evaluation, *self.contributions(evaluation.detail))
+
+    def contributions(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
+        """What each feature adds to h and to r, and behind them what the start adds; for stumps only."""
+        assert isinstance(self.form, AdditiveForm)
+        n_given = 1 if isinstance(self.score, GivenScore) else 0
+        h, r = self.form.contributions(X[:, : X.shape[1] - n_given])
+        start = self._start(X)
+        return np.column_stack([h, start[0]]), np.column_stack([r, start[1]])
 
     def repriced(self, change: PriceChange) -> StartedPair:
         """Not possible: the start depends on the prices, and the stumps were fitted to the start of one price list."""

@@ -50,7 +50,7 @@ class Searched:
         problem = Problem(self.bins, training.n_pos, training.s, surrogate)
         stacking = None if stack is None else STACKS[stack](problem, self.stacked_score)
         options = search_options(stacking or problem, settings, training.folds)
-        options = _with_boundary(options, surrogate, training.log_odds)
+        options = with_boundary(options, surrogate, training.log_odds)
         if stacking is None:
             boosted = fit_best_option(training, problem, settings, options, training.price)
             return Candidate(family, boosted.learned_pair(training.log_odds), boosted, boosted.judged)
@@ -58,7 +58,7 @@ class Searched:
         return Candidate(f"{family}+{stack}", stacking.pair(boosted), boosted, boosted.judged)
 
 
-def _with_boundary(options: Options, surrogate: Surrogate, log_odds: float) -> Options:
+def with_boundary(options: Options, surrogate: Surrogate, log_odds: float) -> Options:
     """The held-out scores with h = 0 where both classes cost the same."""
     if options.scores is None or log_odds == 0.0:
         return options

@@ -1,0 +1,105 @@
+"""The training cases of an ensemble: those that weigh something, weights free of units, and the folds."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Flags, Floats, Indices
+from ..folds import DEFAULT_FOLDS, Fold, check_groups, make_folds
+from ..parameters import check_weights
+from .features import take_rows
+
+
+class Outcomes(NamedTuple):
+    """Class numbers and weights of cases."""
+
+    codes: Indices
+    weights: Floats
+
+    @property
+    def positive(self) -> Flags:
+        """Which cases are of the second class."""
+        return self.codes == 1
+
+    def take(self, rows: Indices) -> Outcomes:
+        """Those of some cases."""
+        return Outcomes(self.codes[rows], self.weights[rows])
+
+
+class TrainingCases(NamedTuple):
+    """What the members are fitted to.
+
+    Attributes
+    ----------
+    X : frame or ndarray
+        The cases; none of weight 0.
+    outcomes : Outcomes
+        Their classes, and weights with a mean of 1: how much is known is told by the number of cases.
+    groups : ndarray of int or None
+        Cases that belong together.
+    folds : list of (train, test)
+        No case is tested twice, no test part is empty, and both classes are in every training part.
+    """
+
+    X: Any
+    outcomes: Outcomes
+    groups: Indices | None
+    folds: list[Fold]
+
+
+def settle_cases(X: Any, codes: Indices, sample_weight: Any, groups: Any, cv: Any, seed: int) -> TrainingCases:
+    """Leave out cases of weight 0, as if they were not there, and make the folds.
+
+    A number of folds is that of the cases that are left; a splitter, or a list of folds, is about all cases.
+    """
+    n = len(codes)
+    weights, together = check_weights(sample_weight, n), check_groups(groups, n)
+    rows = np.flatnonzero(weights > 0)
+    if len(np.unique(codes[rows])) < 2:
+        raise ValueError("Only cases of one class have a positive sample_weight: a classifier needs cases of both.")
+    kept = codes[rows]
+    kept_groups = None if together is None else together[rows]
+    if cv is None or isinstance(cv, int | np.integer):
+        folds = make_folds(
+            _number_of_folds(None if cv is None else int(cv), kept), kept, groups=kept_groups, random_state=seed
+        )
+    else:
+        folds = _renumber(make_folds(cv, codes, X=X, groups=together, random_state=seed), rows, n)
+    folds = [fold for fold in folds if len(fold[1])]
+    _check_folds(folds, kept, cv)
+    outcomes = Outcomes(kept, weights[rows] / weights[rows].mean())
+    return TrainingCases(X if len(rows) == n else take_rows(X, rows), outcomes, kept_groups, folds)
+
+
+def _number_of_folds(cv: int | None, codes: Indices) -> int:
+    """As given, or five, or as many as the rarer class has cases."""
+    if cv is not None:
+        return cv
+    rarer = int(np.bincount(codes, minlength=2).min())
+    if rarer < 2:
+        raise ValueError("y holds one case of a class only: an ensemble needs two cases of each class or more.")
+    return min(DEFAULT_FOLDS, rarer)
+
+
+def _renumber(folds: list[Fold], rows: Indices, n: int) -> list[Fold]:
+    """Folds of all cases as folds of some of them."""
+    place = np.full(n, -1)
+    place[rows] = np.arange(len(rows))
+    moved = [(place[train], place[test]) for train, test in folds]
+    return [(train[train >= 0], test[test >= 0]) for train, test in moved]
+
+
+def _check_folds(folds: list[Fold], codes: Indices, cv: Any) -> None:
+    if any(len(np.unique(codes[train])) < 2 for train, _ in folds):
+        raise ValueError(f"cv={cv!r} leaves a fold without one of the classes: use fewer or stratified folds.")
+    tested = np.concatenate([np.empty(0, dtype=np.intp), *(test for _, test in folds)])
+    if len(np.unique(tested)) < len(tested):
+        raise ValueError(f"cv={cv!r} must put no case into more than one test fold.")
+    known = [np.intersect1d(train, tested) for train, _ in folds]
+    if not any(len(np.unique(codes[part])) == 2 for part in known):
+        raise ValueError(
+            f"cv={cv!r} holds out too little: what is learned from one held-out part, of both classes, must be judged "
+            "on another. Use two folds or more."
+        )
