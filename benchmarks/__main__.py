@@ -25,6 +25,8 @@ BENCHMARKS = (
     "hostile_files",
     "members",
     "regret",
+    "rules",
+    "efforts",
     "portfolio",
     "quality",
     "quality_large",

@@ -59,7 +59,7 @@ def measure_apart(what, size, ours, peer, theirs, *, goal=None, repeats=(REPEATS
             call()
             times.append(clock() - start)
         best.append(min(times))
-    return Row(what + (" (CPU s)" if clock is time.process_time else ""), size, peer, *best, goal)
+    return Row(what + (" (CPU s)" if clock is time.process_time else ""), size, peer, *best, goal, timed=True)
 
 
 def make_data(m, p):

@@ -6,11 +6,18 @@ from dataclasses import astuple
 from functools import cache
 
 import numpy as np
+from scipy.special import expit
 from sklearn.model_selection import train_test_split
 
 from recuse import Costs
 from recuse.datasets import load
+from recuse.ensemble import EnsembleRejectClassifier
+from recuse.ensemble.cases import Outcomes
+from recuse.ensemble.held_out import hold_out, judge_blend
+from recuse.ensemble.judging import judge
 from recuse.ensemble.roster import MEDIUM, choose_members
+from recuse.folds import DEFAULT_FOLDS as FOLDS
+from recuse.folds import make_folds
 
 from .open_ensemble import OpenEnsemble
 from .portfolio import adopted_without, with_settings
@@ -43,7 +50,7 @@ def _play(name, seed, most, folder, autogluon):
     X, y, train, test = split(name, seed, most)
     parts = X[train], y[train], X[test], seed
     found = _keep(f"{kept}-rivals.npz", _rivals, *parts)
-    found |= _keep(f"{kept}-ensemble.npz", _ensemble, name, *parts)
+    found |= _blended(_keep(f"{kept}-ensemble.npz", _ensemble, name, *parts), name, y[train], seed)
     if autogluon.python:
         found |= _keep(f"{kept}-autogluon.npz", _autogluon, autogluon, *parts, float(found["seconds"]))
     if (seconds := time.perf_counter() - started) > 1:
@@ -58,13 +65,33 @@ def _rivals(X, y, new, seed):
 
 
 def _ensemble(name, X, y, new, seed):
-    model = OpenEnsemble(members=members_for(name), random_state=seed)
+    model = OpenEnsemble(members=members_for(name, len(y)), random_state=seed)
     _, seconds = timed(model.fit, X, y)
-    members = model.member_log_odds(new)
     return {
-        "names": np.array(model.names_), "weights": np.array([model.weights_[each] for each in model.names_]),
-        "held_out": model.held_out_.members, "members": members, ENSEMBLE: model.blended(members),
-        "bands": np.array([astuple(band) for band in model.bands(PRICES)]), "seconds": seconds,
+        "names": np.array(model.names_), "held_out": model.held_out_log_odds_,
+        "members": model.member_log_odds(new), "seconds": seconds,
+    }  # fmt: skip
+
+
+def _blended(kept, name, codes, seed):
+    """What kept members say together: the blend, and its rule at each price list, as `fit` makes them now.
+
+    Members that were fitted once and no longer take part are left out.
+    """
+    takes_part = np.isin(kept["names"], [member.name for member in members_for(name, len(codes))])
+    names, held_out, members = (
+        kept["names"][takes_part],
+        kept["held_out"][:, takes_part],
+        kept["members"][:, takes_part],
+    )
+    model, outcomes = EnsembleRejectClassifier(), Outcomes(codes, np.ones(len(codes)))
+    blend = model._combine(held_out, outcomes)
+    cases = hold_out(held_out, outcomes, make_folds(FOLDS, codes, random_state=seed), None)
+    p = judge_blend(cases, model._combine).blend
+    bands = [judge(p, cases, costs, model.rule).band for costs in PRICES]
+    return {
+        "names": names, "held_out": held_out, "members": members, "seconds": kept["seconds"],
+        ENSEMBLE: expit(blend.log_odds(members)), "bands": np.array([astuple(band) for band in bands]),
     }  # fmt: skip
 
 
@@ -83,9 +110,9 @@ def _keep(path, compute, *arguments):
         return dict(arrays)
 
 
-def members_for(name):
+def members_for(name, n):
     """The members of the product, with settings that were found without this data set."""
-    return [with_settings(member, adopted_without(member.name, name)) for member in choose_members(MEDIUM)]
+    return [with_settings(member, adopted_without(member.name, name)) for member in choose_members(MEDIUM, n)]
 
 
 def split(name, seed, most):

@@ -3,9 +3,10 @@
 import numpy as np
 from scipy.special import expit
 
-from recuse.ensemble import EnsembleRejectClassifier, Member
+from recuse.ensemble import EnsembleRejectClassifier
 from recuse.ensemble.features import Table
-from recuse.ensemble.judging import blend_honestly, judge
+from recuse.ensemble.held_out import judge_blend
+from recuse.ensemble.judging import judge
 from recuse.thresholds.rules import chow_band
 
 
@@ -16,18 +17,19 @@ class OpenEnsemble(EnsembleRejectClassifier):
     ----------
     bagged_ : list of Bagged
         Every member that was fitted.
-    held_out_ : Unseen
-        What they say of the training cases; a column per member.
+    held_out_ : UnseenCases
+        How they score the training cases; a column per member.
     """
 
-    def _members(self):
-        """Members as they are, where they are given so: with other settings than those of the roster."""
-        ready = self.members is not None and all(isinstance(each, Member) for each in self.members)
-        return list(self.members) if ready else super()._members()
-
-    def _hold_out(self, bagged, outcomes, folds):
-        self.bagged_, self.held_out_ = bagged, super()._hold_out(bagged, outcomes, folds)
+    def _hold_out(self, bagged, cases):
+        self.bagged_, self.held_out_ = bagged, super()._hold_out(bagged, cases)
         return self.held_out_
+
+    @property
+    def held_out_log_odds_(self):
+        """Log-odds of the held-out cases: a column per member."""
+        scores = self.held_out_.scores
+        return np.column_stack([part.member.calibrated(z) for part, z in zip(self.bagged_, scores.T, strict=True)])
 
     @property
     def names_(self):
@@ -47,7 +49,7 @@ class OpenEnsemble(EnsembleRejectClassifier):
 
     def bands(self, prices):
         """Thresholds at each of some price lists, chosen on held-out cases as `fit` does."""
-        p = blend_honestly(self.held_out_, self._combine)
+        p = judge_blend(self.held_out_, self._combine).blend
         return [judge(p, self.held_out_, costs, self.rule).band for costs in prices]
 
 

@@ -21,12 +21,14 @@ from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
+from scipy.special import expit
 from sklearn.model_selection import StratifiedKFold, train_test_split
 
 from recuse.calibration import log_loss
 from recuse.datasets import DATASETS, load
 from recuse.ensemble import ROSTER
-from recuse.ensemble.bagging import Outcomes, fit_fold, join_folds
+from recuse.ensemble.bagging import fit_fold, join_folds
+from recuse.ensemble.cases import Outcomes
 from recuse.ensemble.features import Table, TableViews
 from recuse.ensemble.roster import Training
 
@@ -153,6 +155,9 @@ FAMILIES = {
     "network": _network,
 }
 
+# Sets with the cases of another.
+SAME_CASES = {"a9a": "a1a", "breast_cancer": "wdbc", "german_numeric": "german"}
+
 
 def run(quick=False):
     names, families = (("haberman", "new_thyroid", "sonar"), ("logistic", "curves")) if quick else (SETS, FAMILIES)
@@ -212,8 +217,8 @@ def _held_out_loss(name, member):
     view = views[member.view]
     training = Training(len(folds[0][0]), view.matrix.shape[1], 0, view.categorical)
     fitted = [fit_fold(member, member.build(training), view, outcomes, fold, 0) for fold in folds]
-    held_out = join_folds(member, fitted, folds, outcomes).held_out
-    return log_loss(1 / (1 + np.exp(-held_out)), outcomes.positive, outcomes.weights)
+    found = join_folds(member, fitted, folds, outcomes)
+    return log_loss(expit(found.member.calibrated(found.scores)), outcomes.positive, outcomes.weights)
 
 
 @cache
@@ -283,5 +288,12 @@ def adopted_without(family, name):
     """Settings that would be adopted for a family if a data set were not there; none where it has no pool."""
     if family not in FAMILIES:
         return {}
-    found = _found()[family]
+    found, name = _found()[family], SAME_CASES.get(name, name)
     return found["pool"][found["adopted without"].get(name, found["adopted"])]
+
+
+def next_without(family, name):
+    """The first settings in the list of a family, found without a data set, that are not adopted."""
+    found, name = _found()[family], SAME_CASES.get(name, name)
+    adopted = found["adopted without"].get(name, found["adopted"])
+    return found["pool"][next(i for i in found["list without"].get(name, found["list"]) if i != adopted)]

@@ -14,6 +14,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 RESULTS = Path(__file__).parent / "results"
+TIMED = "Best of several runs, alternating, in one process; seconds unless said otherwise. "
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Row:
         Best seconds (or mebibytes, where `what` says so).
     goal : float or None
         The ratio ours / theirs should be at most this.
+    timed : bool
+        Whether the figures are best times of several alternating runs.
     """
 
     what: str
@@ -36,6 +39,7 @@ class Row:
     ours: float
     theirs: float
     goal: float | None = None
+    timed: bool = False
 
     @property
     def ratio(self) -> float:
@@ -75,7 +79,7 @@ def measure(
             start = clock()
             call()
             best[i] = min(best[i], clock() - start)
-    return Row(what, size, peer, best[0], best[1], goal)
+    return Row(what, size, peer, best[0], best[1], goal, timed=True)
 
 
 def report(name: str, description: str, rows: Iterable[Row], *, write: bool) -> None:
@@ -115,7 +119,7 @@ def _as_page(name: str, description: str, rows: list[Row]) -> str:
             for row in rows
         ),
         "",
-        f"Best of several runs, alternating, in one process; seconds unless said otherwise. {machine}.",
+        f"{TIMED if any(row.timed for row in rows) else ''}Measured with {machine}.",
         f"To run it again: `make bench` or `python -m benchmarks {name}`.",
         "",
     ]
