@@ -30,8 +30,10 @@ test-processors: $(VENV)/.test
 	    $(BIN)/python -m pytest -m numerical -q -n $$((3 - threads)) --dist loadfile $(OPTIONS) tests; \
 	done
 
+# A cache of compiled code of its own: where two versions of the compiler share one, a worker may find in it what another
+# worker has announced and not written yet, and reads the other version's code.
 test-lowest: $(LOWEST)/.test
-	$(ONE_THREAD) $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile $(OPTIONS)
+	$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/compiled $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile $(OPTIONS)
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .
