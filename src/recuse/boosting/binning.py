@@ -73,19 +73,26 @@ def find_cuts(column: NDArray[Any], max_bins: int | None, weight: Floats | None 
     known = np.flatnonzero(~np.isnan(column))
     if max_bins is not None and len(known) > _SAMPLE:
         known = known[:: len(known) // _SAMPLE + 1]
-    weighted = max_bins is not None and weight is not None
-    if weighted:
+    if max_bins is None:
+        weight = None  # only quantiles depend on it
+    if weight is not None:
         known = known[np.argsort(column[known], kind="stable")]
-    values = column[known] if weighted else np.sort(column[known])
-    starts = np.flatnonzero(values[1:] != values[:-1]) + 1
+    values = np.sort(column[known]) if weight is None else column[known]
+    last = np.flatnonzero(np.append(values[1:] != values[:-1], True)[: len(values)])  # of each run of equal values
+    sums = last + 1.0 if weight is None else np.cumsum(weight[known])[last]
+    return cuts_between(values[last].astype(np.float64), sums, max_bins)
+
+
+def cuts_between(values: Floats, sums: Floats, max_bins: int | None) -> Floats:
+    """Cut values between increasing distinct values, given the weight at or below each: all, or at quantiles."""
+    starts = np.arange(1, len(values))
     if max_bins is not None and len(starts) >= max_bins:
         # The first distinct value at or after each quantile starts a bin; equal values share theirs.
-        sums = np.arange(1.0, len(values) + 1) if weight is None else np.cumsum(weight[known])
-        before, total = sums[starts - 1], float(sums[-1])
+        before, total = sums[:-1], float(sums[-1])
         # A sum that should equal a quantile may miss it by rounding.
         wanted = np.arange(1, max_bins) * (total / max_bins) - 1e-12 * total
         starts = np.unique(starts[np.minimum(np.searchsorted(before, wanted), len(starts) - 1)])
-    return midpoints(values[starts - 1].astype(np.float64), values[starts].astype(np.float64))
+    return midpoints(values[starts - 1], values[starts])
 
 
 def midpoints(low: Floats, high: Floats) -> Floats:

@@ -1,0 +1,1 @@
+"""Tables past one machine: training where the partitions of a Dask collection are."""
