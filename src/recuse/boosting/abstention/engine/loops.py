@@ -2,7 +2,7 @@
 
 Functions of arrays and scalars, compiled on first use, serial and free of the GIL; the caller runs them in threads
 over features or rows. Rows come with the positives first, so that no inner loop looks at y. A loss appears here only
-where its weights are updated (`grow_...`) and, for the logistic one, where the intercepts are (`intercept_terms`).
+where its weights are updated (`grow_...`) and, for the logistic one, where the intercepts are (`shift_terms`).
 
 Layouts: codes (p, m) feature-major; w (m, 2) holds w1 and w2; hist (2, cells, 2) holds for each cell the sums of
 w1, w2 over its positives, then over its negatives; prefix (cells, 2) holds for cell k of a feature the sums over
@@ -270,101 +270,109 @@ def label_sums(hist, base, n, stump, n_labels):
     return sums
 
 
+# The step is written in single numbers, not in arrays of three: the compiler takes a second for every sum of arrays.
 @njit(cache=True, nogil=True)
-def _step_terms(sums, values, b, p, beta, z, gradient, hessian):
-    """Value, gradient and Hessian at z = (eta, dh, dr) of the step's objective J; J(0) = 0.
+def _step_terms(sums, values, b, p, beta, eta, dh, dr, terms):
+    """Value J of the step's objective at (eta, dh, dr); J(0) = 0.
 
     All rows with one label and one class move alike, so J is a sum of 3 exponentials per label, whatever the number
     of rows: J = sum mass / p (e^(p a.z) - 1) + beta eta, where a.z is the change of u (terms 0 and 1, by class) or of
-    v (term 2).
+    v (term 2). `terms` (9,) receives the gradient, then the Hessian's entries 00, 01, 02, 11, 12, 22.
     """
-    gradient[:] = 0.0
-    hessian[:, :] = 0.0
     # The penalty beta sum_j alpha_j is linear in the step eta, and has no other derivative.
-    gradient[0] = beta
-    total = beta * z[0]
-    a = np.empty(3)
+    total, g0, g1, g2 = beta * eta, beta, 0.0, 0.0
+    h00 = h01 = h02 = h11 = h12 = h22 = 0.0
     for label in range(sums.shape[0]):
         for term in range(3):
             mass = sums[label, term]
             if mass == 0.0:
                 continue
             if term == 2:
-                a[0], a[1], a[2] = -b * values[label, 1], 0.0, -b
+                a0, a1, a2 = -b * values[label, 1], 0.0, -b
                 mass /= b  # w2 has the factor b of the derivative of v
             else:
                 y = 1.0 - 2.0 * term
-                a[0], a[1], a[2] = values[label, 1] - y * values[label, 0], -y, 1.0
-            t = p * (a[0] * z[0] + a[1] * z[1] + a[2] * z[2])
+                a0, a1, a2 = values[label, 1] - y * values[label, 0], -y, 1.0
+            t = p * (a0 * eta + a1 * dh + a2 * dr)
             e = math.exp(min(t, 600.0))  # e^600 times a weight is still finite
             total += mass / p * (e - 1.0)
-            for i in range(3):
-                gradient[i] += mass * e * a[i]
-                for j in range(3):
-                    hessian[i, j] += p * mass * e * a[i] * a[j]
+            slope = mass * e
+            g0 += slope * a0
+            g1 += slope * a1
+            g2 += slope * a2
+            bend = p * slope
+            h00 += bend * a0 * a0
+            h01 += bend * a0 * a1
+            h02 += bend * a0 * a2
+            h11 += bend * a1 * a1
+            h12 += bend * a1 * a2
+            h22 += bend * a2 * a2
+    terms[0], terms[1], terms[2] = g0, g1, g2
+    terms[3], terms[4], terms[5], terms[6], terms[7], terms[8] = h00, h01, h02, h11, h12, h22
     return total
 
 
 @njit(cache=True, nogil=True)
-def _solve(H, g, free):
+def _solve(terms, free_eta, free_h, free_r):
     """Newton direction of the free variables: Gaussian elimination of a 3 x 3 positive definite system."""
-    A, d = H.copy(), -g
-    size = A[0, 0] + A[1, 1] + A[2, 2]
-    for i in range(3):
-        if not free[i]:  # its equation becomes d[i] = 0
-            d[i] = 0.0
-            A[i, :] = 0.0
-            A[:, i] = 0.0
-            A[i, i] = 1.0
-        A[i, i] += 1e-14 * size + 1e-300  # directions in which nothing changes stay at 0
+    d0, d1, d2 = -terms[0], -terms[1], -terms[2]
+    h00, h01, h02, h11, h12, h22 = terms[3], terms[4], terms[5], terms[6], terms[7], terms[8]
+    extra = 1e-14 * (h00 + h11 + h22) + 1e-300  # directions in which nothing changes stay at 0
+    # The equation of a variable that is not free becomes d = 0.
+    if not free_eta:
+        d0, h00, h01, h02 = 0.0, 1.0, 0.0, 0.0
+    if not free_h:
+        d1, h11, h01, h12 = 0.0, 1.0, 0.0, 0.0
+    if not free_r:
+        d2, h22, h02, h12 = 0.0, 1.0, 0.0, 0.0
+    h00, h11, h22 = h00 + extra, h11 + extra, h22 + extra
     # Without pivoting, which a positive definite matrix does not need.
-    for i in range(3):
-        for j in range(i + 1, 3):
-            ratio = A[j, i] / A[i, i]
-            A[j] -= ratio * A[i]
-            d[j] -= ratio * d[i]
-    for i in range(2, -1, -1):
-        for j in range(i + 1, 3):
-            d[i] -= A[i, j] * d[j]
-        d[i] /= A[i, i]
-    return d
+    ratio = h01 / h00
+    h11, h12, d1 = h11 - ratio * h01, h12 - ratio * h02, d1 - ratio * d0
+    ratio = h02 / h00
+    h22, d2 = h22 - ratio * h02, d2 - ratio * d0
+    ratio = h12 / h11
+    h22, d2 = h22 - ratio * h12, d2 - ratio * d1
+    d2 = d2 / h22
+    d1 = (d1 - h12 * d2) / h11
+    d0 = (d0 - h01 * d1 - h02 * d2) / h00
+    return d0, d1, d2
 
 
 @njit(cache=True, nogil=True)
-def _minimise_step(sums, values, b, p, beta, z, free):
-    """Damped Newton from z, in place, over the free ones of (eta, dh, dr)."""
-    g, H = np.empty(3), np.empty((3, 3))
-    value = _step_terms(sums, values, b, p, beta, z, g, H)
-    mass = sums.sum()
+def _minimise_step(sums, values, b, p, beta, eta, free_eta, free_h, free_r):
+    """Damped Newton from (eta, 0, 0) over the free ones of (eta, dh, dr)."""
+    dh = dr = 0.0
+    terms = np.empty(9)
+    value = _step_terms(sums, values, b, p, beta, eta, dh, dr, terms)
+    mass = 0.0
+    for label in range(sums.shape[0]):
+        mass += sums[label, 0] + sums[label, 1] + sums[label, 2]
     for _ in range(100):
-        d = _solve(H, g, free)
-        decrement = 0.0
-        longest = 0.0
-        for i in range(3):
-            decrement -= g[i] * d[i]
-            longest = max(longest, abs(d[i]))
+        d0, d1, d2 = _solve(terms, free_eta, free_h, free_r)
+        decrement = -(terms[0] * d0 + terms[1] * d1 + terms[2] * d2)
         # At the minimum, and where rounding has spoilt the direction; written so that it ends for NaN as well.
         if not decrement > 0.0:
             break
-        length = min(1.0, 5.0 / longest)  # the quadratic model fails far from here
+        length = min(1.0, 5.0 / max(abs(d0), abs(d1), abs(d2)))  # the quadratic model fails far from here
         moved = False
+        new_eta, new_dh, new_dr, new = eta, dh, dr, value
         # Armijo's rule: halve the step until the decrease is a fair share of what the slope promises.
         for _ in range(60):
-            trial = z + length * d
-            new = _step_terms(sums, values, b, p, beta, trial, g, H)
+            new_eta, new_dh, new_dr = eta + length * d0, dh + length * d1, dr + length * d2
+            new = _step_terms(sums, values, b, p, beta, new_eta, new_dh, new_dr, terms)
             if new <= value - 1e-4 * length * decrement:
                 moved = True
                 break
             length *= 0.5
         # A stump that errs on no row has its minimum at infinity: stop before numbers overflow.
-        if not moved or max(abs(trial[0]), abs(trial[1]), abs(trial[2])) > 2.0 * _CAP:
+        if not moved or max(abs(new_eta), abs(new_dh), abs(new_dr)) > 2.0 * _CAP:
             break
-        z[:] = trial
-        value = new
+        eta, dh, dr, value = new_eta, new_dh, new_dr, new
         # Newton squares the error: the step just taken has left nothing that a double can hold.
         if decrement <= 1e-15 * mass:
             break
-    return value
+    return eta, dh, dr
 
 
 @njit(cache=True, nogil=True)
@@ -374,48 +382,46 @@ def joint_step(sums, values, b, p, beta, alpha, free_h, free_r):
     With p = 1 and the exponential loss this is the exact block minimum of F; otherwise it minimises a bound of F
     that touches it at 0, so F decreases by at least as much.
     """
-    z = np.zeros(3)
-    free = np.array([True, free_h, free_r])
-    _minimise_step(sums, values, b, p, beta, z, free)
-    if z[0] < -alpha or z[0] > _CAP:
+    start, free_eta = 0.0, True
+    while True:
+        eta, dh, dr = _minimise_step(sums, values, b, p, beta, start, free_eta, free_h, free_r)
+        if not free_eta or -alpha <= eta <= _CAP:
+            return eta, dh, dr
         # J is convex: when its free minimum lies beyond a bound the constrained one is on that bound.
-        z[0] = -alpha if z[0] < -alpha else _CAP
-        z[1:] = 0.0
-        free[0] = False
-        _minimise_step(sums, values, b, p, beta, z, free)
-    return z
+        start, free_eta = -alpha if eta < -alpha else _CAP, False
 
 
-@njit(cache=True, nogil=True)
-def intercept_terms(growth, s, kb, unit, n_pos, b, shift, terms):
-    """Logistic loss when every h is shifted by shift[0] and every r by shift[1].
-
-    `terms` (2, 3) receives the gradient in its first column and the Hessian in the others.
-    """
-    terms[:, :] = 0.0
-    gradient, hessian = terms[:, 0], terms[:, 1:]
-    total = 0.0
-    dh, dr = shift[0], shift[1]
+@njit(cache=True, nogil=True, error_model="numpy")  # no divisor is 0, so no test for it in the loop
+def shift_terms(growth, s, kb, unit, n_pos, b, dh, dr, sums):
+    """Logistic loss when every h is shifted by dh and every r by dr: the six sums of `newton.ShiftTerms`."""
     # A shift multiplies e^u and e^v by three factors in all: no exponential per row.
-    f_pos, f_neg, f_v = math.exp(dr - dh), math.exp(dr + dh), math.exp(-b * dr)
-    for i in range(growth.shape[0]):
-        y = 1.0 if i < n_pos else -1.0
-        e1 = growth[i, 0] * (f_pos if i < n_pos else f_neg)
-        e2 = growth[i, 1] * f_v
-        p1, p2 = e1 / (1.0 + e1), e2 / (1.0 + e2)
-        scale = unit * s[i]
-        # kb / b is k: the objective has k Phi(v), the weight w2 has k b Phi'(v).
-        total += scale * (math.log1p(e1) + kb[i] / b * math.log1p(e2))
-        # Derivatives by u and v, and second derivatives; u = r - y h changes with both scores, v = -b r with r alone.
-        w1, w2 = scale * p1, scale * kb[i] * p2
-        c1, c2 = w1 * (1.0 - p1), w2 * (1.0 - p2)
-        gradient[0] -= y * w1
-        gradient[1] += w1 - w2
-        hessian[0, 0] += c1
-        hessian[0, 1] -= y * c1
-        hessian[1, 1] += c1 + b * c2
-    hessian[1, 0] = hessian[0, 1]
-    return total
+    f_v = math.exp(-b * dr)
+    w2 = c2 = 0.0
+    of_class = np.empty((2, 2))
+    for side in range(2):
+        start, stop = (0, n_pos) if side == 0 else (n_pos, len(s))
+        f_u = math.exp(dr - dh) if side == 0 else math.exp(dr + dh)
+        w1 = c1 = 0.0
+        for i in range(np.uint64(start), np.uint64(stop)):
+            e1, e2 = growth[i, 0] * f_u, growth[i, 1] * f_v
+            e1 = e1 if e1 < _E_MAX else _E_MAX
+            e2 = e2 if e2 < _E_MAX else _E_MAX
+            d1, d2 = 1.0 + e1, 1.0 + e2
+            inverse = 1.0 / (d1 * d2)  # one division for both
+            q1, q2 = inverse * d2, inverse * d1  # 1 less e / (1 + e)
+            first, second = s[i] * e1 * q1, s[i] * kb[i] * e2 * q2
+            w1 += first
+            w2 += second
+            c1 += first * q1
+            c2 += second * q2
+        of_class[side, 0], of_class[side, 1] = w1, c1
+    # u = r - y h changes with both scores, v = -b r with r alone; w2 has the factor k b, so c2 lacks another b.
+    sums[0] = unit * (of_class[1, 0] - of_class[0, 0])
+    sums[1] = unit * (of_class[0, 0] + of_class[1, 0] - w2)
+    sums[2] = unit * (of_class[0, 1] + of_class[1, 1])
+    sums[3] = unit * (of_class[1, 1] - of_class[0, 1])
+    sums[4] = sums[2] + unit * b * c2
+    sums[5] = unit * (of_class[0, 0] + of_class[1, 0] + w2)
 
 
 @njit(cache=True, nogil=True)

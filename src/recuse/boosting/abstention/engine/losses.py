@@ -24,7 +24,7 @@ from scipy.optimize import brentq
 from scipy.special import xlogy
 
 from ....arrays import Floats
-from .newton import NewtonLimits, minimise_shift
+from .newton import N_TERMS, NewtonLimits, minimise_shift
 
 # Scores are clipped here before the exponential: e^300 squared is still finite.
 CLIP = 300.0
@@ -287,16 +287,15 @@ class Logistic(Loss):
         loops.grow_logistic(codes, weights.w[rows], *factors, weights.growth[rows], *scale)
 
     def best_shift(self, loops: Any, weights: CaseWeights, free_h: bool, free_r: bool) -> tuple[float, float]:
-        """Constants to be added to h and r that minimise the objective: Newton."""
-        terms = np.empty((2, 3))  # gradient, then Hessian: one pass over the cases gives them with the value
+        """Constants to be added to h and r that minimise the objective: Newton, a pass over the cases per trial point."""
         cases = weights.growth, weights.s, weights.kb, weights.unit, weights.n_pos, weights.b
 
-        def value(at: Floats) -> float:
-            return float(loops.intercept_terms(*cases, at, terms))
+        def terms(dh: float, dr: float) -> Floats:
+            sums = np.empty(N_TERMS)
+            loops.shift_terms(*cases, dh, dr, sums)
+            return sums
 
-        limits = NewtonLimits(max_iter=50, ridge=1e-14, longest=5.0, least=1e-22)
-        free = np.array([free_h, free_r])
-        return minimise_shift(value, lambda _: (terms[:, 0], terms[:, 1:]), free, limits)
+        return minimise_shift(terms, free_h, free_r, NewtonLimits(max_iter=50, longest=5.0, last=1e-7))
 
     def gap(self, weights: CaseWeights, objective: float, tau: float, start: float) -> float:
         """Objective less the value of the dual problem, whose conjugate is the entropy of e / (1 + e)."""

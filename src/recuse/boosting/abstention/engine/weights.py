@@ -162,21 +162,15 @@ class RecomputedWeights:
         h, r = self._scores.of()
         y, s, surrogate, b = self.problem.y, self.problem.s, self.surrogate, self.surrogate.b
 
-        def arguments(at: Floats) -> tuple[Floats, Floats]:
-            return r + at[1] - y * (h + at[0]), -b * (r + at[1])
-
-        def derivatives(at: Floats) -> tuple[Floats, Floats]:
-            u, v = arguments(at)
+        def terms(dh: float, dr: float) -> Floats:
+            u, v = r + dr - y * (h + dh), -b * (r + dr)
             w1, w2 = surrogate.slopes(u, v)
             uu, uv, vv = surrogate.curvatures(u, v)
-            mixed = -float((s * y) @ (uu - b * uv))
-            hessian = np.array([[float(s @ uu), mixed], [mixed, float(s @ (uu - 2 * b * uv + b * b * vv))]])
-            return np.array([-float((s * y) @ w1), float(s @ (w1 - w2))]), hessian
+            gradient = -((s * y) @ w1), s @ (w1 - w2)
+            hessian = s @ uu, -((s * y) @ (uu - b * uv)), s @ (uu - 2 * b * uv + b * b * vv)
+            return np.array([*gradient, *hessian, s @ (w1 + w2)])
 
-        limits = NewtonLimits(max_iter=200, ridge=1e-12, longest=2.0, least=1e-18)
-        return minimise_shift(
-            lambda at: float(s @ surrogate.values(*arguments(at))), derivatives, np.array([free_h, free_r]), limits
-        )
+        return minimise_shift(terms, free_h, free_r, NewtonLimits(max_iter=200, longest=2.0, last=1e-9))
 
     def shift(self, dh: float, dr: float) -> None:
         """Follow constants that were added to h and r."""
