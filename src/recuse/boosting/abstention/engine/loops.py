@@ -26,6 +26,10 @@ _CAP = 30.0  # longest step
 _E_MAX = 1e130  # e^300
 
 
+# Called from compiled code only: without the entry points for Python and C, which take as long to compile as the rest.
+_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
+
 class Layout(NamedTuple):
     """Where the cells of each feature lie: see `Bins`."""
 
@@ -62,7 +66,7 @@ def _compiled_add_pair(table, cell, pair):
     return lambda table, cell, pair: _add_both_parts(table, cell, pair)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sum_four(codes, w, sums):
     """Sum the weights of some rows by cell of four features at once: each weight is loaded only once."""
     one, two, three, four = codes
@@ -75,7 +79,7 @@ def _sum_four(codes, w, sums):
         _add_pair(to_four, four[i], pair)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sum_two(one, two, w, to_one, to_two):
     """The same for two features."""
     for i in range(np.uint64(len(w))):
@@ -84,7 +88,7 @@ def _sum_two(one, two, w, to_one, to_two):
         _add_pair(to_two, two[i], pair)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sum_one(one, w, to_one):
     """Sum the weights of some rows by cell of one feature."""
     for i in range(np.uint64(len(w))):
@@ -121,7 +125,7 @@ def histograms(codes, w, n_pos, hist, offsets, first, last):
                 _sum_one(codes[f, start:stop], rows, cells[offsets[f] : offsets[f + 1]])
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _slopes(labels, values):
     """Factors of Q and G at the first cut, then at the second: what moving rows across it changes."""
     # Moving the cut to the right takes rows from the label on its right and gives them to the one on its left.
@@ -131,7 +135,7 @@ def _slopes(labels, values):
     return first[0], first[1], second[0], second[1]
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _least_of_two(prefix, one, other):
     """Least cost over all pairs of cuts j <= k of two types, by a running minimum over j.
 
@@ -177,7 +181,7 @@ def cuts(prefix, labels, values):
     return best_j, best_k
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _label_of_missing(allowed, values, g, q):
     """Of the labels allowed for missing values, the one of least cost, and its cost."""
     # Missing values are a segment of their own: their label does not depend on the cuts.
@@ -271,7 +275,7 @@ def label_sums(hist, base, n, stump, n_labels):
 
 
 # The step is written in single numbers, not in arrays of three: the compiler takes a second for every sum of arrays.
-@njit(cache=True, nogil=True)
+@_inner
 def _step_terms(sums, values, b, p, beta, eta, dh, dr, terms):
     """Value J of the step's objective at (eta, dh, dr); J(0) = 0.
 
@@ -312,7 +316,7 @@ def _step_terms(sums, values, b, p, beta, eta, dh, dr, terms):
     return total
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _solve(terms, free_eta, free_h, free_r):
     """Newton direction of the free variables: Gaussian elimination of a 3 x 3 positive definite system."""
     d0, d1, d2 = -terms[0], -terms[1], -terms[2]
@@ -339,7 +343,7 @@ def _solve(terms, free_eta, free_h, free_r):
     return d0, d1, d2
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _minimise_step(sums, values, b, p, beta, eta, free_eta, free_h, free_r):
     """Damped Newton from (eta, 0, 0) over the free ones of (eta, dh, dr)."""
     dh = dr = 0.0
