@@ -75,7 +75,7 @@ def counted(state):
     class Counting:
         @staticmethod
         def shift_terms(*args):
-            asked.append(args[-3:-1])
+            asked.append(args[-2])
             loops.shift_terms(*args)
 
     state.weights._loops = Counting
@@ -105,13 +105,13 @@ def test_sums_over_parts_add_up():
         sums = np.empty(6)
         positives = int(rows.sum()) if of_class else 0
         loops.shift_terms(
-            cases.growth[rows], cases.s[rows], cases.kb[rows], cases.unit, positives, cases.b, dh, dr, sums
+            cases.growth[rows], cases.s[rows], cases.kb[rows], cases.unit, positives, cases.b, (dh, dr), sums
         )
         return sums
 
     at, whole = np.arange(60), np.empty(6)
     parts = [(at < n_pos, True), ((at >= n_pos) & (at % 2 == 0), False), ((at >= n_pos) & (at % 2 == 1), False)]
-    loops.shift_terms(cases.growth, cases.s, cases.kb, cases.unit, n_pos, cases.b, 0.3, -0.2, whole)
+    loops.shift_terms(cases.growth, cases.s, cases.kb, cases.unit, n_pos, cases.b, (0.3, -0.2), whole)
     np.testing.assert_allclose(sum(terms(*part, 0.3, -0.2) for part in parts), whole, rtol=1e-12, atol=1e-15)
     limits = NewtonLimits(max_iter=50, longest=5.0, last=1e-7)
     summed = minimise_shift(lambda dh, dr: sum(terms(*part, dh, dr) for part in parts), True, True, limits)
@@ -126,7 +126,7 @@ def test_terms_match_finite_differences():
 
     def terms(z):
         state.loops.shift_terms(
-            cases.growth, cases.s, cases.kb, cases.unit, state.problem.n_pos, cases.b, z[0], z[1], sums
+            cases.growth, cases.s, cases.kb, cases.unit, state.problem.n_pos, cases.b, (z[0], z[1]), sums
         )
         return ShiftTerms(*sums)
 

@@ -276,13 +276,15 @@ def label_sums(hist, base, n, stump, n_labels):
 
 # The step is written in single numbers, not in arrays of three: the compiler takes a second for every sum of arrays.
 @_inner
-def _step_terms(sums, values, b, p, beta, eta, dh, dr, terms):
-    """Value J of the step's objective at (eta, dh, dr); J(0) = 0.
+def _step_terms(sums, values, constants, at, terms):
+    """Value J of the step's objective at (eta, dh, dr); J(0) = 0; the constants are b, p and beta.
 
     All rows with one label and one class move alike, so J is a sum of 3 exponentials per label, whatever the number
     of rows: J = sum mass / p (e^(p a.z) - 1) + beta eta, where a.z is the change of u (terms 0 and 1, by class) or of
     v (term 2). `terms` (9,) receives the gradient, then the Hessian's entries 00, 01, 02, 11, 12, 22.
     """
+    b, p, beta = constants
+    eta, dh, dr = at
     # The penalty beta sum_j alpha_j is linear in the step eta, and has no other derivative.
     total, g0, g1, g2 = beta * eta, beta, 0.0, 0.0
     h00 = h01 = h02 = h11 = h12 = h22 = 0.0
@@ -317,8 +319,9 @@ def _step_terms(sums, values, b, p, beta, eta, dh, dr, terms):
 
 
 @_inner
-def _solve(terms, free_eta, free_h, free_r):
+def _solve(terms, free):
     """Newton direction of the free variables: Gaussian elimination of a 3 x 3 positive definite system."""
+    free_eta, free_h, free_r = free
     d0, d1, d2 = -terms[0], -terms[1], -terms[2]
     h00, h01, h02, h11, h12, h22 = terms[3], terms[4], terms[5], terms[6], terms[7], terms[8]
     extra = 1e-14 * (h00 + h11 + h22) + 1e-300  # directions in which nothing changes stay at 0
@@ -344,16 +347,16 @@ def _solve(terms, free_eta, free_h, free_r):
 
 
 @_inner
-def _minimise_step(sums, values, b, p, beta, eta, free_eta, free_h, free_r):
+def _minimise_step(sums, values, constants, eta, free):
     """Damped Newton from (eta, 0, 0) over the free ones of (eta, dh, dr)."""
     dh = dr = 0.0
     terms = np.empty(9)
-    value = _step_terms(sums, values, b, p, beta, eta, dh, dr, terms)
+    value = _step_terms(sums, values, constants, (eta, dh, dr), terms)
     mass = 0.0
     for label in range(sums.shape[0]):
         mass += sums[label, 0] + sums[label, 1] + sums[label, 2]
     for _ in range(100):
-        d0, d1, d2 = _solve(terms, free_eta, free_h, free_r)
+        d0, d1, d2 = _solve(terms, free)
         decrement = -(terms[0] * d0 + terms[1] * d1 + terms[2] * d2)
         # At the minimum, and where rounding has spoilt the direction; written so that it ends for NaN as well.
         if not decrement > 0.0:
@@ -364,7 +367,7 @@ def _minimise_step(sums, values, b, p, beta, eta, free_eta, free_h, free_r):
         # Armijo's rule: halve the step until the decrease is a fair share of what the slope promises.
         for _ in range(60):
             new_eta, new_dh, new_dr = eta + length * d0, dh + length * d1, dr + length * d2
-            new = _step_terms(sums, values, b, p, beta, new_eta, new_dh, new_dr, terms)
+            new = _step_terms(sums, values, constants, (new_eta, new_dh, new_dr), terms)
             if new <= value - 1e-4 * length * decrement:
                 moved = True
                 break
@@ -388,7 +391,7 @@ def joint_step(sums, values, b, p, beta, alpha, free_h, free_r):
     """
     start, free_eta = 0.0, True
     while True:
-        eta, dh, dr = _minimise_step(sums, values, b, p, beta, start, free_eta, free_h, free_r)
+        eta, dh, dr = _minimise_step(sums, values, (b, p, beta), start, (free_eta, free_h, free_r))
         if not free_eta or -alpha <= eta <= _CAP:
             return eta, dh, dr
         # J is convex: when its free minimum lies beyond a bound the constrained one is on that bound.
@@ -396,8 +399,9 @@ def joint_step(sums, values, b, p, beta, alpha, free_h, free_r):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")  # no divisor is 0, so no test for it in the loop
-def shift_terms(growth, s, kb, unit, n_pos, b, dh, dr, sums):
-    """Logistic loss when every h is shifted by dh and every r by dr: the six sums of `newton.ShiftTerms`."""
+def shift_terms(growth, s, kb, unit, n_pos, b, at, sums):
+    """Logistic loss when (dh, dr) = at are added to every (h, r): the six sums of `newton.ShiftTerms`."""
+    dh, dr = at
     # A shift multiplies e^u and e^v by three factors in all: no exponential per row.
     f_v = math.exp(-b * dr)
     w2 = c2 = 0.0

@@ -287,12 +287,12 @@ class Logistic(Loss):
         loops.grow_logistic(codes, weights.w[rows], *factors, weights.growth[rows], *scale)
 
     def best_shift(self, loops: Any, weights: CaseWeights, free_h: bool, free_r: bool) -> tuple[float, float]:
-        """Constants to be added to h and r that minimise the objective: Newton, a pass over the cases per trial point."""
+        """Constants to be added to h and r that minimise the objective: Newton, one pass per trial point."""
         cases = weights.growth, weights.s, weights.kb, weights.unit, weights.n_pos, weights.b
 
         def terms(dh: float, dr: float) -> Floats:
             sums = np.empty(N_TERMS)
-            loops.shift_terms(*cases, dh, dr, sums)
+            loops.shift_terms(*cases, (dh, dr), sums)
             return sums
 
         return minimise_shift(terms, free_h, free_r, NewtonLimits(max_iter=50, longest=5.0, last=1e-7))

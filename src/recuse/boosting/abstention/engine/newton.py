@@ -31,7 +31,7 @@ class NewtonLimits(NamedTuple):
 
 
 class ShiftTerms(NamedTuple):
-    """Sums over cases at a trial point (dh, dr): gradient, Hessian, and the sum of the weights that rounding goes by."""
+    """Sums over cases at a trial point (dh, dr): gradient, Hessian, and the weights that rounding goes by."""
 
     g_h: float
     g_r: float
