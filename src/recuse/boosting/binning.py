@@ -7,7 +7,7 @@ it, and those with a larger code lie right of it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,8 @@ class Bins:
         Where the n_bins[f] + 1 cells of feature f start in a flat table of all cells.
     has_missing : ndarray of bool of shape (p,)
         Whether the coded rows hold missing values.
+    monotonic : ndarray of int8 of shape (p,)
+        1 where the class score must not fall along the feature, -1 where it must not rise, 0 where it is free.
     """
 
     codes: NDArray[Any]
@@ -44,6 +46,11 @@ class Bins:
     n_bins: NDArray[np.int64]
     offsets: NDArray[np.int64]
     has_missing: Flags
+    monotonic: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
+
+    def __post_init__(self) -> None:
+        if len(self.monotonic) != len(self.n_bins):
+            object.__setattr__(self, "monotonic", np.zeros(len(self.n_bins), dtype=np.int8))
 
     def take(self, rows: NDArray[Any]) -> Bins:
         """Return some of the rows, with the same cuts."""
@@ -51,7 +58,7 @@ class Bins:
         has_missing = self.has_missing.copy()
         for f in np.flatnonzero(has_missing):
             has_missing[f] = (codes[f] == self.n_bins[f]).any()
-        return Bins(codes, self.cuts, self.n_bins, self.offsets, has_missing)
+        return replace(self, codes=codes, has_missing=has_missing)
 
     def join(self, other: Bins) -> Bins:
         """Return the features of both, for the same rows."""
@@ -60,7 +67,8 @@ class Bins:
         n_bins = np.concatenate([self.n_bins, other.n_bins])
         offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
         missing = np.concatenate([self.has_missing, other.has_missing])
-        return Bins(codes, [*self.cuts, *other.cuts], n_bins, offsets, missing)
+        monotonic = np.concatenate([self.monotonic, other.monotonic])
+        return Bins(codes, [*self.cuts, *other.cuts], n_bins, offsets, missing, monotonic)
 
     @property
     def n_cells(self) -> int:

@@ -34,8 +34,11 @@ def random_data(seed, m=40, p=3, levels=6, missing=0.0):
     return X, y
 
 
-def every_stump(X, family):
-    """(h, r) columns of every stump of a family on every feature, missing labels included, duplicates removed."""
+def every_stump(X, family, signs=None):
+    """(h, r) columns of every stump of a family on every feature, missing labels included, duplicates removed.
+
+    Of features with a sign only the stumps whose h rises (1) or falls (-1) along the levels.
+    """
     values = make_family(family).values
     seen = {}
     for f in range(X.shape[1]):
@@ -48,6 +51,13 @@ def every_stump(X, family):
                 for extra in allowed if lost.any() else unseen:
                     text = np.where(rank < j, segments[0], np.where(rank < k, segments[1], segments[2]))
                     label = np.array([LABELS.index(a) for a in np.where(lost, extra, text)])
+                    if signs is not None and signs[f] and not _obeys(values[label, 0], rank, lost, signs[f]):
+                        continue
                     seen.setdefault(label.tobytes(), label)
     labels = np.array(list(seen.values())).T
     return values[labels, 0], values[labels, 1]
+
+
+def _obeys(h, rank, lost, sign):
+    known = np.flatnonzero(~lost)
+    return (sign * np.diff(h[known[np.argsort(rank[known], kind="stable")]]) >= 0).all()

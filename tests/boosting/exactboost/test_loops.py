@@ -1,6 +1,7 @@
 """The stump searches of ExactBoost against brute force over all cuts and shifts, and its losses against the metrics."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -54,7 +55,10 @@ def search(metric, bins, y, score, weight, margin, D, terms, *, exact=True, weig
     base, size = int(score.min()) - margin - kernels.WINDOW, span + margin + 2 * kernels.WINDOW + 2
     draws = kernels.Draws(rows[:n_pos], rows[n_pos:], features, np.zeros((2, 1), dtype=np.uint64))
     kernels.start_round(score.astype(np.int32), draws, units, base, margin, room.sample)
-    objective, table = compiled_objective(OBJECTIVES[metric], terms), kernels.Features(bins.codes, bins.n_bins)
+    objective, table = (
+        compiled_objective(OBJECTIVES[metric], terms),
+        kernels.Features(bins.codes, bins.n_bins, bins.monotonic),
+    )
     search = kernels.search_all if exact else kernels.search_by_bisection
     f = search(objective, table, features, D, room, size)
     return None if f < 0 else (int(f), *(int(part) for part in room.candidate.stump))
@@ -74,6 +78,8 @@ def every_loss(metric, bins, y, score, weight, margin, shifts, terms):
         for cut, missing_left in itertools.product(range(-1, bins.n_bins[f]), (False, True)):
             right = right_of(bins, f, cut, missing_left)
             for d in shifts:
+                if d * int(bins.monotonic[f]) < 0 and not (cut == bins.n_bins[f] - 1 and not missing_left):
+                    continue
                 yield loss(metric, y, score + d * right, weight, margin, terms)
 
 
@@ -96,6 +102,28 @@ def test_search_equals_brute_force(metric, weighted):
         assert reached == pytest.approx(least, abs=1e-9), seed
         improved += 1
     assert improved > PROBLEMS / 4  # not all of them trivial
+
+
+@pytest.mark.parametrize("metric", COMPILED)
+def test_search_along_monotone_features_equals_brute_force(metric):
+    improved = 0
+    for seed in range(PROBLEMS):
+        X, y, score, weight, margin, D, terms = random_problem(seed, False)
+        bins, y, score, weight = arrange(X, y, score, weight)
+        signs = np.random.default_rng(seed).integers(-1, 2, size=2).astype(np.int8)
+        bins = replace(bins, monotonic=signs)
+        least = min(every_loss(metric, bins, y, score, weight, margin, range(-D, D + 1), terms))
+        stump = search(metric, bins, y, score, weight, margin, D, terms, weighted=False)
+        if stump is None:
+            assert least > loss(metric, y, score, weight, margin, terms) - 1e-9, seed
+            continue
+        f, cut, d, missing_left = stump
+        assert 0 < abs(d) <= D
+        assert d * signs[f] >= 0 or cut == bins.n_bins[f] - 1  # missing values alone are free
+        reached = loss(metric, y, score + d * right_of(bins, f, cut, missing_left), weight, margin, terms)
+        assert reached == pytest.approx(least, abs=1e-9), seed
+        improved += 1
+    assert improved > PROBLEMS / 6
 
 
 @pytest.mark.parametrize("metric", ["auc", "precision_at_k", "reject_cost"])

@@ -56,7 +56,8 @@ class Boosted:
         surrogate = self.problem.surrogate
         # Reject prices that differ by case leave no boundary to compute, and equal ones the same k for all.
         surrogate = replace(surrogate, k=float(np.max(surrogate.k)))
-        return LearnedPair(self.form, surrogate, self.threshold, log_odds)
+        monotone = bool(self.problem.bins.monotonic.any())
+        return LearnedPair(self.form, surrogate, self.threshold, log_odds, fixed_boundary=monotone)
 
 
 @dataclass(frozen=True, eq=False)

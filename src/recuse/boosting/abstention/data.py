@@ -9,7 +9,7 @@ from __future__ import annotations
 import numbers
 import reprlib
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from ...folds import DEFAULT_FOLDS, check_groups, make_folds
 from ...labels import LabelSpace, preview
 from ...parameters import check_weights
 from ...validation import require_known_columns, validate_data
+from ..constraints import Signs, resolve_monotonic
 from .engine.problem import Parts
 from .prices import Prices, forced_log_odds, reduce_prices
 
@@ -79,6 +80,8 @@ class TrainingSet:
         Log-odds of the reduced problem above which the positive class is the cheaper answer.
     groups : ndarray of int of shape (m,) or None
         Cases that belong together.
+    monotonic : ndarray of int8 of shape (p,) or None
+        Signs of the features along which h is monotone: see `constraints`.
     """
 
     X: NDArray[Any]
@@ -92,6 +95,12 @@ class TrainingSet:
     weight: Floats = field(default_factory=lambda: np.ones(1))
     log_odds: float = 0.0
     groups: Indices | None = None
+    monotonic: Signs | None = None
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether h is to be monotone along some feature."""
+        return self.monotonic is not None and bool(self.monotonic.any())
 
     @property
     def highest_price(self) -> float:
@@ -163,8 +172,10 @@ def prepare(
         None if reject is None else reject[order],
         None if together is None else together[order],
     )
-    inputs = Inputs(X.shape[1], getattr(draft, "feature_names_in_", None), labels, settled)
-    return _priced(cases, settled.oriented, *_make_folds(estimator, cases, with_folds)), inputs
+    names = getattr(draft, "feature_names_in_", None)
+    monotonic = resolve_monotonic(getattr(estimator, "monotonic_cst", None), X.shape[1], names)
+    training = _priced(cases, settled.oriented, *_make_folds(estimator, cases, with_folds))
+    return replace(training, monotonic=monotonic), Inputs(X.shape[1], names, labels, settled)
 
 
 def arrange(X: Floats, codes: Indices, weights: Floats, costs: Costs, folds: Parts) -> TrainingSet:

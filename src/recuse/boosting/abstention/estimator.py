@@ -105,6 +105,10 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     max_bins : "auto", int or None, default="auto"
         Quantile bins of a feature, at most 255; None cuts between all distinct values. "auto" does so up to 20,000
         cases.
+    monotonic_cst : array-like of int of shape (n_features,) or dict, optional
+        1 where the class score h must not fall while the feature rises, -1 where it must not rise, 0 where it is free;
+        or these by the names of the columns. Only stumps that obey are chosen, so that h is monotone exactly; the
+        acceptance score r and missing values are free. For stumps, ``max_depth=1``.
     step : {"joint", "line", "paper"}, default="joint"
         Move a stump's weight and both intercepts at once; its weight alone and then the intercepts; or its weight
         by the formula printed in the paper, without intercepts (for reproduction; see `gamma`).
@@ -203,6 +207,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         learning_rate: float | None = None,
         max_depth: int = 1,
         max_bins: int | str | None = "auto",
+        monotonic_cst: Any = None,
         step: str = "joint",
         gamma: float = 0.0,
         b: float | None = None,
@@ -227,6 +232,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self.learning_rate = learning_rate
         self.max_depth = max_depth
         self.max_bins = max_bins
+        self.monotonic_cst = monotonic_cst
         self.step = step
         self.gamma = gamma
         self.b = b
@@ -309,6 +315,8 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
                 "early_stopping=True chooses the number of rounds, not the penalty as well: give beta a number, "
                 "such as beta=0.0."
             )
+        if self.monotonic_cst is not None and self.max_depth > 1:
+            raise ValueError(f"monotonic_cst needs stumps, max_depth=1; got max_depth={self.max_depth!r}.")
         if self.gamma > 0 and not family.takes_gamma:
             raise ValueError(f"gamma > 0 belongs to the paper's stumps, family='coupled'; got family={self.family!r}.")
         if self.corrective and (SURROGATES[self.surrogate] or self.max_depth > 1 or self.step == PAPER):

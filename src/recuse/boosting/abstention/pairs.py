@@ -126,12 +126,16 @@ class LearnedPair:
     log_odds : float
         Log-odds of the reduced problem above which the positive class is the cheaper answer; other than 0 where the
         prices of the classes differ.
+    fixed_boundary : bool
+        Whether the score at which both classes cost the same is that at r = 0 for every case. Where h is monotone it
+        has to be: a boundary that moves with r would not keep it so. Answers to cases with r > 0 are the same.
     """
 
     form: Form
     surrogate: Surrogate
     threshold: float = 0.0
     log_odds: float = 0.0
+    fixed_boundary: bool = False
     score: ClassVar[Form | None] = None
 
     def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Floats, Floats]:
@@ -140,7 +144,8 @@ class LearnedPair:
 
     def settle(self, h: Floats, r: Floats) -> tuple[Floats, Floats]:
         """Move boosted scores so that 0 lies where both classes cost the same, and where acceptance begins."""
-        return h - forced_boundary(self.surrogate, self.log_odds, r), r - self.threshold
+        at = np.zeros_like(r) if self.fixed_boundary else r
+        return h - forced_boundary(self.surrogate, self.log_odds, at), r - self.threshold
 
     def explain(self, model: Any, evaluation: Evaluation) -> list[str]:
         """One sentence per case: the features that argue for the class, or for rejection, with their shares."""
@@ -154,7 +159,7 @@ class LearnedPair:
         ratio = calibrated_k(loss, change.after, b) / calibrated_k(loss, change.before, b)
         shift = float(np.log(ratio)) / (1.0 + b)
         surrogate = replace(self.surrogate, k=float(k * ratio))
-        return LearnedPair(self.form, surrogate, self.threshold - shift, change.log_odds)
+        return replace(self, surrogate=surrogate, threshold=self.threshold - shift, log_odds=change.log_odds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,7 +31,8 @@ class Searched:
         # Trees take bins only: every distinct value of every feature would be a histogram of its own in each node.
         settings, training = self.settings, self.training
         max_bins = settings.max_bins if settings.max_depth == 1 else settings.max_bins or MAX_UINT8_BINS
-        return bin_features(training.X, training.order, max_bins, training.weight)
+        bins = bin_features(training.X, training.order, max_bins, training.weight)
+        return bins if training.monotonic is None else replace(bins, monotonic=training.monotonic)
 
     @cached_property
     def score(self) -> BoostedScore:
@@ -50,7 +51,7 @@ class Searched:
         problem = Problem(self.bins, training.n_pos, training.s, surrogate)
         stacking = None if stack is None else STACKS[stack](problem, self.stacked_score)
         options = search_options(stacking or problem, settings, training.folds)
-        options = with_boundary(options, surrogate, training.log_odds)
+        options = with_boundary(options, surrogate, training.log_odds, fixed=training.is_monotone)
         if stacking is None:
             boosted = fit_best_option(training, problem, settings, options, training.price)
             return Candidate(family, boosted.learned_pair(training.log_odds), boosted, boosted.judged)
@@ -58,12 +59,13 @@ class Searched:
         return Candidate(f"{family}+{stack}", stacking.pair(boosted), boosted, boosted.judged)
 
 
-def with_boundary(options: Options, surrogate: Surrogate, log_odds: float) -> Options:
-    """The held-out scores with h = 0 where both classes cost the same."""
+def with_boundary(options: Options, surrogate: Surrogate, log_odds: float, *, fixed: bool = False) -> Options:
+    """The held-out scores with h = 0 where both classes cost the same; if `fixed`, as at r = 0 for every case."""
     if options.scores is None or log_odds == 0.0:
         return options
     h, r = options.scores[:, 0], options.scores[:, 1]
-    return replace(options, scores=np.stack([h - forced_boundary(surrogate, log_odds, r), r], axis=1))
+    boundary = forced_boundary(surrogate, log_odds, np.zeros_like(r) if fixed else r)
+    return replace(options, scores=np.stack([h - boundary, r], axis=1))
 
 
 def _chow(searched: Searched, stack: str | None) -> Iterator[Candidate]:

@@ -128,6 +128,8 @@ class AsFeature(Stacking):
         """All cases with the score as a feature; its bins, if any, are placed by the cases in `seen`."""
         cuts = find_cuts(z[seen], self.score.boosted.settings.max_bins, self.training.weight[seen])
         column = code_features(z[:, None], np.arange(len(z)), [cuts])
+        if self.problem.bins.monotonic.any():  # the score rises where h is to rise, so h has to rise with the score
+            column = replace(column, monotonic=np.ones(1, dtype=np.int8))
         return replace(self.problem, bins=self.problem.bins.join(column))
 
     def pair(self, boosted: Boosted) -> Pair:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from copy import copy
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from ...parameters import (
 )
 from ...validation import check_outcomes, require_known_columns, store_columns, validate_data
 from ..bounds import GeneralizationBound
+from ..constraints import resolve_monotonic
 from ..reasons import explain_score, stated_score
 from ..shapes import AdditiveForm, ShapeFunction
 from .data import (
@@ -56,8 +58,8 @@ SEARCHES = {"exact": True, "bisection": False}  # whether every cut and shift is
 DEFAULT_COSTS = 0.2
 # With these and the cases the runs of a fit are settled; random_state draws the seed of the first fit.
 _RUNS_DEPEND_ON = (
-    "metric", "k", "costs", "n_rounds", "subsample", "max_features", "margin", "search", "max_bins", "n_iter_no_change",
-    "pos_label",
+    "metric", "k", "costs", "n_rounds", "subsample", "max_features", "margin", "search", "max_bins", "monotonic_cst",
+    "n_iter_no_change", "pos_label",
 )  # fmt: skip
 
 
@@ -165,6 +167,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         All cuts and shifts, or the poster's interval bisection, which is slower and can miss the best.
     max_bins : "auto", int or None, default="auto"
         Quantile bins of a feature, at most 255; None looks at every distinct value. "auto" is 64.
+    monotonic_cst : array-like of int of shape (n_features,) or dict, optional
+        1 where the class score h must not fall while the feature rises, -1 where it must not rise, 0 where it is free;
+        or these by the names of the columns. Only shifts that obey are tried, so that h is monotone exactly; missing
+        values are free. Needs ``search="exact"``.
     n_iter_no_change : int, optional
         End a run after this many rounds without improvement.
     warm_start : bool, default=False
@@ -241,6 +247,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         margin: float = 0.0,
         search: str = "exact",
         max_bins: int | str | None = "auto",
+        monotonic_cst: Any = None,
         n_iter_no_change: int | None = None,
         warm_start: bool = False,
         pos_label: Any = None,
@@ -259,6 +266,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self.margin = margin
         self.search = search
         self.max_bins = max_bins
+        self.monotonic_cst = monotonic_cst
         self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
         self.pos_label = pos_label
@@ -319,6 +327,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             raise ValueError(
                 f"search={self.search!r} needs one of the metrics by name; a function is searched by trial."
             )
+        if self.monotonic_cst is not None and not SEARCHES[self.search]:
+            raise ValueError(f"monotonic_cst needs search='exact'; got search={self.search!r}.")
         if self.k is not None and not objective.uses_k:
             raise ValueError(
                 f"k={self.k!r} belongs to metric='precision_at_k'; with metric={self.metric!r} leave it out."
@@ -364,7 +374,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
             check_class_size(label, n, self.subsample, held_out=self._has_prices)
         weight, unit = in_units(weights[order])
         k = k_in_units(self.k, weight, n_pos, unit)
-        bins = code_cases(X, order, self.max_bins, weights)
+        names = getattr(draft, "feature_names_in_", None)
+        # Runs boost the score towards the positive class, h is the score towards classes_[1].
+        signs = int(sign) * resolve_monotonic(self.monotonic_cst, X.shape[1], names)
+        bins = replace(code_cases(X, order, self.max_bins, weights), monotonic=signs.astype(np.int8))
         span, start = None, np.zeros(len(order), dtype=np.int32)
         if init_score is not None:
             scores = check_scores(init_score, len(codes))[order] * sign

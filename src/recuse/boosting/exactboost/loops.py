@@ -57,10 +57,14 @@ class RejectCost(NamedTuple):
 
 
 class Features(NamedTuple):
-    """Coded features: codes (p, n) feature-major, and the number of bins, whose code missing values have."""
+    """Coded features: codes (p, n) feature-major, and the number of bins, whose code missing values have.
+
+    `signs` holds 1 where a stump may shift up only, -1 where down only, 0 where both.
+    """
 
     codes: Any
     n_bins: Any
+    signs: Any
 
 
 class Bag(NamedTuple):
@@ -170,11 +174,17 @@ class Room(NamedTuple):
 
 
 class FeatureCuts(NamedTuple):
-    """The cuts of a feature to be tried: after bin 0, ..., last - 1, missing values on the side given."""
+    """The cuts of a feature to be tried: after bin first, ..., last - 1, missing values on the side given.
+
+    Shifts go from `lowest` to `highest`.
+    """
 
     n_bins: int
+    first: int
     last: int
     missing_left: bool
+    lowest: int
+    highest: int
 
 
 def make_room(n_pos: int, n_neg: int, widest: int, margin: int, most_bins: int, units: Any, codes: Any) -> Room:
@@ -428,7 +438,7 @@ def _is_empty(starts, b):
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The sweeps. Each tries the cuts of one feature with all shifts |d| <= D, and returns the best value found, larger is
+# The sweeps. Each tries the cuts of one feature with the shifts allowed, and returns the best value found, larger is
 # better. Only what is better than `floor` counts, and is written to room.found: cut (cases with code <= cut are left),
 # shift, whether missing values go left.
 #
@@ -467,28 +477,30 @@ def _cross(v, w, left, right, gone, come):
 
 
 @njit(cache=True, nogil=True)
-def _best_shift(rl, lr, D, floor, found):
+def _best_shift(rl, lr, lowest, highest, floor, found):
     """Best shift for the pairs of a cut, written to found[1] when it wins more than `floor`; returns what it wins."""
     up, down = rl[0] * 0, rl[0] * 0  # zeros of the type of the counts: whole numbers stay whole
     best, first, last, sign = floor, 0, 0, 0
-    for j in range(D):
+    for j in range(max(highest, -lowest)):
         up += rl[WINDOW + j] - lr[WINDOW - 1 - j]
         down += lr[WINDOW + j] - rl[WINDOW - 1 - j]
-        if up > best:
-            best, first, last, sign = up, j + 1, j + 1, 1
-        elif sign == 1 and up == best and last == j:
-            last = j + 1
-        if down > best:
-            best, first, last, sign = down, j + 1, j + 1, -1
-        elif sign == -1 and down == best and last == j:
-            last = j + 1
+        if j < highest:
+            if up > best:
+                best, first, last, sign = up, j + 1, j + 1, 1
+            elif sign == 1 and up == best and last == j:
+                last = j + 1
+        if j < -lowest:
+            if down > best:
+                best, first, last, sign = down, j + 1, j + 1, -1
+            elif sign == -1 and down == best and last == j:
+                last = j + 1
     if best > floor:
         found[1] = sign * ((first + last + 1) // 2)  # the middle of the shifts that do as well
     return best
 
 
 @njit(cache=True, nogil=True)
-def auc_sweep(objective, cuts, D, room, size, n, floor):
+def auc_sweep(objective, cuts, room, size, n, floor):
     """Pairs won by the best stump over all cuts and all shifts, beyond those won without it.
 
     rl[WINDOW + x] and lr[WINDOW + x] hold the pairs (positive right, negative left) and (positive left, negative right)
@@ -530,9 +542,9 @@ def auc_sweep(objective, cuts, D, room, size, n, floor):
             _cross(size - 1 - v, w, left_pos, right_pos, lr, rl)
             left_neg[v] += w
             right_neg[v] -= w
-        if step < 0:  # missing values against all others: looked at with the missing values right
+        if step < cuts.first:  # missing values against all others: looked at with the missing values right
             continue
-        here = _best_shift(rl, lr, D, best, found)
+        here = _best_shift(rl, lr, cuts.lowest, cuts.highest, best, found)
         if here > best:
             best = here
             found[0], found[2] = b, 1 if cuts.missing_left else 0
@@ -574,7 +586,7 @@ def _hits_at_shift(above, d, size, k):
 
 
 @njit(cache=True, nogil=True)
-def precision_sweep(objective, cuts, D, room, size, n, floor):
+def precision_sweep(objective, cuts, room, size, n, floor):
     """Positives among the first k over all cuts and all shifts."""
     starts, levels, units = room.by_bin.starts, room.by_bin.levels, room.by_bin.units
     hist, work, found, k = room.hist, room.work, room.found, objective.k
@@ -590,7 +602,7 @@ def precision_sweep(objective, cuts, D, room, size, n, floor):
         for side in range(2):
             for i in range(starts[side, b], starts[side, b + 1]):
                 left[side, levels[side, i]] += units[side, i]
-        if step < 0:
+        if step < cuts.first:
             continue
         # Counts from the top, once for a cut: after that every shift is a bisection.
         for s in range(size - 1, -1, -1):
@@ -600,7 +612,7 @@ def precision_sweep(objective, cuts, D, room, size, n, floor):
             above[2, s] = above[2, s + 1] + hist[0, s] - pos
             above[3, s] = above[3, s + 1] + hist[0, s] + hist[1, s] - both
         first, final, found_here = 0, 0, False
-        for d in range(-D, D + 1):
+        for d in range(cuts.lowest, cuts.highest + 1):
             here = _hits_at_shift(above, d, size, k) if d != 0 else floor
             if here > best:
                 best, first, final, found_here = here, d, d, True
@@ -652,23 +664,23 @@ def _largest(bounds, last):
 
 
 @njit(cache=True, nogil=True)
-def _thresholds_in_reach(values, n, D, spans, reach):
-    """Which thresholds of the right side go with each of the left side when |d| <= D.
+def _thresholds_in_reach(values, n, lowest, highest, spans, reach):
+    """Which thresholds of the right side go with each of the left side when lowest <= d <= highest.
 
     Threshold i stands from spans[0, i] to spans[1, i]: above i of the distinct scores. The pair (i, j) can be had with
     a shift between spans[0, i] - spans[1, j] and spans[1, i] - spans[0, j]; reach[0, i] .. reach[1, i] are the j for
     which one of them is allowed.
     """
-    far = values[n - 1] + 2 * D + 2  # farther than any shift leads
+    far = values[n - 1] + 2 * WINDOW + 2  # farther than any shift leads
     for i in range(n + 1):
         spans[0, i] = values[i - 1] if i > 0 else -far
         spans[1, i] = values[i] - 1 if i < n else 2 * far
     # Both ends of the reach only move up with i: one pass in all.
     low, high = 0, 0
     for i in range(n + 1):
-        while low < n and spans[1, low] < spans[0, i] - D:
+        while low < n and spans[1, low] < spans[0, i] - highest:
             low += 1
-        while high < n and spans[0, high + 1] <= spans[1, i] + D:
+        while high < n and spans[0, high + 1] <= spans[1, i] - lowest:
             high += 1
         reach[0, i], reach[1, i] = low, high
 
@@ -682,7 +694,6 @@ def ks_start(objective, room, size, totals, D):
     rates[0, 0], rates[0, 1] = -totals[1], totals[0]
     n = _rank_scores(room.hist, size, room.sample.value, ranks.values, ranks.of_position, ranks.level)
     _running_total(room.hist, ranks.values, n, rates[0], total[0])
-    _thresholds_in_reach(ranks.values, n, D, ranks.spans, ranks.reach)
     best = 0.0
     for r in range(n):
         best = max(best, total[0, r])
@@ -702,6 +713,8 @@ def _ks_bounds(by_bin, ranks, n, cuts):
         if _is_empty(starts, b):  # the same as the cut before
             continue
         _add_bin(by_bin, b, rates, left)
+        if b < cuts.first:
+            continue
         g, best_left, best_right = 0.0, 0.0, 0.0
         for r in range(n):
             g += left[r]
@@ -741,14 +754,14 @@ def _best_pair(left, total, n, reach, queue, pair):
 
 
 @njit(cache=True, nogil=True)
-def _middle_shift(spans, i, j, D):
+def _middle_shift(spans, i, j, lowest, highest):
     """The middle of the shifts that make thresholds i and j one."""
-    low, high = max(spans[0, i] - spans[1, j], -D), min(spans[1, i] - spans[0, j], D)
+    low, high = max(spans[0, i] - spans[1, j], lowest), min(spans[1, i] - spans[0, j], highest)
     return (low + high) // 2
 
 
 @njit(cache=True, nogil=True)
-def ks_sweep(objective, cuts, D, room, size, n, floor):
+def ks_sweep(objective, cuts, room, size, n, floor):
     """Largest gap between the two distributions over all cuts and all shifts.
 
     The thresholds left and right of the cut can be chosen apart, since their difference is the shift. Cuts are looked
@@ -757,6 +770,7 @@ def ks_sweep(objective, cuts, D, room, size, n, floor):
     by_bin, ranks, found = room.by_bin, room.ranks, room.found
     rates, total, left, bounds = ranks.rates[0], ranks.total[0], ranks.left[0], ranks.bounds
     spans, reach, queue = ranks.spans, ranks.reach, ranks.queue
+    _thresholds_in_reach(ranks.values, n, cuts.lowest, cuts.highest, spans, reach)
     _ks_bounds(by_bin, ranks, n, cuts)
     best = floor
     for _ in range(cuts.last):
@@ -772,7 +786,7 @@ def ks_sweep(objective, cuts, D, room, size, n, floor):
         here = _best_pair(left, total, n, reach, queue, pair)
         if here > best:
             best = here
-            found[0], found[1] = cut, _middle_shift(spans, pair[0], pair[1], D)
+            found[0], found[1] = cut, _middle_shift(spans, pair[0], pair[1], cuts.lowest, cuts.highest)
             found[2] = 1 if cuts.missing_left else 0
     return best
 
@@ -841,6 +855,8 @@ def _reject_bounds(by_bin, ranks, n, cuts):
             continue
         _add_bin(by_bin, b, rates[1], left[1])
         _add_bin(by_bin, b, rates[2], left[2])
+        if b < cuts.first:
+            continue
         a, c, least_a, best_left, least_ra, best_right = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
         for r in range(n):
             a += left[1, r]
@@ -853,7 +869,7 @@ def _reject_bounds(by_bin, ranks, n, cuts):
 
 
 @njit(cache=True, nogil=True)
-def reject_sweep(objective, cuts, D, room, size, n, floor):
+def reject_sweep(objective, cuts, room, size, n, floor):
     """Least cost over all cuts and all shifts, as its negative.
 
     Both thresholds move by the same shift, so the two sides do not come apart as they do for KS; but each side at its
@@ -879,7 +895,7 @@ def reject_sweep(objective, cuts, D, room, size, n, floor):
                 right[part, r] = total[part, r] - before - left[part, r]
                 before = total[part, r]
         first, final, found_here = 0, 0, False
-        for d in range(-D, D + 1):
+        for d in range(cuts.lowest, cuts.highest + 1):
             if d == 0:
                 continue
             here = -_cost_at_shift(values, left, right, n, d)
@@ -923,9 +939,9 @@ def start_search(objective: Any, room: Room, size: int, totals: Any, D: int) -> 
     return COMPILED_OBJECTIVES[type(objective)].start(objective, room, size, totals, D)
 
 
-def sweep(objective: Any, cuts: FeatureCuts, D: int, room: Room, size: int, n: int, floor: float) -> Any:
+def sweep(objective: Any, cuts: FeatureCuts, room: Room, size: int, n: int, floor: float) -> Any:
     """Try the cuts and shifts of one feature; returns the best value, `floor` where none is better."""
-    return COMPILED_OBJECTIVES[type(objective)].sweep(objective, cuts, D, room, size, n, floor)
+    return COMPILED_OBJECTIVES[type(objective)].sweep(objective, cuts, room, size, n, floor)
 
 
 # The three functions above are what runs without the compiler. In compiled code the choice is made here, while it is
@@ -941,7 +957,7 @@ def _start_search(objective, room, size, totals, D):
 
 
 @overload(sweep)
-def _sweep(objective, cuts, D, room, size, n, floor):
+def _sweep(objective, cuts, room, size, n, floor):
     return COMPILED_OBJECTIVES[objective.instance_class].sweep.py_func
 
 
@@ -1031,15 +1047,19 @@ def bisection(objective, sample, codes, n_cuts, D, floor, found):
 
 
 @njit(cache=True, nogil=True)
-def _search_feature(objective, n_bins, D, room, size, n, best):
+def _search_feature(objective, n_bins, sign, D, room, size, n, best):
     """Search the feature by whose bins the cases are sorted; returns the better of `best` and what it found."""
     some_missing = not _is_empty(room.by_bin.starts, n_bins)
-    # A loop rather than two calls: the sweep is compiled into its caller, and once is enough.
-    for turn in range(2 if some_missing else 1):
+    # A loop rather than several calls: the sweep is compiled into its caller, and once is enough.
+    for turn in range((3 if sign != 0 else 2) if some_missing else 1):
         missing_left = turn == 1
         # With missing values on the right there is one more cut: they alone against all others.
-        last = n_bins if some_missing and not missing_left else n_bins - 1
-        best = sweep(objective, FeatureCuts(n_bins, last, missing_left), D, room, size, n, best)
+        first, last = 0, n_bins if some_missing and not missing_left else n_bins - 1
+        lowest, highest = 1 if sign > 0 else -D, -1 if sign < 0 else D
+        if turn == 2:  # missing values have no place in the order: that cut may shift them against it, too
+            first, lowest, highest = n_bins - 1, -highest, -lowest
+        cuts = FeatureCuts(n_bins, first, last, missing_left, lowest, highest)
+        best = sweep(objective, cuts, room, size, n, best)
     return best
 
 
@@ -1076,7 +1096,7 @@ def search_all(objective, table, features, D, room, size):
     for i in range(len(features)):
         f = features[i]
         _sort_by_bin(codes[f], level, n_bins[f] + 1, room.sample, room.by_bin)
-        better = _search_feature(objective, n_bins[f], D, room, size, n, best)
+        better = _search_feature(objective, n_bins[f], table.signs[f], D, room, size, n, best)
         if better > best:
             best, chosen = better, f
             _middle_of_gap(starts, n_bins[f], found)

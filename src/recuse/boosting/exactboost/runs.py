@@ -141,7 +141,7 @@ def _boost_compiled(
     taken = loops.run(
         tuple(compiled_objective(problem.objective, terms) for terms in bag_and_sample_terms(problem, settings, bag)),
         None if settings.exact else True,
-        loops.Features(bins.codes, bins.n_bins),
+        loops.Features(bins.codes, bins.n_bins, bins.monotonic),
         loops.Bag(bag, split, problem.weight, units),
         loops.RunPlan(sizes.features, UNITS, float(settings.margin), settings.patience),
         loops.Draws(bag[:split].copy(), bag[split:].copy(), np.arange(len(bins.n_bins)), random_states(seed)),

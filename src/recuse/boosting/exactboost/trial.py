@@ -76,13 +76,19 @@ def _best_stump(
         for low, high in zip(used[:-1].tolist(), used[1:].tolist(), strict=True):
             # Cuts between the same two cases do equally well: take the one in the middle.
             cut = low if high == bins.n_bins[f] else (low + high - 1) // 2
-            for d in _SHIFTS:
+            # Missing values alone have no place in the order of a monotone feature.
+            for d in _allowed_shifts(0 if high == bins.n_bins[f] else int(bins.monotonic[f])):
                 for missing_left in (0, 1) if bins.n_bins[f] in used else (0,):
                     stump = CodedStump(f, cut, d, missing_left)
                     loss = _loss(problem, terms, score + stump.shifts(bins), rows, margin)
                     if loss < best:
                         best, found = loss, stump
     return found
+
+
+def _allowed_shifts(sign: int) -> tuple[int, ...]:
+    """The shifts tried for a feature: of one sign where the score is monotone along it."""
+    return tuple(d for d in _SHIFTS if d * sign >= 0)
 
 
 def margin_in_units(settings: RunSettings, score: Any) -> int:

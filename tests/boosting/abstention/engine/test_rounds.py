@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -21,9 +22,9 @@ from tests.marks import may_reject_all
 from ..helpers import every_stump, make_problem, random_data
 
 
-def conic_optimum(X, y, family, c, loss, beta):
+def conic_optimum(X, y, family, c, loss, beta, signs=None):
     """Minimum of F with every stump enumerated, by an exponential-cone solver; value, h and r of each row."""
-    h, r = every_stump(X, family)
+    h, r = every_stump(X, family, signs)
     problem, order = make_problem(X, y, c, loss)
     surrogate = problem.surrogate
     alpha, h0, r0 = cp.Variable(h.shape[1], nonneg=True), cp.Variable(), cp.Variable()
@@ -59,6 +60,44 @@ def test_corrective_boosting_reaches_the_conic_optimum(seed, beta, missing, loss
     gaps = solution.history["dual_gap"]
     assert (gaps >= solution.history["objective"] - value - 1e-9).all()
     assert gaps[-1] <= 1e-6 * solution.objective
+
+
+@pytest.mark.parametrize("family", ["coupled", "decoupled"])
+@pytest.mark.parametrize(
+    ("seed", "signs", "missing"), [(0, (-1, 0), 0.0), (1, (1, -1), 0.0), (2, (-1, -1), 0.1), (3, (0, 1), 0.1)]
+)
+def test_the_optimum_with_monotone_features_is_the_conic_one(seed, signs, missing, family):
+    """Every stump of the family whose h obeys is enumerated, whatever its type: none that counts is left out."""
+    X, y = random_data(seed, m=40, p=2, levels=5, missing=missing)
+    value, h, r = conic_optimum(X, y, family, 0.2, "logistic", 0.01, signs)
+    problem, _ = make_problem(X, y, 0.2)
+    free = boost(problem, Settings(family=family, beta=0.01, corrective=True, tol=1e-9, n_rounds=300))
+    problem = replace(problem, bins=replace(problem.bins, monotonic=np.array(signs, dtype=np.int8)))
+    settings = Settings(family=family, beta=0.01, corrective=True, tol=1e-9, n_rounds=300)
+    solution = boost(problem, settings)
+    assert solution.converged
+    assert abs(solution.objective - value) < 1e-8
+    assert solution.objective > free.objective - 1e-12
+    found = solution.model.scores(problem)
+    np.testing.assert_allclose(found[0], h, atol=1e-4)
+    np.testing.assert_allclose(found[1], r, atol=1e-4)
+    assert solution.history["dual_gap"][-1] <= 1e-6 * solution.objective
+
+
+def test_a_decoupled_pair_reaches_every_monotone_score():
+    """Any h that rises along the levels, and any r: the best of them, by a solver that knows of no stumps."""
+    X, y = random_data(4, m=40, p=1, levels=5)
+    problem, order = make_problem(X, y, 0.2)
+    h, r, rank = cp.Variable(5), cp.Variable(5), X[order, 0].astype(int)
+    signs, surrogate = y[order], problem.surrogate
+    u, v = r[rank] - cp.multiply(signs, h[rank]), -surrogate.b * r[rank]
+    total = (cp.sum(cp.logistic(u)) + surrogate.k * cp.sum(cp.logistic(v))) / np.log(2) / 40
+    for sign in (1, -1):
+        program = cp.Problem(cp.Minimize(total), [sign * cp.diff(h) >= 0, cp.abs(h) <= 50, cp.abs(r) <= 50])
+        program.solve(solver="CLARABEL")
+        signed = replace(problem, bins=replace(problem.bins, monotonic=np.array([sign], dtype=np.int8)))
+        solution = boost(signed, Settings(family="decoupled", corrective=True, tol=1e-9, n_rounds=300))
+        assert solution.objective == pytest.approx(program.value, abs=1e-6)
 
 
 @pytest.mark.parametrize("family", ["coupled", "decoupled", "score"])

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,18 @@ class Family:
     types: NDArray[np.int64]
     missing: Flags
     values: Floats
+
+    def monotone(self, sign: int) -> Family:
+        """The types whose h never falls (sign 1) or never rises (-1) along the feature; all of them for 0.
+
+        Their cuts may coincide or lie at an end: what other types become then is among the types kept.
+        """
+        if sign == 0:
+            return self
+        steps = sign * np.diff(self.values[self.types[:, :3], 0], axis=1)
+        kept = np.flatnonzero((steps >= 0).all(axis=1))
+        kept = np.append(kept, kept[: len(kept) % 2])  # the scan takes types two by two
+        return Family(self.types[kept], self.missing[kept], self.values)
 
 
 class StumpFamily(NamedTuple):
@@ -194,6 +207,11 @@ class StumpSearch:
         self._loops = loops
         self.bins, self.family, self.n_pos, self._spread = bins, family, n_pos, spread
         p = len(bins.n_bins)
+        signs = bins.monotonic
+        self._by_sign = {sign: family.monotone(sign) for sign in np.unique(signs).tolist()}
+        self._of_feature = [self._by_sign[sign] for sign in signs.tolist()]
+        # Neighbours with one sign are scanned together: without monotone features all of them at once.
+        self._runs = np.concatenate([[0], np.flatnonzero(np.diff(signs)) + 1, [p]]).tolist()
         self.hist = np.empty((2, bins.n_cells, 2))
         self.prefix = np.empty((bins.n_cells, 2))
         self.found = np.empty(p)
@@ -201,14 +219,18 @@ class StumpSearch:
 
     def sweep(self, w: Floats) -> None:
         """Find the best stump of every feature for these weights."""
-        b, family, hist, prefix = self.bins, self.family, pairs(self.hist), pairs(self.prefix)
+        b, hist, prefix = self.bins, pairs(self.hist), pairs(self.prefix)
 
         def work(first: int, last: int) -> None:
             self._loops.histograms(b.codes, pairs(w), self.n_pos, hist, b.offsets, first, last)
-            self._loops.scan(
-                hist, prefix, b.offsets, b.n_bins, b.has_missing,
-                family.types, family.missing, family.values, self.found, self.where, first, last,
-            )  # fmt: skip
+            for start, stop in pairwise(self._runs):
+                start, stop = max(start, first), min(stop, last)
+                if start < stop:
+                    family = self._of_feature[start]
+                    self._loops.scan(
+                        hist, prefix, b.offsets, b.n_bins, b.has_missing,
+                        family.types, family.missing, family.values, self.found, self.where, start, stop,
+                    )  # fmt: skip
 
         if b.codes.size + 6 * b.n_cells < _WORTH_THREADS:
             work(0, len(b.n_bins))
@@ -223,7 +245,7 @@ class StumpSearch:
     def best_of(self, f: int) -> Coded:
         """Return the best stump of one feature."""
         t, missing = self.where[f].tolist()
-        labels = self.family.types[t]
+        labels = self._of_feature[f].types[t]
         cells = slice(self.bins.offsets[f], self.bins.offsets[f + 1])
         j, k = self._loops.cuts(pairs(self.prefix[cells]), labels, self.family.values)
         one, two, three, _ = labels.tolist()
