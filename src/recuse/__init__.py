@@ -49,6 +49,7 @@ _HOMES = {
 _SUBMODULES = (
     "baselines",
     "boosting",
+    "dask",
     "datasets",
     "ensemble",
     "metrics",

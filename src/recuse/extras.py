@@ -8,6 +8,8 @@ from typing import Any
 # Package as it is imported -> extra of this library that installs it.
 EXTRAS = {
     "catboost": "boosters",
+    "dask": "dask",
+    "distributed": "dask",
     "jinja2": "report",
     "lightgbm": "boosters",
     "matplotlib": "plot",

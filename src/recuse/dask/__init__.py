@@ -1,1 +1,25 @@
-"""Tables past one machine: training where the partitions of a Dask collection are."""
+"""Past one machine: the same models, fitted where a partitioned table is and asked on a Dask cluster.
+
+Needs ``pip install 'recuse[dask]'``. Public names are loaded on first use.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["ClusterError", "PartitionError"]
+
+# Public name -> module that defines it.
+_HOMES = {"ClusterError": "faults", "PartitionError": "faults"}
+
+if TYPE_CHECKING:
+    from .faults import ClusterError, PartitionError
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,69 @@
+"""What can go wrong on a cluster, in one clear sentence each: who was lost, what could not be read, what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class ClusterError(RuntimeError):
+    """Work on a cluster that cannot go on: no workers, a scheduler that went away, a partition nobody can hold."""
+
+
+class PartitionError(ValueError):
+    """A partition that cannot be used: another schema, an unreadable file, values that are no numbers."""
+
+
+def no_client() -> ClusterError:
+    """Nobody said which cluster."""
+    return ClusterError("There is no Dask client: start one with dask.distributed.Client(), or give it as client=... .")
+
+
+def asynchronous_client() -> TypeError:
+    """A client whose answers must be awaited."""
+    return TypeError("client must be a Dask client that waits for its results; got one with asynchronous=True.")
+
+
+def no_workers(scheduler: str) -> ClusterError:
+    """A cluster without anybody to work."""
+    return ClusterError(f"The Dask cluster at {scheduler} has no workers: start some, or wait for them to arrive.")
+
+
+def scheduler_lost(scheduler: str) -> ClusterError:
+    """The centre of the cluster has gone."""
+    return ClusterError(
+        f"The Dask scheduler at {scheduler} went away in the middle of the work. The workers have forgotten their "
+        "part: connect to a scheduler that runs, and fit again."
+    )
+
+
+def lost_too_often(number: int, times: int, worker: str, memory: str) -> ClusterError:
+    """A partition that takes every worker down that holds it."""
+    return ClusterError(
+        f"Partition {number} was lost {times} times together with the worker that held it, at last {worker}{memory}: "
+        "most likely it ran out of memory. Use smaller partitions, more workers, or workers with more memory."
+    )
+
+
+def out_of_memory(number: int, worker: str, memory: str) -> ClusterError:
+    """A worker that could not allocate."""
+    return ClusterError(
+        f"Worker {worker}{memory} ran out of memory at partition {number}. Use smaller partitions, more workers, or "
+        "workers with more memory."
+    )
+
+
+def unreadable(number: int, error: BaseException) -> PartitionError:
+    """A partition whose task failed before we saw its rows."""
+    return PartitionError(f"Partition {number} cannot be read: {type(error).__name__}: {first_line(error)}")
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, on one line."""
+    text = str(error).strip()
+    return text.splitlines()[0] if text else "no message"
+
+
+def memory_of(limits: dict[str, Any], worker: str) -> str:
+    """The memory limit of a worker, as a part of a sentence; nothing where it is not known."""
+    limit = limits.get(worker)
+    return f" (memory limit {limit / 2**30:.3g} GiB)" if limit else ""

@@ -1,0 +1,91 @@
+"""What a worker holds for a fit, one object per partition, and how it comes there: the code that runs on workers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial, reduce
+from typing import Any, NamedTuple
+from weakref import WeakValueDictionary
+
+from . import faults
+
+# The shelves of this process by name; each belongs to the actor, and goes with it.
+_SHELVES: WeakValueDictionary[str, Shelf] = WeakValueDictionary()
+
+
+class Command(NamedTuple):
+    """A function of what is held of a partition, with the arguments after it."""
+
+    function: Callable[..., Any]
+    args: tuple[Any, ...] = ()
+
+
+class Failure(NamedTuple):
+    """An error on a worker: in which partition, and whether memory was short."""
+
+    number: int
+    error: Exception
+
+
+class Shelf:
+    """What a worker holds for one fit: an actor."""
+
+    def __init__(self, name: str, n_threads: int) -> None:
+        self._held: dict[int, Any] = {}
+        self._threads = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
+        _SHELVES[name] = self
+
+    def put(self, number: int, held: Any) -> None:
+        """Keep what was made of a partition."""
+        self._held[number] = held
+
+    def run(self, numbers: Sequence[int], commands: Sequence[Command], add: Callable[..., Any] | None) -> Any:
+        """Run commands on some partitions; the results of the last one, added up, or by partition without `add`."""
+        work = partial(self._run_on, commands=commands)
+        results = list(map(work, numbers) if self._threads is None else self._threads.map(work, numbers))
+        failed = [result for result in results if isinstance(result, Failure)]
+        if failed:
+            return failed[0]
+        return dict(zip(numbers, results, strict=True)) if add is None else reduce(add, results)
+
+    def _run_on(self, number: int, commands: Sequence[Command]) -> Any:
+        """Run commands on one partition; the result of the last."""
+        result = None
+        try:
+            for function, args in commands:
+                result = function(self._held[number], *args)
+        except Exception as error:  # it names the partition on the client
+            return Failure(number, error)
+        return result
+
+    def clear(self) -> None:
+        """Let everything go."""
+        self._held.clear()
+        if self._threads is not None:
+            self._threads.shutdown(wait=False)
+
+
+def look_at(function: Callable[..., Any], number: int, args: tuple[Any, ...], *pieces: Any) -> tuple[str, Any]:
+    """A task: look at a partition, and say where."""
+    from distributed import get_worker
+
+    return get_worker().address, _naming(number, function, *pieces, *args)
+
+
+def hold(
+    name: str, number: int, load: Command, own: tuple[Any, ...], repeated: Sequence[Command], *pieces: Any
+) -> None:
+    """A task: make of a partition what is to be held, bring it up to date and put it on the shelf."""
+    held = _naming(number, load.function, *pieces, *load.args, *own)
+    for function, args in repeated:
+        function(held, *args)
+    _SHELVES[name].put(number, held)
+
+
+def _naming(number: int, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function; what it finds wrong with a partition names it."""
+    try:
+        return function(*args)
+    except faults.PartitionError as error:
+        raise faults.PartitionError(f"Partition {number}: {error}") from None

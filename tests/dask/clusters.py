@@ -1,0 +1,43 @@
+"""Clusters for tests: worker processes that can be killed, and what is left on them."""
+
+import os
+import signal
+
+import pytest
+
+from tests.processes import wait_until
+
+
+@pytest.fixture(scope="module", params=[2])
+def client(request):
+    """A client of a cluster of worker processes, the same for a module."""
+    from distributed import Client, LocalCluster
+
+    settings = {"n_workers": request.param, "threads_per_worker": 1, "dashboard_address": None}
+    with LocalCluster(**settings) as cluster, Client(cluster) as client:
+        yield client
+
+
+def process_of(client, address):
+    """The process of a worker."""
+    return client.run(os.getpid, workers=[address])[address]
+
+
+def kill(client, address):
+    """Kill a worker's process, and wait until its nanny has started another."""
+    n_workers, process = len(client.nthreads()), process_of(client, address)
+    os.kill(process, signal.SIGKILL)
+    assert wait_until(lambda: address not in client.nthreads())
+    return n_workers
+
+
+def shelves_left():
+    """What fits have left in this process."""
+    from recuse.dask.shelves import _SHELVES
+
+    return list(_SHELVES)
+
+
+def nothing_is_left(client):
+    """Whether no worker holds anything of a fit; actors go when the scheduler has heard of it."""
+    return wait_until(lambda: not any(client.run(shelves_left).values()), 60)

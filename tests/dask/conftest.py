@@ -1,0 +1,1 @@
+from tests.dask.clusters import client  # noqa: F401

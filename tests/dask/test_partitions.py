@@ -1,0 +1,201 @@
+"""What the workers hold: asked, changed, lost and brought back."""
+
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import dask
+import numpy as np
+import pytest
+
+from recuse.dask import ClusterError, PartitionError
+from recuse.dask.cluster import find_client
+from recuse.dask.partitions import Partitions, share_out
+from tests.dask.clusters import nothing_is_left, process_of
+
+N = 7
+
+
+class Counts:
+    """Held of a partition: a vector that changes."""
+
+    def __init__(self, x, factor, number):
+        self.x, self.number, self.heard = x * factor, number, []
+
+    def add(self, amount):
+        self.x = self.x + amount
+        self.heard.append(amount)
+
+    def total(self):
+        return self.x.copy()
+
+    def add_and_total(self, amount):
+        self.add(amount)
+        return self.x.copy()
+
+    def list_heard(self):
+        return [(self.number, tuple(self.heard))]
+
+    def forget_all(self):
+        self.heard.clear()
+
+    def total_slowly(self, folder):
+        """Say that work is under way, and go on when somebody was killed."""
+        (Path(folder) / str(os.getpid())).touch()
+        wait_for(Path(folder) / "killed")
+        return self.x.copy()
+
+    def fail(self, number):
+        if self.number == number:
+            raise MemoryError
+        return 0
+
+
+def wait_for(path):
+    while not path.exists():
+        time.sleep(0.01)
+
+
+def numbered(k):
+    return np.array([float(k), 1.0])
+
+
+def load_slowly(x, factor, number, folder):
+    """Read a partition, saying who does; wait for the first of them to be killed."""
+    (Path(folder) / str(os.getpid())).touch()
+    wait_for(Path(folder) / "killed")
+    return Counts(x, factor, number)
+
+
+def sources():
+    return [(dask.delayed(numbered)(k),) for k in range(N)]
+
+
+def each(*more):
+    return [(k, *more) for k in range(N)]
+
+
+def hold(partitions, load=Counts, more=()):
+    partitions.look(len)
+    partitions.hold(load, 2.0, each=each(*more), sizes=[10] * N)
+
+
+EXPECTED = np.array([2.0 * sum(range(N)), 2.0 * N])
+
+
+def test_changes_travel_with_the_next_question_and_answers_add_up(client):
+    with Partitions(sources(), client) as partitions:
+        assert partitions.look(len) == [2] * N
+        hold(partitions)
+        partitions.tell(Counts.add, 1.0)
+        partitions.tell(Counts.add, 0.5)
+        np.testing.assert_allclose(partitions.ask(Counts.total), EXPECTED + 1.5 * N)
+        assert partitions.n_messages == 2  # one to each worker
+        heard = partitions.ask(Counts.list_heard)
+        assert sorted(heard) == [(k, (1.0, 0.5)) for k in range(N)]
+        assert [x[0] for x in partitions.ask_each(Counts.total)] == [2.0 * k + 1.5 for k in range(N)]
+    assert nothing_is_left(client)
+
+
+def test_two_at_once_do_not_see_each_other(client):
+    with Partitions(sources(), client) as one, Partitions(sources(), client) as other:
+        hold(one)
+        hold(other)
+        one.tell(Counts.add, 1.0)
+        np.testing.assert_allclose(other.ask(Counts.total), EXPECTED)
+        np.testing.assert_allclose(one.ask(Counts.total), EXPECTED + N)
+    assert nothing_is_left(client)
+
+
+def kill_first_arrival(client, folder):
+    """Kill the first worker process that leaves its number in a folder."""
+
+    def kill():
+        while not (found := [path for path in Path(folder).iterdir() if path.name.isdigit()]):
+            time.sleep(0.01)
+        os.kill(int(found[0].name), signal.SIGKILL)
+        (Path(folder) / "killed").touch()
+
+    thread = threading.Thread(target=kill)
+    thread.start()
+    return thread
+
+
+def test_a_worker_killed_between_questions_costs_nothing_but_time(client):
+    with Partitions(sources(), client) as partitions:
+        hold(partitions)
+        partitions.tell(Counts.add, 1.0)
+        partitions.ask(Counts.total)
+        partitions.tell(Counts.add, 2.0, about="forgotten")
+        np.testing.assert_allclose(partitions.ask(Counts.add_and_total, 4.0, changes=True), EXPECTED + 7 * N)
+        partitions.forget("forgotten", Counts.forget_all)
+        partitions.ask(Counts.total)
+        os.kill(process_of(client, next(iter(client.nthreads()))), signal.SIGKILL)
+        heard = dict(partitions.ask(Counts.list_heard))
+        # Those that were read again heard all but what was forgotten, the others nothing since.
+        assert set(heard.values()) == {(), (1.0, 4.0)}
+        partitions.tell(Counts.add, 8.0)
+        heard = dict(partitions.ask(Counts.list_heard))
+        assert set(heard.values()) == {(8.0,), (1.0, 4.0, 8.0)}
+        assert len(heard) == N
+    assert nothing_is_left(client)
+
+
+def test_a_worker_killed_while_it_answers(client, tmp_path):
+    client.wait_for_workers(2)
+    with Partitions(sources(), client) as partitions:
+        hold(partitions)
+        partitions.tell(Counts.add, 1.0)
+        killer = kill_first_arrival(client, tmp_path)
+        np.testing.assert_allclose(partitions.ask(Counts.total_slowly, str(tmp_path)), EXPECTED + N)
+        killer.join()
+        assert sorted(partitions.ask(Counts.list_heard)) == [(k, (1.0,)) for k in range(N)]
+    assert nothing_is_left(client)
+
+
+def test_a_worker_killed_while_it_reads(client, tmp_path):
+    client.wait_for_workers(2)
+    with Partitions(sources(), client) as partitions:
+        killer = kill_first_arrival(client, tmp_path)
+        hold(partitions, load_slowly, (str(tmp_path),))
+        killer.join()
+        np.testing.assert_allclose(partitions.ask(Counts.total), EXPECTED)
+    assert nothing_is_left(client)
+
+
+def fail_at(x, number):
+    if x[0] == number:
+        raise PartitionError("it has no column 'age'")
+    return 0
+
+
+def read_badly(k):
+    if k == 2:
+        raise OSError("Parquet magic bytes not found")
+    return numbered(k)
+
+
+def test_errors_name_the_partition(client):
+    with Partitions(sources(), client) as partitions:
+        with pytest.raises(PartitionError, match=r"^Partition 3: it has no column 'age'$"):
+            partitions.look(fail_at, 3)
+        hold(partitions)
+        with pytest.raises(ClusterError, match=r"Worker tcp://\S+ .* ran out of memory at partition 5\."):
+            partitions.ask(Counts.fail, 5)
+    unreadable = Partitions([(dask.delayed(read_badly)(k),) for k in range(N)], client)
+    with pytest.raises(PartitionError, match=r"Partition 2 cannot be read: OSError: Parquet magic bytes"):
+        unreadable.look(len)
+    assert nothing_is_left(client)
+
+
+def test_a_client_is_needed(client):
+    assert find_client(client) is client
+    assert find_client() is client
+
+
+def test_partitions_stay_where_their_data_are_while_that_is_fair():
+    assert share_out([5, 5, 5, 5], ["a", "b", "a", "b"], ["a", "b"]) == {"a": [0, 2], "b": [1, 3]}
+    assert share_out([5, 5, 5, 5], ["a", "a", "a", "a"], ["a", "b"]) == {"a": [0, 1], "b": [2, 3]}
+    assert share_out([1, 1, 8], [None, "gone", None], ["a", "b"]) == {"a": [2], "b": [0, 1]}
