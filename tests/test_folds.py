@@ -22,7 +22,7 @@ from recuse import (
 from recuse.baselines import TwoStepBoostingClassifier
 from recuse.boosting.abstention import data
 from recuse.boosting.exactboost.problem import RankingProblem, RunSettings
-from recuse.boosting.exactboost.runs import _bag
+from recuse.boosting.exactboost.runs import split_cases
 from recuse.folds import TimeFolds, check_groups, make_folds, time_folds
 from recuse.metrics import expected_cost
 from tests.marks import may_reject_all
@@ -240,12 +240,12 @@ def test_runs_of_exactboost_keep_out_whole_groups_and_leave_both_classes(n_group
     groups = rng.integers(0, n_groups, n)
     groups[:2], groups[-2:] = [0, 1], [2, 3]  # two groups of each class at least
     problem = RankingProblem(None, n_pos, np.ones(n), np.zeros(n, dtype=np.int32), None, None, groups)
-    bag, out = _bag(problem, RunSettings(hold_out=True), seed, run)
+    bag, out = split_cases(problem, RunSettings(hold_out=True), seed, run)
     assert sorted([*bag, *out]) == list(range(n))
     assert not set(groups[bag]) & set(groups[out])
     assert (bag < n_pos).any()
     assert (bag >= n_pos).any()
-    held_out = np.concatenate([_bag(problem, RunSettings(hold_out=True), seed, e)[1] for e in range(5)])
+    held_out = np.concatenate([split_cases(problem, RunSettings(hold_out=True), seed, e)[1] for e in range(5)])
     assert sorted(held_out) == list(range(n))  # five runs keep every case out once
 
 

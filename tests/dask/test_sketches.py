@@ -1,5 +1,7 @@
 """Merged quantile sketches: exact while few values are distinct, within the stated error beyond."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -49,9 +51,7 @@ def columns(draw, most=300):
 def partitions(column, weight, ends):
     """Parts of the rows, empty ones among them."""
     at = np.sort(np.array([*ends, 0, len(column)]).clip(0, len(column)))
-    return [
-        (column[a:b, np.newaxis], None if weight is None else weight[a:b]) for a, b in zip(at[:-1], at[1:], strict=True)
-    ]
+    return [(column[a:b, np.newaxis], None if weight is None else weight[a:b]) for a, b in pairwise(at)]
 
 
 def rank(column, weight, t):
@@ -198,5 +198,5 @@ def test_errors_are_one_sentence():
     with pytest.raises(ValueError, match="no partition to take quantiles of: the table has no rows"):
         merged_cuts([], 8)
     sketch = ColumnSketch(np.arange(10.0), np.ones(10)).shortened(4)
-    with pytest.raises(ValueError, match="max_bins=None looks at every distinct value.*use max_bins='auto'"):
+    with pytest.raises(ValueError, match=r"max_bins=None looks at every distinct value.*use max_bins='auto'"):
         sketch.cuts(None)

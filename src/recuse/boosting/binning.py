@@ -87,7 +87,7 @@ def find_cuts(column: NDArray[Any], max_bins: int | None, weight: Floats | None 
         known = known[np.argsort(column[known], kind="stable")]
     values = np.sort(column[known]) if weight is None else column[known]
     last = np.flatnonzero(np.append(values[1:] != values[:-1], True)[: len(values)])  # of each run of equal values
-    sums = last + 1.0 if weight is None else np.cumsum(weight[known])[last]
+    sums: Floats = (last + 1).astype(np.float64) if weight is None else np.cumsum(weight[known])[last]
     return cuts_between(values[last].astype(np.float64), sums, max_bins)
 
 

@@ -10,10 +10,10 @@ within a partition does not matter.
 The bound. To shorten a sketch of total weight W its weights are summed up, and with b = (limit - 2) // 2 only those
 values are kept where the sum reaches or passes a multiple of W / b, the ones before these, the first and the last: at
 most 2 b + 2. Rows between them share an entry of less than W / b, so one shortening adds at most W / b to the error; a
-value with at least W / b of the weight keeps an entry of its own. Merging adds the errors, as it adds the weights. A tree in which each of n partitions goes through one shortening of its own and one on each of
-ceil(log_4 n) levels is thus wrong by a share of at most (1 + ceil(log_4 n)) / b of all weight: by 0.03 % for 64 partitions
-at the largest limit, where a bin of 255 holds 0.39 %. `error` is what really happened, and a
-little less.
+value with at least W / b of the weight keeps an entry of its own. Merging adds the errors, as it adds the weights. A
+tree in which each of n partitions goes through one shortening of its own and one on each of ceil(log_4 n) levels is
+thus wrong by a share of at most (1 + ceil(log_4 n)) / b of all weight: by 0.03 % for 64 partitions at the largest
+limit, where a bin of 255 holds 0.39 %. `error` is what really happened, and a little less.
 
 A sketch needs 16 bytes per entry: at the default limit at most 16 MiB for all columns of a partition together, whatever
 its number of rows, unless there are more than 256 columns.

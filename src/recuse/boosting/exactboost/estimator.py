@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ...arrays import Floats
+from ...arrays import Floats, Indices
 from ...base import RejectOptionMixin, SettledCosts, require_two_classes, warn_not_converged
 from ...costs import Costs
 from ...decisions import Decisions, Evaluation, StatedThresholds
@@ -63,6 +64,10 @@ _RUNS_DEPEND_ON = (
 )  # fmt: skip
 
 
+# Problem, settings, seed and numbers of runs in; the runs, the cases kept out of each and their scores out.
+Booster = Callable[[RankingProblem, RunSettings, int, range], Iterator[tuple[Run, Indices, Floats]]]
+
+
 class RankingStump(NamedTuple):
     """One stump of a run.
 
@@ -87,7 +92,7 @@ class RankingStump(NamedTuple):
     missing_left: bool
 
 
-class _Given(NamedTuple):
+class GivenCases(NamedTuple):
     """The training cases and what is settled about them before a run; nothing of it is stored yet.
 
     `sign` is that of the published score: prices and precision look at `pos_label`, h at ``classes_[1]``. `span` is the
@@ -106,7 +111,7 @@ class _Given(NamedTuple):
         return self.prices.unit if self.problem.objective.rejects else 1.0
 
 
-class _Boosted(NamedTuple):
+class BoostedRuns(NamedTuple):
     """The runs of a fit, and what more runs would have to go on from: the seed, and sums of held-out scores."""
 
     seed: int
@@ -301,14 +306,23 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         """
         self._check_parameters()
         given = self._prepare(X, y, sample_weight, init_score, groups)
-        settings, beginning = self._settings(), self._beginning(given.problem)
-        boosted = self._boost(given.problem, settings, beginning)
-        ensemble = self._average(given, settings, boosted)
-        store_columns(self, X)
-        self._store(given, beginning, boosted, ensemble)
-        self._warn_if_constant(ensemble)
+        self._boost_and_store(given, X, self._boost_here)
         self._warn_if_all_rejected(X, sample_weight, init_score=init_score)
         return self
+
+    def _boost_here(
+        self, problem: RankingProblem, settings: RunSettings, seed: int, todo: range
+    ) -> Iterator[tuple[Run, Indices, Floats]]:
+        return boost_runs(problem, settings, seed, todo, n_threads(self.n_jobs))
+
+    def _boost_and_store(self, given: GivenCases, columns: Any, boost: Booster) -> None:
+        """Boost the runs of checked cases and publish them; `columns` is a table with the columns of the cases."""
+        settings, beginning = self._settings(), self._beginning(given.problem)
+        boosted = self._boost(given.problem, settings, beginning, boost)
+        ensemble = self._average(given, settings, boosted)
+        store_columns(self, columns)
+        self._store(given, beginning, boosted, ensemble)
+        self._warn_if_constant(ensemble)
 
     def _check_parameters(self) -> None:
         objective = find_objective(self.metric)
@@ -354,24 +368,19 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         """Whether thresholds are chosen by their cost, on cases that a run has not seen."""
         return self._objective.rejects or self.costs is not None
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any = None) -> _Given:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any = None) -> GivenCases:
         """Check the cases, settle labels and prices, code the features, positives first; nothing is stored."""
         draft = copy(self)  # scikit-learn stores the columns on what it checks
         X, y = validate_data(
             draft, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
         )
         labels, codes = self._settle_labels(y)
-        require_two_classes(labels.classes)
-        prices = self._settle_costs(labels.classes, must_pay=self._objective.rejects, default=DEFAULT_COSTS)
+        prices, positive, sign = self._settle_sides(labels)
         weights = check_weights(sample_weight, len(codes))
-        if callable(self.metric) and sample_weight is not None and np.ptp(weights[weights > 0]) > 0:
-            raise ValueError("sample_weight does not go with a metric of your own, which sees scores only.")
+        self._require_equal_weights(weights[weights > 0])
         require_known_columns(draft, X, weights)
-        positive = 0 if prices.pos_label == labels.classes[0] else 1
-        sign = 1.0 if positive == 1 else -1.0
         order, n_pos = positives_first(codes == positive, weights)
-        for label, n in ((labels.classes[positive], n_pos), (labels.classes[1 - positive], len(order) - n_pos)):
-            check_class_size(label, n, self.subsample, held_out=self._has_prices)
+        self._check_class_sizes(labels, positive, (n_pos, len(order) - n_pos))
         weight, unit = in_units(weights[order])
         k = k_in_units(self.k, weight, n_pos, unit)
         names = getattr(draft, "feature_names_in_", None)
@@ -390,16 +399,35 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
                 check_class_groups(together, n_pos, (labels.classes[positive], labels.classes[1 - positive]))
         terms = Terms(prices.costs.normalised(), k)
         problem = RankingProblem(bins, n_pos, weight, start, self._objective, terms, together)
-        return _Given(labels, prices, sign, span, problem)
+        return GivenCases(labels, prices, sign, span, problem)
 
-    def _boost(self, problem: RankingProblem, settings: RunSettings, beginning: dict[str, str]) -> _Boosted:
+    def _settle_sides(self, labels: LabelSpace) -> tuple[SettledCosts, int, float]:
+        """The prices, the number of the positive class, and the sign of the published score."""
+        require_two_classes(labels.classes)
+        prices = self._settle_costs(labels.classes, must_pay=self._objective.rejects, default=DEFAULT_COSTS)
+        positive = 0 if prices.pos_label == labels.classes[0] else 1
+        return prices, positive, 1.0 if positive == 1 else -1.0
+
+    def _require_equal_weights(self, weights: Floats) -> None:
+        """Refuse weights that differ where the metric cannot see them."""
+        if callable(self.metric) and np.ptp(weights) > 0:
+            raise ValueError("sample_weight does not go with a metric of your own, which sees scores only.")
+
+    def _check_class_sizes(self, labels: LabelSpace, positive: int, sizes: tuple[int, int]) -> None:
+        """Refuse classes with too few cases; sizes of the positives and of the negatives."""
+        for label, n in zip((labels.classes[positive], labels.classes[1 - positive]), sizes, strict=True):
+            check_class_size(label, n, self.subsample, held_out=self._has_prices)
+
+    def _boost(
+        self, problem: RankingProblem, settings: RunSettings, beginning: dict[str, str], boost: Booster
+    ) -> BoostedRuns:
         """The runs of the last fit, if this one goes on from it, and those still missing."""
         seed, runs, held_out = self._earlier_runs(beginning, problem.n_cases)
         todo = range(len(runs), int(self.n_estimators))
-        for run, out, score in boost_runs(problem, settings, seed, todo, n_threads(self.n_jobs)):
+        for run, out, score in boost(problem, settings, seed, todo):
             runs.append(run)
             held_out[:, out] += score, np.ones(len(out))
-        return _Boosted(seed, runs, held_out)
+        return BoostedRuns(seed, runs, held_out)
 
     def _earlier_runs(self, now: dict[str, str], n_cases: int) -> tuple[int, list[Run], Floats]:
         """Seed, runs and sums of held-out scores to go on from, as copies; empty for a first fit."""
@@ -434,7 +462,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         given = {name: in_words(getattr(self, name)) for name in _RUNS_DEPEND_ON}
         return given | {"cases": cases.hexdigest()}
 
-    def _average(self, given: _Given, settings: RunSettings, boosted: _Boosted) -> _Ensemble:
+    def _average(self, given: GivenCases, settings: RunSettings, boosted: BoostedRuns) -> _Ensemble:
         """The mean of the runs, its thresholds and what is known of it."""
         problem = given.problem
         mean = mean_of(boosted.runs, problem)
@@ -448,7 +476,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         bound = self._bound_terms(given, settings, boosted, score_range, objective)
         return _Ensemble(mean, bool(np.ptp(score) == 0.0), score_range, objective, thresholds, form, bound)
 
-    def _store(self, given: _Given, beginning: dict[str, str], boosted: _Boosted, ensemble: _Ensemble) -> None:
+    def _store(self, given: GivenCases, beginning: dict[str, str], boosted: BoostedRuns, ensemble: _Ensemble) -> None:
         """Publish a fit; nothing is stored before everything is known."""
         problem, runs, thresholds = given.problem, boosted.runs, ensemble.thresholds
         self._store_labels(given.labels)
@@ -491,7 +519,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         return at_least_cost(histogram, problem.terms.costs, problem.objective.rejects)
 
     def _bound_terms(
-        self, given: _Given, settings: RunSettings, boosted: _Boosted, score_range: float, objective: float
+        self, given: GivenCases, settings: RunSettings, boosted: BoostedRuns, score_range: float, objective: float
     ) -> BoundTerms | None:
         """What `generalization_bound` has to remember of the training cases; None where it does not hold."""
         problem = given.problem

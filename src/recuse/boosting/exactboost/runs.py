@@ -59,20 +59,28 @@ def boost_runs(
     Run e depends on the seed and on e alone, not on the number of threads.
     """
 
-    def boost_run(e: int) -> tuple[Run, Indices, Floats]:
-        bag, out = _bag(problem, settings, seed, e)
-        run, score = _boost(problem, settings, bag, np.random.SeedSequence([seed, e]).generate_state(2, np.uint64))
-        return run, out, (score[out] - run.low) * run.scale
+    def work(e: int) -> tuple[Run, Indices, Floats]:
+        bag, out = split_cases(problem, settings, seed, e)
+        run, score = boost_run(problem, settings, seed, e, bag, out)
+        return run, out, score
 
     # A few at a time, so that finished runs do not pile up.
     with ThreadPoolExecutor(n_threads) as threads:
         for first in range(runs.start, runs.stop, 4 * n_threads):
             batch = range(first, min(first + 4 * n_threads, runs.stop))
-            yield from threads.map(boost_run, batch) if n_threads > 1 else map(boost_run, batch)
+            yield from threads.map(work, batch) if n_threads > 1 else map(work, batch)
             _log.info("ExactBoost: %d of %d runs", batch.stop, runs.stop)
 
 
-def _bag(problem: RankingProblem, settings: RunSettings, seed: int, e: int) -> tuple[Any, Any]:
+def boost_run(
+    problem: RankingProblem, settings: RunSettings, seed: int, e: int, bag: Indices, out: Indices
+) -> tuple[Run, Floats]:
+    """Run e on the cases in `bag`, and the scores in [0, 1] of those in `out`."""
+    run, score = _boost(problem, settings, bag, np.random.SeedSequence([seed, e]).generate_state(2, np.uint64))
+    return run, (score[out] - run.low).astype(np.float64) * run.scale
+
+
+def split_cases(problem: RankingProblem, settings: RunSettings, seed: int, e: int) -> tuple[Any, Any]:
     """Cases a run works on, and those kept out: of each class one fold, every `FOLDS` runs in turn."""
     n, n_pos = len(problem.weight), problem.n_pos
     if not settings.hold_out:
