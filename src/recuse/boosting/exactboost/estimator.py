@@ -92,7 +92,7 @@ class RankingStump(NamedTuple):
     missing_left: bool
 
 
-class GivenCases(NamedTuple):
+class SettledCases(NamedTuple):
     """The training cases and what is settled about them before a run; nothing of it is stored yet.
 
     `sign` is that of the published score: prices and precision look at `pos_label`, h at ``classes_[1]``. `span` is the
@@ -315,7 +315,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     ) -> Iterator[tuple[Run, Indices, Floats]]:
         return boost_runs(problem, settings, seed, todo, n_threads(self.n_jobs))
 
-    def _boost_and_store(self, given: GivenCases, columns: Any, boost: Booster) -> None:
+    def _boost_and_store(self, given: SettledCases, columns: Any, boost: Booster) -> None:
         """Boost the runs of checked cases and publish them; `columns` is a table with the columns of the cases."""
         settings, beginning = self._settings(), self._beginning(given.problem)
         boosted = self._boost(given.problem, settings, beginning, boost)
@@ -368,7 +368,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         """Whether thresholds are chosen by their cost, on cases that a run has not seen."""
         return self._objective.rejects or self.costs is not None
 
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any = None) -> GivenCases:
+    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any = None) -> SettledCases:
         """Check the cases, settle labels and prices, code the features, positives first; nothing is stored."""
         draft = copy(self)  # scikit-learn stores the columns on what it checks
         X, y = validate_data(
@@ -399,7 +399,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
                 check_class_groups(together, n_pos, (labels.classes[positive], labels.classes[1 - positive]))
         terms = Terms(prices.costs.normalised(), k)
         problem = RankingProblem(bins, n_pos, weight, start, self._objective, terms, together)
-        return GivenCases(labels, prices, sign, span, problem)
+        return SettledCases(labels, prices, sign, span, problem)
 
     def _settle_sides(self, labels: LabelSpace) -> tuple[SettledCosts, int, float]:
         """The prices, the number of the positive class, and the sign of the published score."""
@@ -462,7 +462,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         given = {name: in_words(getattr(self, name)) for name in _RUNS_DEPEND_ON}
         return given | {"cases": cases.hexdigest()}
 
-    def _average(self, given: GivenCases, settings: RunSettings, boosted: BoostedRuns) -> _Ensemble:
+    def _average(self, given: SettledCases, settings: RunSettings, boosted: BoostedRuns) -> _Ensemble:
         """The mean of the runs, its thresholds and what is known of it."""
         problem = given.problem
         mean = mean_of(boosted.runs, problem)
@@ -476,7 +476,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         bound = self._bound_terms(given, settings, boosted, score_range, objective)
         return _Ensemble(mean, bool(np.ptp(score) == 0.0), score_range, objective, thresholds, form, bound)
 
-    def _store(self, given: GivenCases, beginning: dict[str, str], boosted: BoostedRuns, ensemble: _Ensemble) -> None:
+    def _store(self, given: SettledCases, beginning: dict[str, str], boosted: BoostedRuns, ensemble: _Ensemble) -> None:
         """Publish a fit; nothing is stored before everything is known."""
         problem, runs, thresholds = given.problem, boosted.runs, ensemble.thresholds
         self._store_labels(given.labels)
@@ -519,7 +519,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         return at_least_cost(histogram, problem.terms.costs, problem.objective.rejects)
 
     def _bound_terms(
-        self, given: GivenCases, settings: RunSettings, boosted: BoostedRuns, score_range: float, objective: float
+        self, given: SettledCases, settings: RunSettings, boosted: BoostedRuns, score_range: float, objective: float
     ) -> BoundTerms | None:
         """What `generalization_bound` has to remember of the training cases; None where it does not hold."""
         problem = given.problem
