@@ -45,7 +45,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
 docs: $(VENV)/.docs
-	$(BIN)/mkdocs build --strict
+	$(BIN)/zensical build --strict
 
 format: $(VENV)/.test
 	$(BIN)/ruff check --fix .

@@ -39,6 +39,19 @@ class RejectedSamplesError(ValueError):
     ----------
     rows : ndarray of int
         Positions of the rejected cases in the batch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from recuse import RejectedSamplesError, ThresholdRejectClassifier
+    >>> X, y = np.arange(10.0)[:, None], np.repeat([0, 1], 5)
+    >>> model = ThresholdRejectClassifier(LogisticRegression(), costs=0.3, on_reject="raise").fit(X, y)
+    >>> try:
+    ...     model.predict(X)
+    ... except RejectedSamplesError as error:
+    ...     print(error.rows.tolist())
+    [4, 5]
     """
 
     def __init__(self, rows: Indices) -> None:

@@ -43,6 +43,19 @@ def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
     Returns
     -------
     Decisions
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from recuse import ThresholdRejectClassifier, decide
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), ThresholdRejectClassifier(LogisticRegression(), costs=0.1)).fit(X, y)
+    >>> decisions = decide(model, X[:100])
+    >>> len(decisions), sorted(set(decisions.kind.tolist()))
+    (100, ['accept', 'ambiguity'])
     """
     classifier, transformed, names = _trace(estimator, X)
     if reasons and names is not None and hasattr(classifier, "_decide_named"):

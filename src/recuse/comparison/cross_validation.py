@@ -104,6 +104,18 @@ def compare(
     Returns
     -------
     Comparison
+
+    Examples
+    --------
+    >>> import recuse
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> table = load_breast_cancer(as_frame=True).frame.iloc[:200, [0, 1, 2, -1]]
+    >>> prices = recuse.Costs(fp=5, fn=1, reject=0.3)
+    >>> result = recuse.compare(
+    ...     table, "target", positive=1, costs=prices, methods=["logistic-chow", "logistic-tuned"], cv=3, repeats=1
+    ... )
+    >>> sorted(result.answers)
+    ['logistic-chow', 'logistic-tuned']
     """
     started = perf_counter()
     require_packages("compare", writes=out is not None)

@@ -25,6 +25,13 @@ def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
         A finished run. Its winner is fitted on all cases, to show what each column adds.
     path : path-like
         The file.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> from recuse.comparison import write_report
+    >>> result = recuse.compare("loans.csv", "default", positive="bad")  # doctest: +SKIP
+    >>> write_report(result, "report.html")  # doctest: +SKIP
     """
     write_whole(path, render(summarize(comparison, comparison.model())).encode())
 
@@ -38,6 +45,13 @@ def write_run(comparison: Comparison, folder: str | os.PathLike[str]) -> None:
         A finished run.
     folder : path-like
         Where to write; it is created if it does not exist.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> from recuse.comparison import write_run
+    >>> result = recuse.compare("loans.csv", "default", positive="bad")  # doctest: +SKIP
+    >>> write_run(result, "run")  # doctest: +SKIP
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)

@@ -93,6 +93,10 @@ DATASETS: dict[str, Dataset] = {
 def names() -> list[str]:
     """Names of the data sets `load` knows, sorted.
 
+    Returns
+    -------
+    list of str
+
     Examples
     --------
     >>> from recuse import datasets

@@ -151,7 +151,18 @@ def accuracy_rejection_curve(
 ) -> tuple[Floats, Floats, Floats]:
     """Best accuracy on accepted cases against the share rejected: the Pareto front of the operating points.
 
-    Parameters are those of `risk_coverage_curve`.
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The forced answers, without rejections, or a `Decisions` table, which holds them and the score.
+    score : array-like of float, optional
+        Acceptance score: the cases with the highest are accepted first.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    sample_weight : array-like, optional
+        Weight of each case.
 
     Returns
     -------
@@ -176,6 +187,17 @@ def pareto_front(rejection: Any, accuracy: Any) -> Indices:
     """Positions of the points that no other beats: fewer rejections first, accuracy strictly increasing.
 
     The points may come from anywhere, such as from two thresholds moved independently.
+
+    Parameters
+    ----------
+    rejection : array-like
+        Share rejected at each point.
+    accuracy : array-like
+        Accuracy on the accepted cases there.
+
+    Returns
+    -------
+    ndarray of int
 
     Examples
     --------
@@ -202,8 +224,22 @@ def cost_curve(
 ) -> tuple[Floats, Floats, Floats]:
     """Expected cost against the share accepted: the lowest point is the operating point to choose.
 
-    Parameters are those of `risk_coverage_curve`. Without `costs`, those of the `Decisions` table are used; answers in
-    an array have none, so that `costs` must be given.
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The forced answers, without rejections, or a `Decisions` table, which holds them and the score.
+    score : array-like of float, optional
+        Acceptance score: the cases with the highest are accepted first.
+    costs : Costs or float, optional
+        The prices; by default those of the `Decisions` table. Answers in an array have none: give them.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    pos_label : label, optional
+        The positive class; by default that of the `Decisions` table, else the second.
+    sample_weight : array-like, optional
+        Weight of each case.
 
     Returns
     -------
@@ -234,7 +270,28 @@ def aurc_score(
 ) -> float:
     """Area under the risk-coverage curve: the mean, over the cases, of the risk when accepting down to that case.
 
-    Lower is better. Parameters are those of `risk_coverage_curve`.
+    Lower is better.
+
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The forced answers, without rejections, or a `Decisions` table, which holds them and the score.
+    score : array-like of float, optional
+        Acceptance score: the cases with the highest are accepted first.
+    costs : Costs or float, optional
+        With prices, the risk is the mean price of the errors; without them, the error rate.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    pos_label : label, optional
+        The positive class; by default that of the `Decisions` table, else the second.
+    sample_weight : array-like, optional
+        Weight of each case.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -248,8 +305,24 @@ def aurc_score(
 def eaurc_score(y_true: Any, y_pred: Any, score: Any = None, *, labels: Any = None, sample_weight: Any = None) -> float:
     """Excess area under the risk-coverage curve: 0 when every right answer ranks above every wrong one.
 
-    The area of the best possible ranking of the same answers is subtracted. Parameters are those of
-    `risk_coverage_curve`.
+    The area of the best possible ranking of the same answers is subtracted.
+
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The forced answers, without rejections, or a `Decisions` table, which holds them and the score.
+    score : array-like of float, optional
+        Acceptance score: the cases with the highest are accepted first.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    sample_weight : array-like, optional
+        Weight of each case.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -278,7 +351,28 @@ def augrc_score(
     """Area under the generalised risk-coverage curve, whose risk is the loss of accepted cases divided by all cases.
 
     It is the average risk of undetected errors, between 0 and 1/2 for the error rate; lower is better. Cases with
-    equal scores are accepted gradually (the trapezoidal rule). Parameters are those of `risk_coverage_curve`.
+    equal scores are accepted gradually (the trapezoidal rule).
+
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The forced answers, without rejections, or a `Decisions` table, which holds them and the score.
+    score : array-like of float, optional
+        Acceptance score: the cases with the highest are accepted first.
+    costs : Costs or float, optional
+        With prices, the risk is the mean price of the errors; without them, the error rate.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    pos_label : label, optional
+        The positive class; by default that of the `Decisions` table, else the second.
+    sample_weight : array-like, optional
+        Weight of each case.
+
+    Returns
+    -------
+    float
 
     References
     ----------
@@ -306,7 +400,28 @@ def risk_at_coverage(
 ) -> float:
     """Risk on the accepted cases at the highest threshold that accepts at least a share `coverage`.
 
-    Parameters are those of `risk_coverage_curve`.
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The forced answers, without rejections, or a `Decisions` table, which holds them and the score.
+    score : array-like of float, optional
+        Acceptance score: the cases with the highest are accepted first.
+    coverage : float in (0, 1], default=0.9
+        Share of the cases to accept.
+    costs : Costs or float, optional
+        With prices, the risk is the mean price of the errors; without them, the error rate.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    pos_label : label, optional
+        The positive class; by default that of the `Decisions` table, else the second.
+    sample_weight : array-like, optional
+        Weight of each case.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -332,7 +447,28 @@ def coverage_at_risk(
 ) -> float:
     """Largest share of cases that can be accepted with a risk of at most `risk`; 0 if there is none.
 
-    Parameters are those of `risk_coverage_curve`.
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The forced answers, without rejections, or a `Decisions` table, which holds them and the score.
+    score : array-like of float, optional
+        Acceptance score: the cases with the highest are accepted first.
+    risk : float, default=0.05
+        Largest risk that is allowed.
+    costs : Costs or float, optional
+        With prices, the risk is the mean price of the errors; without them, the error rate.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    pos_label : label, optional
+        The positive class; by default that of the `Decisions` table, else the second.
+    sample_weight : array-like, optional
+        Weight of each case.
+
+    Returns
+    -------
+    float
 
     Examples
     --------

@@ -108,7 +108,22 @@ def coverage_score(
 ) -> float:
     """Share of the cases that were not rejected.
 
-    Parameters are those of `expected_cost`; the classes are the labels in `y_true`.
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The answers, with `reject_label` where a case was rejected; a `Decisions` table tells by itself.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    reject_label : label, optional
+        What `y_pred` holds for a rejected case.
+    sample_weight : array-like, optional
+        Weight of each case.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -124,6 +139,23 @@ def rejection_rate(
     y_true: Any, y_pred: Any, *, labels: Any = None, reject_label: Any = None, sample_weight: Any = None
 ) -> float:
     """Share of the cases that were rejected: 1 - coverage.
+
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The answers, with `reject_label` where a case was rejected; a `Decisions` table tells by itself.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    reject_label : label, optional
+        What `y_pred` holds for a rejected case.
+    sample_weight : array-like, optional
+        Weight of each case.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -146,8 +178,24 @@ def selective_accuracy_score(
 ) -> float:
     """Share of right answers among the accepted cases.
 
-    Parameters are those of `expected_cost`, and `all_rejected`: the value when no case is accepted. By default
-    it is NaN, with a warning.
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The answers, with `reject_label` where a case was rejected; a `Decisions` table tells by itself.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    reject_label : label, optional
+        What `y_pred` holds for a rejected case.
+    sample_weight : array-like, optional
+        Weight of each case.
+    all_rejected : float, optional
+        The value when no case is accepted; by default it is NaN, with a warning.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -177,7 +225,20 @@ def reject_confusion_matrix(
 ) -> NDArray[Any]:
     """Confusion matrix with a last column for the rejected cases.
 
-    Parameters are those of `expected_cost`, and `normalize`: "true" divides by the row sums, "all" by the total.
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The answers, with `reject_label` where a case was rejected; a `Decisions` table tells by itself.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    reject_label : label, optional
+        What `y_pred` holds for a rejected case.
+    sample_weight : array-like, optional
+        Weight of each case.
+    normalize : {"true", "all"}, optional
+        "true" divides by the row sums, "all" by the total.
 
     Returns
     -------

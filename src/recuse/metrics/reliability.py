@@ -27,6 +27,13 @@ class Reliability(NamedTuple):
         Cases in each bin.
     edges : ndarray
         Probabilities between the bins, one more than there are bins.
+
+    Examples
+    --------
+    >>> from recuse.metrics import reliability_curve
+    >>> curve = reliability_curve([0, 0, 1, 1], [0.2, 0.3, 0.6, 0.9], n_bins=2)
+    >>> curve.counts.tolist(), curve.observed.tolist()
+    ([2, 2], [0.0, 1.0])
     """
 
     predicted: Floats

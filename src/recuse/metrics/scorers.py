@@ -174,6 +174,12 @@ def get_scorer(name: str, **options: Any) -> RejectScorer:
     -------
     RejectScorer
         For ``scoring=`` of any scikit-learn tool.
+
+    Examples
+    --------
+    >>> from recuse.metrics import get_scorer
+    >>> get_scorer("neg_risk_at_coverage", coverage=0.8)
+    get_scorer('neg_risk_at_coverage', coverage=0.8)
     """
     if name not in SCORERS:
         raise ValueError(f"name must be one of {', '.join(map(repr, SCORERS))}; got {name!r}.")
@@ -189,5 +195,16 @@ def get_scorer(name: str, **options: Any) -> RejectScorer:
 
 
 def get_scorer_names() -> list[str]:
-    """Return the names that `get_scorer` knows."""
+    """Return the names that `get_scorer` knows.
+
+    Returns
+    -------
+    list of str
+
+    Examples
+    --------
+    >>> from recuse.metrics import get_scorer_names
+    >>> "neg_expected_cost" in get_scorer_names()
+    True
+    """
     return sorted(SCORERS)

@@ -120,6 +120,19 @@ def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = (), di
     -----
     UserWarning
         The file was made with another version of this library or of scikit-learn.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import recuse
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = recuse.ExactBoostClassifier(n_estimators=5).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     recuse.save(model, os.path.join(folder, "model.skops"))
+    ...     again = recuse.load(os.path.join(folder, "model.skops"))
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
     """
     content = read_whole(path)
     if digest is not None:
@@ -161,6 +174,12 @@ def saved_versions(path: str | os.PathLike[str]) -> dict[str, str]:
     -------
     dict
         Version by name: recuse, scikit-learn, numpy, scipy, skops, Python.
+
+    Examples
+    --------
+    >>> from recuse.persistence import saved_versions
+    >>> saved_versions("model.skops")["scikit-learn"]  # doctest: +SKIP
+    '1.9.1'
     """
     return _checked_header(path, read_whole(path)).versions
 
@@ -177,6 +196,13 @@ def saved_digest(path: str | os.PathLike[str]) -> str:
     -------
     str
         SHA-256 of the file in 64 hexadecimal digits, as the command sha256sum prints it.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> from recuse.persistence import saved_digest
+    >>> kept = saved_digest("model.skops")  # doctest: +SKIP
+    >>> model = recuse.load("model.skops", digest=kept)  # doctest: +SKIP
     """
     content = read_whole(path)
     _checked_header(path, content)

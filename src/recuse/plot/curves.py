@@ -135,6 +135,26 @@ class RiskCoverageDisplay(_CurveDisplay):
 
     The legend shows the area under the curve. The vertical axis fits the risk at a coverage of 5 % or more: below that,
     a handful of cases makes it jump.
+
+    Attributes
+    ----------
+    x, y : ndarray
+        Coverage and risk.
+    thresholds : ndarray
+        Acceptance score at each point.
+    chosen : tuple of float, optional
+        The operating point of the model itself.
+    name : str, optional
+        For the legend.
+    ax_, figure_, line_
+        What `plot` drew.
+
+    Examples
+    --------
+    >>> from recuse.plot import RiskCoverageDisplay
+    >>> display = RiskCoverageDisplay.from_predictions([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.5])
+    >>> display.x.tolist()
+    [0.25, 0.5, 1.0]
     """
 
     xlabel = "coverage (share of cases accepted)"
@@ -165,6 +185,26 @@ class AccuracyRejectionDisplay(_CurveDisplay):
 
     The front leaves out the operating points that others beat, so it is an optimistic picture; the model's own point
     need not be on it and is not marked.
+
+    Attributes
+    ----------
+    x, y : ndarray
+        Share rejected and accuracy.
+    thresholds : ndarray
+        Acceptance score at each point.
+    chosen : tuple of float, optional
+        The operating point of the model itself: not here.
+    name : str, optional
+        For the legend.
+    ax_, figure_, line_
+        What `plot` drew.
+
+    Examples
+    --------
+    >>> from recuse.plot import AccuracyRejectionDisplay
+    >>> display = AccuracyRejectionDisplay.from_predictions([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.5])
+    >>> display.y.tolist()
+    [0.75, 1.0]
     """
 
     xlabel = "share of cases rejected"
@@ -187,6 +227,26 @@ class CostCurveDisplay(_CurveDisplay):
     """Expected cost against the share accepted, from manual review of all cases to review of none.
 
     A dot marks the model's own operating point, a cross the cheapest one on these cases.
+
+    Attributes
+    ----------
+    x, y : ndarray
+        Coverage and cost.
+    thresholds : ndarray
+        Acceptance score at each point.
+    chosen : tuple of float, optional
+        The operating point of the model itself.
+    name : str, optional
+        For the legend.
+    ax_, figure_, line_
+        What `plot` drew.
+
+    Examples
+    --------
+    >>> from recuse.plot import CostCurveDisplay
+    >>> display = CostCurveDisplay.from_predictions([0, 0, 1, 1], [0, 0, 1, 0], [0.9, 0.5, 0.7, 0.5], costs=0.2)
+    >>> display.x.tolist()
+    [0.0, 0.25, 0.5, 1.0]
     """
 
     xlabel = "coverage (0: all cases reviewed, 1: none)"
@@ -218,6 +278,13 @@ class RejectConfusionMatrixDisplay:
         Name of the last column.
     ax_, figure_, text_
         What `plot` drew.
+
+    Examples
+    --------
+    >>> from recuse.plot import RejectConfusionMatrixDisplay
+    >>> display = RejectConfusionMatrixDisplay.from_predictions([0, 0, 1, 1], [0, 1, -1, 1], reject_label=-1)
+    >>> display.matrix.tolist()
+    [[1, 1, 0], [0, 1, 1]]
     """
 
     def __init__(self, matrix: NDArray[Any], labels: list[Any], reject_label: Any = "rejected") -> None:

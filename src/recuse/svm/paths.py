@@ -82,6 +82,8 @@ class DoubleHingePath(_Path):
         Steps from the neighbouring solution.
     converged : ndarray of bool of shape (n_costs, n_Cs)
         Whether the residual is at most tol, and the gap at most tol times the objective.
+    kernel, training_cases
+        What `scores` computes scores of new cases from.
     """
 
     Cs: Floats
@@ -108,6 +110,8 @@ class DoubleRampPath(_Path):
         Convex programs from the neighbouring solution.
     converged : ndarray of bool of shape (n_costs, n_lams)
         Whether the residual is at most tol.
+    kernel, training_cases
+        What `scores` computes scores of new cases from.
     """
 
     lams: Floats

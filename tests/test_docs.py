@@ -1,0 +1,122 @@
+"""The documentation: every public name is there and explained, every link leads somewhere, and the site builds."""
+
+import importlib
+import inspect
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.processes import LIMIT
+
+ROOT = Path(__file__).parent.parent
+PAGES = sorted([*(ROOT / "docs").rglob("*.md"), *ROOT.glob("*.md")])
+# Module -> names of its __all__ that are for this library itself.
+PUBLIC = {
+    "recuse": set(),
+    "recuse.baselines": set(),
+    "recuse.comparison": {"compare", "fit"},  # documented as recuse.compare and recuse.fit
+    "recuse.datasets": set(),
+    "recuse.ensemble": {"EnsembleRejectClassifier"},
+    "recuse.metrics": set(),
+    "recuse.persistence": {"load", "open_whole", "remove_stale", "save", "write_whole"},
+    "recuse.plot": set(),
+    "recuse.svm": {"CoupledOneClassSVC", "DoubleHingeSVC", "DoubleRampSVC"},
+    "recuse.thresholds": {"ThresholdRejectClassifier"},
+}
+# What is handed back or listed, and not called: its attributes are explained, the example is where it comes from.
+HANDED_BACK = {
+    "recuse.comparison.Method",
+    "recuse.comparison.Task",
+    "recuse.comparison.Verdict",
+    "recuse.datasets.Dataset",
+    "recuse.ensemble.Member",
+    "recuse.svm.DoubleHingePath",
+    "recuse.svm.DoubleRampPath",
+    "recuse.thresholds.Guarantee",
+}
+
+
+def public_names():
+    for module, inner in PUBLIC.items():
+        for name in importlib.import_module(module).__all__:
+            if name not in inner:
+                yield f"{module}.{name}"
+
+
+NAMES = sorted(public_names())
+
+
+def find(name):
+    module, _, attribute = name.rpartition(".")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def test_the_reference_lists_every_public_name_once():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "reference").glob("*.md"))
+    assert sorted(re.findall(r"^::: (\S+)$", text, flags=re.MULTILINE)) == NAMES
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if callable(find(name))])
+def test_docstrings_are_complete(name):
+    """Every parameter or attribute, what is returned, and an example."""
+    thing = find(name)
+    text = inspect.getdoc(thing)
+    explained = {
+        word.strip("*` ")
+        for line in re.findall(r"^(?:\S.*)$", text, flags=re.MULTILINE)
+        for word in line.partition(" : ")[0].split(",")
+    }
+    # An exception is raised, not made; its attributes are what matters.
+    made = not (inspect.isclass(thing) and issubclass(thing, Exception))
+    missing = [p for p in inspect.signature(thing).parameters if p not in explained] if made else []
+    assert not missing, f"{name} does not explain {missing}"
+    if inspect.isfunction(thing) and inspect.signature(thing).return_annotation not in ("None", None):
+        assert "Returns\n-------" in text, name
+    if name not in HANDED_BACK:
+        assert ">>>" in text, f"{name} has no example"
+
+
+def anchors(page):
+    """What a link may name behind a #: the headings, as they are spelled in addresses."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(page.relative_to(ROOT)) for page in PAGES])
+def test_links_lead_somewhere(page):
+    text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if re.match(r"[a-z]+:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        linked = (page.parent / path).resolve() if path else page
+        assert linked.exists(), f"{target} in {page.name} leads nowhere"
+        if anchor and linked.suffix == ".md":
+            assert anchor in anchors(linked), f"{target} in {page.name}: no such heading"
+
+
+def test_every_page_is_in_the_menu():
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    pages = [page.relative_to(ROOT / "docs").as_posix() for page in (ROOT / "docs").rglob("*.md")]
+    assert [page for page in pages if page not in menu] == []
+
+
+def test_the_site_builds(tmp_path):
+    """In a copy: the generator writes beside its configuration."""
+    for part in ("docs", "src"):
+        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    built = subprocess.run(
+        [sys.executable, "-m", "zensical", "build", "--strict"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=LIMIT,
+    )
+    assert built.returncode == 0, built.stdout + built.stderr
+    page = (tmp_path / "site" / "reference" / "estimators" / "index.html").read_text(encoding="utf-8")
+    assert 'id="recuse.DoubleHingeSVC"' in page
