@@ -33,17 +33,9 @@ def dual_gap(state: State, objective: float, descent: float) -> float:
         gap = _gap_unpenalised(state, descent)
     else:
         tau = settings.beta / (settings.beta + descent)
-        gap = state.weights.gap(objective, tau, _of_the_start(state))
+        gap = state.weights.gap(state.gap_sums(tau), objective, tau, state.start_sum())
     # At the optimum the terms cancel up to rounding.
     return 0.0 if -_ROUNDING * max(objective, 1.0) < gap < 0.0 else gap
-
-
-def _of_the_start(state: State) -> float:
-    """What the scores that the stumps are added to contribute to the dual: their arguments u, v weighted by w."""
-    start = state.problem.offset
-    if start is None:
-        return 0.0
-    return float(state.w[:, 0] @ (start[:, 1] - state.problem.y * start[:, 0]) - state.w[:, 1] @ start[:, 1])
 
 
 def _gap_unpenalised(state: State, descent: float) -> float:

@@ -15,7 +15,7 @@ loop beside `grow_logistic` in `loops`, and nothing else there.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,7 @@ FAR = 20.0
 _LN2 = np.log(2.0)
 _ROWS = 65_536  # rows of which copies are made at once
 Factors = tuple[Floats, Floats]  # of e^u and of e^v, by cell
+ShiftSums = Callable[[float, float], Floats]  # sums over all cases when (dh, dr) are added to (h, r)
 
 
 @dataclass(eq=False)
@@ -183,13 +184,23 @@ class Loss(ABC):
     ) -> None:
         """Multiply e^u and e^v of some rows by the factors of their cells, and bring the weights up to date."""
 
-    @abstractmethod
-    def best_shift(self, loops: Any, weights: CaseWeights, free_h: bool, free_r: bool) -> tuple[float, float]:
-        """Constants to be added to h and r that minimise the objective."""
+    # Intercepts and certificate from sums over the cases, which may lie in several places.
 
     @abstractmethod
-    def gap(self, weights: CaseWeights, objective: float, tau: float, start: float) -> float:
-        """Objective less the value of the dual problem at the weights times tau.
+    def shift_sums(self, loops: Any, weights: CaseWeights, dh: float, dr: float) -> Floats:
+        """What `best_shift` asks of the cases at a trial point."""
+
+    @abstractmethod
+    def best_shift(self, sums: ShiftSums, b: float, free_h: bool, free_r: bool) -> tuple[float, float]:
+        """Constants to be added to h and r that minimise the objective; ``sums(dh, dr)`` is `shift_sums` of all."""
+
+    @abstractmethod
+    def gap_sums(self, weights: CaseWeights, tau: float) -> Floats:
+        """What `gap` asks of the cases."""
+
+    @abstractmethod
+    def gap(self, sums: Floats, objective: float, tau: float, start: float) -> float:
+        """Objective less the value of the dual problem at the weights times tau; `sums` is `gap_sums` of all cases.
 
         `start` is what the scores that the stumps are added to contribute to the dual.
         """
@@ -286,25 +297,28 @@ class Logistic(Loss):
         scale = weights.s[rows], weights.kb[rows], weights.unit
         loops.grow_logistic(codes, weights.w[rows], *factors, weights.growth[rows], *scale)
 
-    def best_shift(self, loops: Any, weights: CaseWeights, free_h: bool, free_r: bool) -> tuple[float, float]:
+    def shift_sums(self, loops: Any, weights: CaseWeights, dh: float, dr: float) -> Floats:
+        """The six sums of `newton.ShiftTerms`, in one pass over the cases."""
+        sums = np.empty(N_TERMS)
+        loops.shift_terms(weights.growth, weights.s, weights.kb, weights.unit, weights.n_pos, weights.b, (dh, dr), sums)
+        return sums
+
+    def best_shift(self, sums: ShiftSums, b: float, free_h: bool, free_r: bool) -> tuple[float, float]:
         """Constants to be added to h and r that minimise the objective: Newton, one pass per trial point."""
-        cases = weights.growth, weights.s, weights.kb, weights.unit, weights.n_pos, weights.b
+        return minimise_shift(sums, free_h, free_r, NewtonLimits(max_iter=50, longest=5.0, last=1e-7))
 
-        def terms(dh: float, dr: float) -> Floats:
-            sums = np.empty(N_TERMS)
-            loops.shift_terms(*cases, (dh, dr), sums)
-            return sums
-
-        return minimise_shift(terms, free_h, free_r, NewtonLimits(max_iter=50, longest=5.0, last=1e-7))
-
-    def gap(self, weights: CaseWeights, objective: float, tau: float, start: float) -> float:
-        """Objective less the value of the dual problem, whose conjugate is the entropy of e / (1 + e)."""
+    def gap_sums(self, weights: CaseWeights, tau: float) -> Floats:
+        """The conjugate: the entropy of e / (1 + e)."""
         total = 0.0
         for rows in weights.blocks():
             share = tau * weights.growth[rows] / (1.0 + weights.growth[rows])
             entropy = xlogy(share, share) + xlogy(1.0 - share, 1.0 - share)
             total += float((weights.scale(rows) * entropy).sum(axis=0) @ weights.shares)
-        return objective + total - tau * start
+        return np.array([total])
+
+    def gap(self, sums: Floats, objective: float, tau: float, start: float) -> float:
+        """Objective less the value of the dual problem."""
+        return objective + float(sums[0]) - tau * start
 
 
 class Exponential(Loss):
@@ -376,23 +390,31 @@ class Exponential(Loss):
         """Multiply the weights of some rows by the factors of their cells."""
         loops.grow_exponential(codes, weights.w[rows], *factors)
 
-    def best_shift(self, loops: Any, weights: CaseWeights, free_h: bool, free_r: bool) -> tuple[float, float]:
-        """Constants to be added to h and r that minimise the objective, in closed form."""
+    def shift_sums(self, loops: Any, weights: CaseWeights, dh: float, dr: float) -> Floats:
+        """The weights as they are: w1 of positives and of negatives, and w2."""
         w, n_pos = weights.w, weights.n_pos
-        positive, negative = float(w[:n_pos, 0].sum()), float(w[n_pos:, 0].sum())
-        reject = float(w[:, 1].sum())
+        return np.array([w[:n_pos, 0].sum(), w[n_pos:, 0].sum(), w[:, 1].sum()])
+
+    def best_shift(self, sums: ShiftSums, b: float, free_h: bool, free_r: bool) -> tuple[float, float]:
+        """Constants to be added to h and r that minimise the objective, in closed form."""
+        positive, negative, reject = sums(0.0, 0.0).tolist()
         dh = 0.5 * np.log(positive / negative) if free_h else 0.0
         mass = positive * np.exp(-dh) + negative * np.exp(dh)
-        dr = np.log(reject / mass) / (1.0 + weights.b) if free_r else 0.0
+        dr = np.log(reject / mass) / (1.0 + b) if free_r else 0.0
         return float(dh), float(dr)
 
-    def gap(self, weights: CaseWeights, objective: float, tau: float, start: float) -> float:
-        """Objective less the value of the dual problem, whose conjugate is w ln w - w."""
+    def gap_sums(self, weights: CaseWeights, tau: float) -> Floats:
+        """The two parts of the conjugate w ln w - w."""
         shares = weights.shares
         total = float(weights.w.sum(axis=0) @ shares)
         moment = sum(
             float(_times_log(weights.w[rows], weights.scale(rows)).sum(axis=0) @ shares) for rows in weights.blocks()
         )
+        return np.array([total, moment])
+
+    def gap(self, sums: Floats, objective: float, tau: float, start: float) -> float:
+        """Objective less the value of the dual problem."""
+        total, moment = sums.tolist()
         moment -= start
         # Any smaller factor is feasible as well; this one maximises the dual value.
         tau = min(tau, float(np.exp(-moment / total)))

@@ -51,22 +51,27 @@ def boost(problem: Problem, settings: Settings, monitor: Monitor | None = None) 
         Called after every change of the scores; a true answer ends the fit.
     """
     if settings.n_threads <= 1:
-        return _boost(State(problem, settings), monitor)
+        return boost_from(State(problem, settings), monitor)
     with ThreadPoolExecutor(settings.n_threads) as threads:
-        return _boost(State(problem, settings, threads), monitor)
+        return boost_from(State(problem, settings, threads), monitor)
 
 
 def beta_max(problem: Problem, settings: Settings) -> float:
     """Smallest penalty at which no stump is used."""
-    state = State(problem, settings)
+    return steepest_descent(State(problem, settings))
+
+
+def steepest_descent(state: State) -> float:
+    """The rate at which the best stump lowers the loss of a new state, once the intercepts are settled; 0 or more."""
     state.settle_intercepts()
-    state.search.sweep(state.w)
+    state.sweep()
     return max(0.0, -state.search.best()[1])
 
 
-def _boost(state: State, monitor: Monitor | None) -> Solution:
+def boost_from(state: State, monitor: Monitor | None = None) -> Solution:
+    """The same from a new state, wherever its cases are."""
     settings, history = state.settings, _History()
-    every = settings.certify_every or (1 if len(state.problem.s) <= _SMALL else 10)
+    every = settings.certify_every or (1 if state.n_cases <= _SMALL else 10)
     stages = len(settings.exponents)
     stage = _sharpen(state, 0)
     state.settle_intercepts()
@@ -99,7 +104,7 @@ def _look(state: State, history: _History, n_iter: int, *, full: bool) -> tuple[
     """Sweep all features; return the stump to move along and its violation, note the certificate if `full`."""
     if full:
         state.settle_intercepts()
-    state.search.sweep(state.w)
+    state.sweep()
     stump, violation, descent = _select(state)
     if full:
         history.record(state, violation, descent, n_iter)

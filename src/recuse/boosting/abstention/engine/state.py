@@ -59,6 +59,9 @@ class Ensemble:
 class State:
     """Everything that changes during a fit.
 
+    The loop of `rounds` asks the cases for sums alone: `sweep`, `shift_sums`, `loss_sum`, `gap_sums` and `start_sum`. A
+    state whose cases lie elsewhere overrides these, and passes on `apply`, `shift`, `refresh` and `sharpen`.
+
     Attributes
     ----------
     alpha : dict
@@ -81,6 +84,11 @@ class State:
         self._scores = RunningScores(problem, loops)
         self.weights = make_weights(problem, settings.exponents, self._scores, self.spread, loops)
         self.weights.refresh()
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return self.problem.n_cases
 
     @property
     def w(self) -> Floats:
@@ -115,15 +123,38 @@ class State:
         """Recompute the weights of the cases from the scores."""
         self.weights.refresh()
 
+    def sweep(self) -> None:
+        """Find the best stump of every feature for the weights as they are."""
+        self.search.sweep(self.w)
+
+    def loss_sum(self) -> float:
+        """The objective without its penalty."""
+        return self.weights.total()
+
+    def shift_sums(self, dh: float, dr: float) -> Floats:
+        """What the best intercepts depend on, when constants are added to h and r."""
+        return self.weights.shift_sums(dh, dr)
+
+    def gap_sums(self, tau: float) -> Floats:
+        """What the certificate depends on."""
+        return self.weights.gap_sums(tau)
+
+    def start_sum(self) -> float:
+        """What the scores that the stumps are added to contribute to the dual: their arguments u, v weighted by w."""
+        start = self.problem.offset
+        if start is None:
+            return 0.0
+        return float(self.w[:, 0] @ (start[:, 1] - self.problem.y * start[:, 0]) - self.w[:, 1] @ start[:, 1])
+
     def objective(self) -> float:
         """F at the current weights."""
-        return self.weights.total() + self.settings.beta * self.total_weight
+        return self.loss_sum() + self.settings.beta * self.total_weight
 
     def settle_intercepts(self) -> None:
         """Move h0 and r0 to their optimum given the stumps."""
         free_h, free_r = self.settings.free_h, self.settings.free_r
         if free_h or free_r:
-            self.shift(*self.weights.best_shift(free_h, free_r))
+            self.shift(*self.weights.best_shift(free_h, free_r, self.shift_sums))
 
     def sharpen(self, p: float) -> None:
         """Take another exponent of the surrogate, with the intercepts at their optimum."""

@@ -219,23 +219,47 @@ class StumpSearch:
 
     def sweep(self, w: Floats) -> None:
         """Find the best stump of every feature for these weights."""
-        b, hist, prefix = self.bins, pairs(self.hist), pairs(self.prefix)
 
         def work(first: int, last: int) -> None:
-            self._loops.histograms(b.codes, pairs(w), self.n_pos, hist, b.offsets, first, last)
-            for start, stop in pairwise(self._runs):
-                start, stop = max(start, first), min(stop, last)
-                if start < stop:
-                    family = self._of_feature[start]
-                    self._loops.scan(
-                        hist, prefix, b.offsets, b.n_bins, b.has_missing,
-                        family.types, family.missing, family.values, self.found, self.where, start, stop,
-                    )  # fmt: skip
+            self._sum(w, first, last)
+            self._scan(first, last)
 
+        self._over_features(work)
+
+    def histograms(self, w: Floats) -> Floats:
+        """The weights by cell alone: what cases in several places add up to, for `scan`."""
+        self._over_features(lambda first, last: self._sum(w, first, last))
+        return self.hist
+
+    def scan(self, hist: Floats) -> None:
+        """Find the best stump of every feature for weights by cell."""
+        self.hist[:] = hist
+        self._scan(0, len(self.bins.n_bins))
+
+    def _over_features(self, work: Callable[[int, int], None]) -> None:
+        """Do something with all features, in threads where it is worth it."""
+        b = self.bins
         if b.codes.size + 6 * b.n_cells < _WORTH_THREADS:
             work(0, len(b.n_bins))
         else:
             self._spread(work, len(b.n_bins))
+
+    def _sum(self, w: Floats, first: int, last: int) -> None:
+        """Add up the weights by cell, for the features first <= f < last."""
+        b = self.bins
+        self._loops.histograms(b.codes, pairs(w), self.n_pos, pairs(self.hist), b.offsets, first, last)
+
+    def _scan(self, first: int, last: int) -> None:
+        """Find the best stump of each feature first <= f < last."""
+        b, hist, prefix = self.bins, pairs(self.hist), pairs(self.prefix)
+        for start, stop in pairwise(self._runs):
+            start, stop = max(start, first), min(stop, last)
+            if start < stop:
+                family = self._of_feature[start]
+                self._loops.scan(
+                    hist, prefix, b.offsets, b.n_bins, b.has_missing,
+                    family.types, family.missing, family.values, self.found, self.where, start, stop,
+                )  # fmt: skip
 
     def best(self) -> tuple[Coded, float]:
         """Return the stump of steepest descent, and its derivative."""

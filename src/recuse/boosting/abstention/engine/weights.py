@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....arrays import Floats
-from .losses import CLIP, CaseWeights
+from .losses import CLIP, CaseWeights, ShiftSums
 from .newton import NewtonLimits, minimise_shift
 from .problem import Problem
 from .surrogates import Surrogate
@@ -57,8 +57,11 @@ class Weights(Protocol):
     def total(self) -> float:
         """The objective without its penalty."""
 
-    def best_shift(self, free_h: bool, free_r: bool) -> tuple[float, float]:
-        """Constants to be added to h and r that minimise the objective."""
+    def shift_sums(self, dh: float, dr: float) -> Floats:
+        """What `best_shift` asks of the cases when constants are added to h and r."""
+
+    def best_shift(self, free_h: bool, free_r: bool, sums: ShiftSums | None = None) -> tuple[float, float]:
+        """Constants to be added to h and r that minimise the objective; `sums` where cases lie elsewhere, too."""
 
     def shift(self, dh: float, dr: float) -> None:
         """Follow constants that were added to h and r."""
@@ -66,8 +69,11 @@ class Weights(Protocol):
     def grow(self, codes: NDArray[Any], labels: NDArray[np.int64], h: Floats, r: Floats) -> None:
         """Follow a stump that was added: the values (h, r) by label, the labels by cell."""
 
-    def gap(self, objective: float, tau: float, start: float) -> float:
-        """Objective less the value of the dual problem at the weights times tau."""
+    def gap_sums(self, tau: float) -> Floats:
+        """What `gap` asks of the cases."""
+
+    def gap(self, sums: Floats, objective: float, tau: float, start: float) -> float:
+        """Objective less the value of the dual problem at the weights times tau, from the sums over all cases."""
 
     def sharpen(self, p: float) -> bool:
         """Take another exponent of the surrogate; say whether that changes anything."""
@@ -100,9 +106,13 @@ class MultipliedWeights:
         """The objective without its penalty."""
         return self.loss.total(self._cases)
 
-    def best_shift(self, free_h: bool, free_r: bool) -> tuple[float, float]:
+    def shift_sums(self, dh: float, dr: float) -> Floats:
+        """What `best_shift` asks of the cases when constants are added to h and r."""
+        return self.loss.shift_sums(self._loops, self._cases, dh, dr)
+
+    def best_shift(self, free_h: bool, free_r: bool, sums: ShiftSums | None = None) -> tuple[float, float]:
         """Constants to be added to h and r that minimise the objective."""
-        return self.loss.best_shift(self._loops, self._cases, free_h, free_r)
+        return self.loss.best_shift(sums or self.shift_sums, self._cases.b, free_h, free_r)
 
     def shift(self, dh: float, dr: float) -> None:
         """Follow constants that were added to h and r."""
@@ -129,9 +139,13 @@ class MultipliedWeights:
         else:
             self._spread(work, len(codes))
 
-    def gap(self, objective: float, tau: float, start: float) -> float:
+    def gap_sums(self, tau: float) -> Floats:
+        """What `gap` asks of the cases."""
+        return self.loss.gap_sums(self._cases, tau)
+
+    def gap(self, sums: Floats, objective: float, tau: float, start: float) -> float:
         """Objective less the value of the dual problem at the weights times tau."""
-        return self.loss.gap(self._cases, objective, tau, start)
+        return self.loss.gap(sums, objective, tau, start)
 
     def sharpen(self, p: float) -> bool:
         """The sum has one exponent only."""
@@ -157,20 +171,21 @@ class RecomputedWeights:
         """The objective without its penalty."""
         return self.surrogate.objective(self.problem.y, self.problem.s, *self._scores.of())
 
-    def best_shift(self, free_h: bool, free_r: bool) -> tuple[float, float]:
-        """Constants to be added to h and r that minimise the objective, which is convex in them: Newton."""
+    def shift_sums(self, dh: float, dr: float) -> Floats:
+        """The six sums of `newton.ShiftTerms`."""
         h, r = self._scores.of()
         y, s, surrogate, b = self.problem.y, self.problem.s, self.surrogate, self.surrogate.b
+        u, v = r + dr - y * (h + dh), -b * (r + dr)
+        w1, w2 = surrogate.slopes(u, v)
+        uu, uv, vv = surrogate.curvatures(u, v)
+        gradient = -((s * y) @ w1), s @ (w1 - w2)
+        hessian = s @ uu, -((s * y) @ (uu - b * uv)), s @ (uu - 2 * b * uv + b * b * vv)
+        return np.array([*gradient, *hessian, s @ (w1 + w2)])
 
-        def terms(dh: float, dr: float) -> Floats:
-            u, v = r + dr - y * (h + dh), -b * (r + dr)
-            w1, w2 = surrogate.slopes(u, v)
-            uu, uv, vv = surrogate.curvatures(u, v)
-            gradient = -((s * y) @ w1), s @ (w1 - w2)
-            hessian = s @ uu, -((s * y) @ (uu - b * uv)), s @ (uu - 2 * b * uv + b * b * vv)
-            return np.array([*gradient, *hessian, s @ (w1 + w2)])
-
-        return minimise_shift(terms, free_h, free_r, NewtonLimits(max_iter=200, longest=2.0, last=1e-9))
+    def best_shift(self, free_h: bool, free_r: bool, sums: ShiftSums | None = None) -> tuple[float, float]:
+        """Constants to be added to h and r that minimise the objective, which is convex in them: Newton."""
+        limits = NewtonLimits(max_iter=200, longest=2.0, last=1e-9)
+        return minimise_shift(sums or self.shift_sums, free_h, free_r, limits)
 
     def shift(self, dh: float, dr: float) -> None:
         """Follow constants that were added to h and r."""
@@ -180,7 +195,11 @@ class RecomputedWeights:
         """Follow a stump that was added."""
         self.refresh()
 
-    def gap(self, objective: float, tau: float, start: float) -> float:
+    def gap_sums(self, tau: float) -> Floats:
+        """No dual value is known."""
+        return np.zeros(0)
+
+    def gap(self, sums: Floats, objective: float, tau: float, start: float) -> float:
         """No dual value is known."""
         return float("nan")
 
