@@ -11,9 +11,10 @@ from recuse.svm.qp import blocks
 from recuse.svm.qp import problem as qp
 from recuse.svm.qp.active_set import solve_active_set
 from recuse.svm.qp.convergence import finish
-from recuse.svm.qp.interior_point import pivoted_factor, solve_linear
+from recuse.svm.qp.interior_point import solve_linear
 from recuse.svm.qp.smo import solve_smo
 from recuse.svm.qp.solvers import SOLVERS
+from recuse.svm.qp.spaces import pivoted_factor
 from recuse.svm.rows import MatrixRows, VectorRows, gaussian_scores, kernel_source
 
 KERNELS = [

@@ -185,7 +185,8 @@ def _settle_kernel(machine: Any, X: Any, weights: Floats) -> Kernel:
 
 def _check_size(X: Any, kernel: Any) -> None:
     """Refuse values whose squares overflow, however many cases there are and however their kernel is computed."""
-    largest = abs(X).max() if form_of(kernel).from_products else 0.0
+    # Two passes that write nothing: absolute values would be a copy of X.
+    largest = max(float(X.max()), -float(X.min())) if form_of(kernel).from_products else 0.0
     if largest > _LARGEST:
         raise ValueError(
             f"X must hold values up to {_LARGEST:g} for kernel={kernel!r}, which multiplies them; got {largest:.3g}. "

@@ -1,26 +1,27 @@
-"""The kinked program with a linear kernel and many more cases than features, by an interior point method.
+"""The kinked program by an interior point method: about twenty Newton steps, whatever C.
 
-With ``beta = lower + a + e``, ``0 <= a <= kink - lower``, ``0 <= e <= upper - kink``, the kernel ``K = X X'`` never
-appears: each Newton step solves a system of the size of ``(w, b)``, ``w = X' beta``, whose matrix is one weighted
-product ``X' W X``. About twenty steps, whatever C. At the end the variables are put on the ends they tend to, so that
-the result is a support vector expansion like that of the other solvers, with the same certificate.
+With ``beta = lower + a + e``, ``0 <= a <= kink - lower``, ``0 <= e <= upper - kink``, each step solves a system of the
+size of the features, for a linear kernel on many cases, or of the cases: see `spaces`. At the end the variables are put
+on the ends they tend to, so that the result is a support vector expansion like that of the other solvers, with the same
+certificate.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 
 from ...arrays import Floats
 from ...solution import Solution
 from .. import loops
-from ..kernels import centred, middle, squared_norms, stretches
-from ..rows import WHOLE, MatrixRows
+from ..kernels import centred, middle, squared_norms
 from .convergence import finish
 from .problem import Expansion, KinkedQP, feasible
+from .spaces import CaseSpace, FeatureSpace, transposed
 
 _MOST_STEPS = 100
 _OVERFLOW = "The linear kernel overflows on these cases: standardise the features, or lower C."
@@ -45,12 +46,35 @@ def solve_linear(problem: KinkedQP, X: Any, *, tol: float, max_iter: int = -1) -
         Its model is an `Expansion`.
     """
     Z = centred(X)  # the intercept takes up the shift of the scores
-    with np.errstate(over="ignore"):
-        size = float(squared_norms(Z).sum())
-    if not np.isfinite(size):
-        raise ValueError(_OVERFLOW)
-    state = _Interior(problem, Z)
+    refuse_overflow(Z)
+    return shifted_back(solve_in(problem, FeatureSpace(Z), tol=tol, max_iter=max_iter), X, Z)
+
+
+def solve_dense(problem: KinkedQP, K: Floats, *, tol: float, max_iter: int = -1) -> Solution:
+    """Minimise the program with a kernel matrix that is held whole; a system of its size for each step."""
+    return solve_in(problem, CaseSpace(K), tol=tol, max_iter=max_iter)
+
+
+def solve_in(
+    problem: KinkedQP,
+    space: FeatureSpace | CaseSpace,
+    *,
+    tol: float,
+    max_iter: int = -1,
+    evaluate: Callable[[Floats, int], Solution] | None = None,
+) -> Solution:
+    """Newton steps until the point, with its variables on their ends, is good enough.
+
+    `evaluate` turns feasible coefficients and the number of steps into a `Solution`; by default the certificate of the
+    program itself does.
+    """
+    state = _Interior(problem, space)
     limit = max_iter if max_iter >= 0 else _MOST_STEPS
+
+    def certified(beta: Floats, n_iter: int) -> Solution:
+        return finish(problem, beta, space.scores(beta), n_iter, tol)
+
+    judge = certified if evaluate is None else evaluate
     best: Solution | None = None
     aim, n_iter = min(1e-3 * tol, 1e-5), 0
     while n_iter < limit:
@@ -63,14 +87,31 @@ def solve_linear(problem: KinkedQP, X: Any, *, tol: float, max_iter: int = -1) -
             raise ValueError(_OVERFLOW)
         if gap > aim and n_iter < limit:
             continue
-        point = _on_ends(problem, Z, state, n_iter, tol)
+        point = judge(state.on_ends(), n_iter)
         if best is None or point.residual < best.residual:
             best = point
         # A gap below rounding does not get better.
         if best.converged or gap < 1e-13 or not np.isfinite(gap):
             break
         aim = 0.1 * gap
-    return _shifted(best if best is not None else _on_ends(problem, Z, state, n_iter, tol), X, Z)
+    return best if best is not None else judge(state.on_ends(), n_iter)
+
+
+def refuse_overflow(Z: Any) -> None:
+    """Refuse cases whose products are not finite."""
+    with np.errstate(over="ignore"):
+        size = float(squared_norms(Z).sum())
+    if not np.isfinite(size):
+        raise ValueError(_OVERFLOW)
+
+
+def shifted_back(solution: Solution, X: Any, Z: Any) -> Solution:
+    """The solution found on the centred cases Z, for the cases X."""
+    if X is Z:
+        return solution
+    point = solution.model
+    shift = float(middle(X) @ transposed(Z, point.beta))
+    return replace(solution, model=Expansion(point.beta, point.g + shift, point.intercept - shift, point.gap))
 
 
 class _Piece:
@@ -128,30 +169,27 @@ class _Piece:
 class _Interior:
     """Iterates of Mehrotra's predictor-corrector method."""
 
-    def __init__(self, problem: KinkedQP, X: Any) -> None:
-        self.problem, self.X = problem, X
-        n, d = X.shape
+    def __init__(self, problem: KinkedQP, space: FeatureSpace | CaseSpace) -> None:
+        self.problem, self.space = problem, space
         self.first = _Piece(problem.kink - problem.lower, problem.below)
         self.second = _Piece(problem.upper - problem.kink, problem.above)
         self.pieces = (self.first, self.second)
-        self.w, self.b = np.zeros(d), 0.0
-        self.f = np.zeros(n)
+        self.f = np.zeros(len(problem))
         self._pieces = loops.Pieces(*problem.arrays())
-        self._drawn = np.empty(n)
+        self._drawn = np.empty(len(problem))
 
     def step(self) -> float:
         """One Newton step; returns the relative gap after it."""
         for piece in self.pieces:
             piece.renew()
-        factor = linalg.cho_factor(self._system(self.first.weight + self.second.weight), check_finite=False)
+        self.space.factorise(self.first.weight + self.second.weight)
         now = self.gap()
-        primal, dual, dz, df = self._solve(factor, 0.0, share=1.0)
+        primal, dual, df = self._solve(0.0, share=1.0)
         target = (self.gap(primal, dual) / now) ** 3 * now / (4 * len(self.f))
-        primal, dual, dz, df = self._solve(factor, target, share=_SHARE_OF_WAY)
+        primal, dual, df = self._solve(target, share=_SHARE_OF_WAY)
         for piece in self.pieces:
             piece.move(primal, dual)
-        self.w += dual * dz[:-1]
-        self.b += dual * float(dz[-1])
+        self.space.move(dual)
         self.f += dual * df
         value = self._value()
         return self.gap() / max(abs(value), 1e-300) if np.isfinite(value) else np.nan
@@ -160,96 +198,33 @@ class _Interior:
         """Sum of all products that vanish at the optimum, after a step along the last change."""
         return self.first.gap(primal, dual) + self.second.gap(primal, dual)
 
+    def on_ends(self) -> Floats:
+        """The coefficients, those that tend to an end put on it; the free ones restore the sum."""
+        problem = self.problem
+        beta = problem.lower + self.first.settled() + self.second.settled()
+        for end in (problem.lower, problem.kink, problem.upper):  # sums of widths are equal up to rounding
+            beta = np.where(np.abs(beta - end) <= 1e-12 * (problem.upper - problem.lower), end, beta)
+        return _balanced(problem, beta, self.space.total)
+
     def _value(self) -> float:
         """The primal objective."""
-        losses = loops.total_loss(self._pieces, self.f)
-        return 0.5 * float(self.w @ self.w) + float(losses)
+        return self.space.half_norm + float(loops.total_loss(self._pieces, self.f))
 
-    def _system(self, weight: Floats) -> Floats:
-        """The matrix of ``(w, b)``: the identity for w, plus the weighted products of [X, 1]."""
-        d = self.X.shape[1]
-        H = np.zeros((d + 1, d + 1))
-        H[:d, :d], H[:d, d] = weighted_gram(self.X, weight)
-        H[d, :d] = H[:d, d]
-        H[d, d] = weight.sum()
-        H[np.arange(d), np.arange(d)] += 1.0
-        return H
-
-    def _solve(self, factor: Any, target: float, share: float) -> tuple[float, float, Floats, Floats]:
+    def _solve(self, target: float, share: float) -> tuple[float, float, Floats]:
         """Newton's direction for products equal to `target`, and how far to go along it."""
         np.add(self.problem.lower, self.first.x, out=self._drawn)
         self._drawn += self.second.x
         for piece in self.pieces:
             piece.draw(self.f, target, self._drawn)
-        rhs = np.append(_transposed(self.X, self._drawn) - self.w, self._drawn.sum())
-        dz = linalg.cho_solve(factor, rhs, check_finite=False)
-        df = np.asarray(self.X @ dz[:-1]).ravel() + dz[-1]
+        df = self.space.change(self._drawn)
         reaches = [piece.set_change(self.f, df, target) for piece in self.pieces]
         primal, dual = (min(1.0, share * min(reach)) for reach in zip(*reaches, strict=True))
-        return primal, dual, dz, df
+        return primal, dual, df
 
 
-def weighted_gram(X: Any, weight: Floats) -> tuple[Floats, Floats]:
-    """``X' diag(weight) X`` and ``X' weight``, a stretch of rows at a time."""
-    if sparse.issparse(X):
-        return np.asarray((X.T @ sparse.diags_array(weight) @ X).toarray()), _transposed(X, weight)
-    H, root = np.zeros((X.shape[1], X.shape[1])), np.sqrt(weight)
-    for rows in stretches(X.shape[0], X.shape[1], 2**16):
-        part = X[rows] * root[rows, None]
-        H += part.T @ part  # a product with its own transpose takes half the work
-    return H, _transposed(X, weight)
-
-
-def pivoted_factor(rows: Any, most: int) -> Floats | None:
-    """Matrix F with ``K = F F'`` up to rounding, with as many columns as K has rank; None if that is above `most`."""
-    n, rest = rows.n, rows.diagonal.copy()
-    negligible = 1e-13 * rest.max()
-    if isinstance(rows, MatrixRows) and n <= WHOLE:
-        factor, pivots, rank, _ = linalg.lapack.dpstrf(rows.K, tol=negligible, lower=1)
-        if rank > most:
-            return None
-        out = np.empty((n, rank))
-        out[pivots - 1] = np.tril(factor)[:, :rank]
-        return out
-    columns = np.empty((min(most, n), n))
-    for rank in range(len(columns)):
-        pivot = int(rest.argmax())
-        if rest[pivot] <= negligible:
-            return np.ascontiguousarray(columns[:rank].T)
-        new = rows.row(pivot) - columns[:rank, pivot] @ columns[:rank]
-        columns[rank] = new / np.sqrt(rest[pivot])
-        rest -= columns[rank] ** 2
-        rest[pivot] = 0.0
-    return np.ascontiguousarray(columns.T) if rest.max() <= negligible else None
-
-
-def _transposed(X: Any, v: Floats) -> Floats:
-    """``X' v``."""
-    return np.asarray(X.T @ v).ravel()
-
-
-def _shifted(solution: Solution, X: Any, Z: Any) -> Solution:
-    """The solution found on the centred cases Z, for the cases X."""
-    if X is Z:
-        return solution
-    point = solution.model
-    shift = float(middle(X) @ _transposed(Z, point.beta))
-    return replace(solution, model=Expansion(point.beta, point.g + shift, point.intercept - shift, point.gap))
-
-
-def _on_ends(problem: KinkedQP, X: Any, state: _Interior, n_iter: int, tol: float) -> Solution:
-    """Put the variables on their ends, let the free ones restore the sum, and evaluate the point."""
-    beta = problem.lower + state.first.settled() + state.second.settled()
-    for end in (problem.lower, problem.kink, problem.upper):  # sums of widths are equal up to rounding
-        beta = np.where(np.abs(beta - end) <= 1e-12 * (problem.upper - problem.lower), end, beta)
-    beta = _balanced(problem, beta)
-    g = np.asarray(X @ _transposed(X, beta)).ravel()
-    return finish(problem, beta, g, n_iter, tol)
-
-
-def _balanced(problem: KinkedQP, beta: Floats) -> Floats:
-    """Make the sum 0 by moving the free variables, each in proportion to its room."""
-    excess = float(beta.sum())
+def _balanced(problem: KinkedQP, beta: Floats, total: float) -> Floats:
+    """Make the sum `total` by moving the free variables, each in proportion to its room."""
+    excess = float(beta.sum()) - total
     free = (beta != problem.lower) & (beta != problem.kink) & (beta != problem.upper)
     towards = problem.lower if excess > 0 else problem.upper
     kink_first = beta > problem.kink if excess > 0 else beta < problem.kink
@@ -258,7 +233,7 @@ def _balanced(problem: KinkedQP, beta: Floats) -> Floats:
         return beta
     for chosen in (free, beta != towards):  # all that may move, where the free ones have too little room
         room = np.where(chosen, end - beta, 0.0)
-        total = float(room.sum())
-        if abs(total) >= abs(excess) > 0:
-            return beta - room * (excess / total)
-    return feasible(problem, beta)
+        space = float(room.sum())
+        if abs(space) >= abs(excess) > 0:
+            return beta - room * (excess / space)
+    return feasible(problem, beta) if total == 0 else beta

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Floats
+from ...arrays import Flags, Floats
 from ..losses import Hinges
+
+_SORTED = 10_000  # from twice as many bends on, only those near the minimum are sorted
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,8 +42,8 @@ class KinkedQP:
         """The program on a part of the variables."""
         return KinkedQP(self.lower[rows], self.kink[rows], self.upper[rows], self.below[rows], self.above[rows])
 
-    def scaled(self, factor: float) -> KinkedQP:
-        """The program with all weights, hence all boxes, multiplied by a factor."""
+    def scaled(self, factor: float | Floats) -> KinkedQP:
+        """The program with all weights, hence all boxes, multiplied by a factor, or each by its own."""
         return replace(self, lower=self.lower * factor, kink=self.kink * factor, upper=self.upper * factor)
 
     def arrays(self) -> tuple[Floats, Floats, Floats, Floats, Floats]:
@@ -50,8 +52,17 @@ class KinkedQP:
 
     def loss(self, f: Floats) -> Floats:
         """Primal loss L_i of each case at scores f."""
-        u = np.where(f < self.above, self.upper, np.where(f < self.below, self.kink, self.lower))
+        u = self.ends(f)
         return self.gain(u) - u * f
+
+    def ends(self, f: Floats) -> Floats:
+        """The bound or kink that is best for each case at scores f."""
+        return np.where(f < self.above, self.upper, np.where(f < self.below, self.kink, self.lower))
+
+    def bends(self, g: Floats) -> tuple[Floats, Floats]:
+        """The intercepts at which the slope of the primal changes, and by how much."""
+        at = np.concatenate([self.above - g, self.below - g])
+        return at, np.concatenate([self.upper - self.kink, self.kink - self.lower])
 
     def gain(self, beta: Floats) -> Floats:
         """phi_i of each case."""
@@ -68,6 +79,28 @@ class KinkedQP:
         """``(B_lo, B_hi)``: beta is optimal when ``B_lo <= B_hi``, and these are then the optimal intercepts."""
         up, down = self.moves(beta)
         return float((up - g).max()), float((down - g).min())
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """What variables outside a part of the program, held at bounds or kinks, add to it; the kernel is linear.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_features,) or float
+        Their ``X' beta``.
+    total : float
+        The sum of their beta: the others sum to its opposite.
+    gain : float
+        The sum of their phi.
+    """
+
+    weights: Floats | float = 0.0
+    total: float = 0.0
+    gain: float = 0.0
+
+
+NOTHING_HELD = Held()
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,11 +160,7 @@ def feasible(problem: KinkedQP, beta: Floats) -> Floats:
 
 def best_intercept(problem: KinkedQP, g: Floats) -> float:
     """Intercept that minimises the primal at scores g: exact, and the middle where it is not unique."""
-    return best_shift(
-        np.concatenate([problem.above - g, problem.below - g]),
-        np.concatenate([problem.upper - problem.kink, problem.kink - problem.lower]),
-        -float(problem.upper.sum()),
-    )
+    return best_shift(*problem.bends(g), -float(problem.upper.sum()))
 
 
 def best_shift(bends: Floats, jumps: Floats, slope: float) -> float:
@@ -149,12 +178,12 @@ def best_shift(bends: Floats, jumps: Floats, slope: float) -> float:
     float
         The middle of the interval of minimisers; its finite end if the other is infinite.
     """
-    used = jumps > 0
-    order = np.argsort(bends[used], kind="stable")
-    at = bends[used][order]
-    slopes = slope + np.cumsum(jumps[used][order])
     # Slopes that are zero up to rounding count as zero.
     slack = 1e-10 * (abs(slope) + float(jumps.sum()))
+    before, used = _around_minimum(bends, jumps, slope, slack)
+    order = np.argsort(bends[used], kind="stable")
+    at = bends[used][order]
+    slopes = slope + before + np.cumsum(jumps[used][order])
     left = int(np.searchsorted(slopes, -slack))
     right = int(np.searchsorted(slopes, slack, side="right"))
     if right == len(at):  # flat to the right of the last bend
@@ -162,6 +191,26 @@ def best_shift(bends: Floats, jumps: Floats, slope: float) -> float:
     if slope >= -slack:  # flat or rising from the start
         left = right
     return float(at[left] + at[right]) / 2
+
+
+def _around_minimum(bends: Floats, jumps: Floats, slope: float, slack: float) -> tuple[float, Flags]:
+    """Which bends must be sorted to find the minimum, and the jumps of all that lie to their left.
+
+    Of many bends a sample says about where the minimum is; sorting all of them would take most of the time.
+    """
+    every = jumps > 0
+    step = len(bends) // _SORTED
+    if step < 2:
+        return 0.0, every
+    order = np.argsort(bends[::step], kind="stable")
+    middle = int(np.searchsorted(np.cumsum(jumps[::step][order]) * step, -slope))
+    low, high = max(middle - _SORTED // 20, 0), min(middle + _SORTED // 20, len(order) - 1)
+    first, last = bends[::step][order[low]], bends[::step][order[high]]
+    left = float(jumps[bends < first].sum())
+    near = every & (bends >= first) & (bends <= last)
+    if slope + left < -slack and slope + left + float(jumps[near].sum()) > slack:
+        return left, near
+    return 0.0, every
 
 
 def certify(problem: KinkedQP, beta: Floats, g: Floats) -> KinkedCertificate:

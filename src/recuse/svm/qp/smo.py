@@ -19,8 +19,9 @@ from ..rows import WHOLE, MatrixRows, VectorRows
 from .active_set import NoEndError, by_active_set, most_steps, polished
 from .blocks import solve_blocks
 from .convergence import Method, run_to_tolerance, starting_point
-from .interior_point import pivoted_factor, solve_linear
+from .interior_point import solve_linear
 from .problem import KinkedQP
+from .spaces import pivoted_factor
 
 _POLISHED = 1000  # up to this many cases active set steps are cheap
 _MOST_PASSES = 5

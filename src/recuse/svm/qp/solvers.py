@@ -16,6 +16,7 @@ from ..kernels import Kernel
 from ..rows import kernel_source
 from .active_set import solve_active_set
 from .interior_point import solve_linear
+from .narrowing import MANY, solve_narrowed
 from .problem import KinkedQP
 from .smo import solve_smo
 
@@ -71,6 +72,8 @@ def _few_features(X: Any, kernel: Kernel) -> bool:
 
 def _in_features(problem: KinkedQP, *, X: Any, tol: float, max_iter: int, **_: Any) -> Solution:
     """The interior point method takes few steps from anywhere: it needs neither a start nor a polish."""
+    if len(problem) >= MANY and max_iter < 0:
+        return solve_narrowed(problem, X, tol=tol)
     return solve_linear(problem, X, tol=tol, max_iter=max_iter)
 
 
