@@ -14,6 +14,9 @@ from recuse.svm.qp.interior_point import solve_linear
 from recuse.svm.qp.narrowing import solve_narrowed
 from recuse.svm.qp.solvers import SOLVERS
 
+from .conic import PRICES, conic_solution, primal
+from .problems import KernelProblem
+
 
 def problem_of(n=3000, d=5, C=1.0, costs=None, seed=0, positive=0.5, separation=0.8, offset=0.0):
     rng = np.random.default_rng(seed)
@@ -67,6 +70,24 @@ def test_random_problems_from_samples_of_any_size(seed, positive, separation, lo
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(narrowing, "_SAMPLE", (size, 0.0))
         check(problem, X, solve_narrowed(problem, X, tol=1e-3), 1e-3)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_against_a_conic_solver(seed, monkeypatch):
+    monkeypatch.setattr(narrowing, "_SAMPLE", (20, 0.0))
+    monkeypatch.setattr(narrowing, "_IN_DOUBT", 0.2)
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(250) < 0.4, 1.0, -1.0)
+    X = rng.normal(size=(250, 3))
+    X[:, 0] += 0.8 * y
+    case = KernelProblem("linear", X, y, PRICES[seed], 10 ** rng.uniform(-2, 2), rng.uniform(0.5, 2.0, 250))
+    problem = qp.from_hinges(losses.double_hinge(case.costs), y, case.C * case.weights)
+    solution = solve_narrowed(problem, X, tol=1e-6)
+    assert solution.converged
+    minimum, _, _ = conic_solution(case)
+    assert solution.objective == pytest.approx(minimum, rel=2e-6)
+    w = X.T @ solution.model.beta
+    assert primal(case, X @ w, 0.5 * float(w @ w), solution.model.intercept) == pytest.approx(minimum, rel=2e-6)
 
 
 def test_narrowing_works_on_a_small_part_of_the_cases(monkeypatch):

@@ -103,6 +103,11 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
     most 1000 and, beyond 2048 cases, its Cholesky factor fits into `cache_size`; then active set steps up to 1000
     cases, ``800 n`` more pairs beyond.
 
+    A linear kernel on 2000 cases or more, with at most 1000 features and four times as many cases, is solved in the
+    space of the features by an interior point method, which needs no kernel values. From 20,000 cases on it works on
+    the cases whose scores are near a kink of their loss, found by Newton steps on rounded kinks, and holds the others
+    where they are; the certificate is that of all cases.
+
     Up to 2048 cases the whole kernel matrix is held in double precision, whatever `cache_size`: 32 megabytes at most,
     and four times that for the interior point method. Beyond, kernel rows are computed when they are needed, in single
     precision if ``tol >= 1e-5`` and the rounding error, measured on a sample, is small against the differences between
