@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ....arrays import Floats, Indices
 from ...cases import CodedCases
 from .surrogates import Surrogate
+
+if TYPE_CHECKING:
+    from .settings import Settings
+    from .state import State
 
 Parts = list[tuple[Indices, Indices]]  # training and test positions of each fold
 
@@ -31,6 +36,12 @@ class Problem(CodedCases):
     s: Floats
     surrogate: Surrogate
     offset: Floats | None = None
+
+    def start(self, settings: Settings, threads: ThreadPoolExecutor | None = None) -> State:
+        """The state of a fit before its first round; a problem whose cases lie elsewhere has another."""
+        from .state import State
+
+        return State(self, settings, threads)
 
     def take(self, rows: Indices) -> Problem:
         """Return the problem of some of the rows, given in increasing order."""

@@ -51,25 +51,20 @@ def boost(problem: Problem, settings: Settings, monitor: Monitor | None = None) 
         Called after every change of the scores; a true answer ends the fit.
     """
     if settings.n_threads <= 1:
-        return boost_from(State(problem, settings), monitor)
+        return _boost(problem.start(settings), monitor)
     with ThreadPoolExecutor(settings.n_threads) as threads:
-        return boost_from(State(problem, settings, threads), monitor)
+        return _boost(problem.start(settings, threads), monitor)
 
 
 def beta_max(problem: Problem, settings: Settings) -> float:
     """Smallest penalty at which no stump is used."""
-    return steepest_descent(State(problem, settings))
-
-
-def steepest_descent(state: State) -> float:
-    """The rate at which the best stump lowers the loss of a new state, once the intercepts are settled; 0 or more."""
+    state = problem.start(settings)
     state.settle_intercepts()
     state.sweep()
     return max(0.0, -state.search.best()[1])
 
 
-def boost_from(state: State, monitor: Monitor | None = None) -> Solution:
-    """The same from a new state, wherever its cases are."""
+def _boost(state: State, monitor: Monitor | None) -> Solution:
     settings, history = state.settings, _History()
     every = settings.certify_every or (1 if state.n_cases <= _SMALL else 10)
     stages = len(settings.exponents)
