@@ -13,7 +13,11 @@ def client(request):
     """A client of a cluster of worker processes, the same for a module."""
     from distributed import Client, LocalCluster
 
-    settings = {"n_workers": request.param, "threads_per_worker": 1, "dashboard_address": None}
+    settings = {
+        "n_workers": request.param,
+        "threads_per_worker": 1,
+        "dashboard_address": ":0",
+    }  # any port: two test processes, each with a cluster
     with LocalCluster(**settings) as cluster, Client(cluster) as client:
         yield client
 
