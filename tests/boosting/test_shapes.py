@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from recuse.boosting.binning import code_features
 from recuse.boosting.shapes import AdditiveForm, ShapeFunction, additive_form
 
 
@@ -28,12 +29,13 @@ def test_blocks_threads_and_contributions_agree():
 
 
 def test_equal_cells_merge_and_idle_features_go():
-    cuts = [np.array([1.0, 2.0, 3.0]), np.array([5.0])]
-    offsets = np.array([0, 5, 8])
+    X = np.array([[0.5, 4.0], [1.5, 6.0], [2.5, 6.0], [3.5, 6.0], [np.nan, np.nan]])
+    bins = code_features(X, np.arange(5), [np.array([1.0, 2.0, 3.0]), np.array([5.0])])
     h = np.array([1.0, 1.0, 2.0, 2.0, 7.0, 0.0, 0.0, 0.0])
-    form = additive_form(0.0, 0.0, (h, np.zeros(8)), cuts, offsets)
+    form = additive_form(0.0, 0.0, (h, np.zeros(8)), bins, np.array([1.0, 2.0, 3.0, 4.0, 10.0]))
     (shape,) = form.shapes
     assert shape.cuts.tolist() == [2.0]
     assert shape.h.tolist() == [1.0, 2.0]
     assert shape.missing == (7.0, 0.0)
     assert form.n_cells == 3
+    np.testing.assert_allclose(shape.share, [0.15, 0.35, 0.5])

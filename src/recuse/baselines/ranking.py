@@ -145,7 +145,7 @@ class RankBoostClassifier(_Ranker):
         n = len(cases.X)
         bins = bin_features(cases.X, np.arange(n), resolve_bins(self.max_bins, n))
         score, table, trace = _boost_pairs(bins, cases.positive, self.n_rounds)
-        form = additive_form(0.0, 0.0, (table, np.zeros_like(table)), bins.cuts, bins.offsets)
+        form = additive_form(0.0, 0.0, (table, np.zeros_like(table)), bins)
         self._store_ranking(X, cases, score)
         self._form: AdditiveForm = form
         self.shape_functions_ = form.shapes

@@ -22,6 +22,27 @@ _SAMPLE = 200_000  # quantiles of larger columns are taken from that many evenly
 
 
 @dataclass(frozen=True, eq=False)
+class LevelCells:
+    """Where the levels of a category lie.
+
+    Attributes
+    ----------
+    names : tuple
+        The levels, in the order of their codes.
+    cell : ndarray of int
+        Cell of each; rare levels share one.
+    """
+
+    names: tuple[Any, ...]
+    cell: Indices
+
+    @property
+    def cuts(self) -> Floats:
+        """Cuts between the numbers of the cells."""
+        return np.arange(0.5, self.cell.max(initial=0))
+
+
+@dataclass(frozen=True, eq=False)
 class Bins:
     """Coded features.
 
@@ -39,6 +60,8 @@ class Bins:
         Whether the coded rows hold missing values.
     monotonic : ndarray of int8 of shape (p,)
         1 where the class score must not fall along the feature, -1 where it must not rise, 0 where it is free.
+    levels : dict of int to LevelCells
+        For each feature that is a category, where its levels lie; its codes are cells in that order.
     """
 
     codes: NDArray[Any]
@@ -47,6 +70,7 @@ class Bins:
     offsets: NDArray[np.int64]
     has_missing: Flags
     monotonic: NDArray[np.int8] = field(default_factory=lambda: np.zeros(0, dtype=np.int8))
+    levels: dict[int, LevelCells] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if len(self.monotonic) != len(self.n_bins):
@@ -68,7 +92,27 @@ class Bins:
         offsets = np.concatenate([self.offsets, self.offsets[-1] + other.offsets[1:]])
         missing = np.concatenate([self.has_missing, other.has_missing])
         monotonic = np.concatenate([self.monotonic, other.monotonic])
-        return Bins(codes, [*self.cuts, *other.cuts], n_bins, offsets, missing, monotonic)
+        p = len(self.n_bins)
+        levels = self.levels | {p + f: cells for f, cells in other.levels.items()}
+        return Bins(codes, [*self.cuts, *other.cuts], n_bins, offsets, missing, monotonic, levels)
+
+    def moved(self, places: dict[int, Indices]) -> Bins:
+        """Return the same with the cells of categories in other places."""
+        if not places:
+            return self
+        codes, levels = self.codes.copy(), dict(self.levels)
+        for f, place in places.items():
+            codes[f] = np.append(place, len(place))[codes[f]]
+            levels[f] = replace(levels[f], cell=place[levels[f].cell])
+        return replace(self, codes=codes, levels=levels)
+
+    def shares(self, weight: Floats) -> Floats:
+        """Share of the weight of all rows in every cell of every feature."""
+        counts = [
+            np.bincount(codes, weight, minlength=n + 1)
+            for codes, n in zip(self.codes, self.n_bins.tolist(), strict=True)
+        ]
+        return np.concatenate([np.zeros(0), *counts]) / weight.sum()
 
     @property
     def n_cells(self) -> int:
@@ -122,7 +166,13 @@ def bin_codes(column: NDArray[Any], cuts: Floats) -> Indices:
     return codes
 
 
-def bin_features(X: NDArray[Any], order: Indices, max_bins: int | None, weight: Floats | None = None) -> Bins:
+def bin_features(
+    X: NDArray[Any],
+    order: Indices,
+    max_bins: int | None,
+    weight: Floats | None = None,
+    levels: dict[int, LevelCells] | None = None,
+) -> Bins:
     """Find cuts and code the columns of `X`, rows taken in the given order.
 
     Parameters
@@ -135,14 +185,17 @@ def bin_features(X: NDArray[Any], order: Indices, max_bins: int | None, weight: 
         At most 255 quantile bins, or None for one bin per distinct value.
     weight : ndarray, optional
         Weights of the rows in that order: the bins then have equal weights, not equal numbers of rows.
+    levels : dict, optional
+        For columns that hold numbers of cells of a category, where its levels lie; see `categories`.
     """
+    levels = levels or {}
     if weight is not None and (weight == weight[0]).all():
         weight = None
     used: Any = order  # only these rows make cuts
     if weight is None:  # then their order does not matter: read them in memory order
         used = slice(None) if len(order) == len(X) else np.sort(order)
-    cuts = [find_cuts(X[used, f], max_bins, weight) for f in range(X.shape[1])]
-    return code_features(X, order, cuts)
+    cuts = [levels[f].cuts if f in levels else find_cuts(X[used, f], max_bins, weight) for f in range(X.shape[1])]
+    return replace(code_features(X, order, cuts), levels=levels)
 
 
 def code_features(X: NDArray[Any], order: Indices, cuts: list[Floats]) -> Bins:

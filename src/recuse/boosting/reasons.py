@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ _WORTH_NAMING = 0.005  # a smaller share would be shown as 0 %
 
 def explain_contributions(model: Any, evaluation: Evaluation, h: Floats, r: Floats) -> list[str]:
     """One sentence per case from what each feature adds to h and to r; a rejection names what argued for it."""
-    names = feature_names(model, h.shape[1])
+    names = names_by_case(model, h.shape[1], evaluation.detail)
     return [
-        _accepted(model, score, h[i], names) if accepted else _rejected(r[i], names)
+        _accepted(model, score, h[i], names(i)) if accepted else _rejected(r[i], names(i))
         for i, (score, accepted) in enumerate(zip(evaluation.h, evaluation.accepted, strict=True))
     ]
 
@@ -44,7 +45,8 @@ def explain_score(
     stated, lower, upper = stated_score(model, low, high)
     first, second = (repr(to_python(label)) for label in model.classes_)
     against, towards, sign = (second, first, -1.0) if _first_is_positive(model) else (first, second, 1.0)
-    names = [] if contributions is None else feature_names(model, contributions.shape[1], extra)
+    detail = evaluation.detail[0] if isinstance(evaluation.detail, tuple) else evaluation.detail
+    names = names_by_case(model, 0 if contributions is None else contributions.shape[1], detail, extra)
     sentences = []
     for i, (h, accepted) in enumerate(zip(evaluation.h, evaluation.accepted, strict=True)):
         where = f"lies between {lower:.3g} and {upper:.3g}"
@@ -53,7 +55,7 @@ def explain_score(
         said = f"score {sign * h:.3g} {stated.removeprefix('score ')} {where}"
         if contributions is not None:
             amounts = sign * contributions[i]
-            said += for_class(towards, amounts, names) + for_class(against, -amounts, names)
+            said += for_class(towards, amounts, names(i)) + for_class(against, -amounts, names(i))
         sentences.append(said)
     return sentences
 
@@ -81,6 +83,22 @@ def feature_names(model: Any, n: int, extra: str = "its own score") -> list[str]
     known = getattr(model, "feature_names_in_", None)
     names = [f"x{i}" for i in range(model.n_features_in_)] if known is None else [str(name) for name in known]
     return names + [extra] * (n - len(names))
+
+
+def names_by_case(model: Any, n: int, X: Any, extra: str = "its own score") -> Callable[[int], list[str]]:
+    """A function that returns the names of the columns for a case; of a category with its level, "region = north"."""
+    shared, levels = feature_names(model, n, extra), getattr(model, "categories_", {})
+    if not levels:
+        return lambda i: shared
+
+    def of_case(i: int) -> list[str]:
+        names = list(shared)
+        for f, known in levels.items():
+            code = X[i, f]
+            names[f] += " missing" if np.isnan(code) else f" = {known[int(code)]}"
+        return names
+
+    return of_case
 
 
 def _rejected(r: Floats, names: list[str]) -> str:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats, Indices
+from .binning import Bins, LevelCells
 
 _BLOCK = 16_384  # rows worked on at once: their scores stay in the cache
 
@@ -34,6 +35,10 @@ class ShapeFunction:
         What the value adds to the class score and to the acceptance score, by cell.
     missing : tuple of float
         The same two when the value is missing.
+    levels : tuple
+        For a category its levels, one per cell; the cuts lie between their numbers. Empty for other features.
+    share : ndarray of shape (n + 2,), optional
+        Share of the training cases, by weight, in each cell and, last, of those with a missing value.
     """
 
     feature: int
@@ -41,6 +46,8 @@ class ShapeFunction:
     h: Floats
     r: Floats
     missing: tuple[float, float]
+    levels: tuple[Any, ...] = ()
+    share: Floats | None = None
 
     def cells(self, column: NDArray[Any]) -> Indices:
         """Cell of each value; the one after the last for missing values."""
@@ -109,18 +116,56 @@ class AdditiveForm:
 
 
 def additive_form(
-    h0: float, r0: float, tables: tuple[Floats, Floats], cuts: list[Floats], offsets: NDArray[np.int64]
+    h0: float, r0: float, tables: tuple[Floats, Floats], bins: Bins, weight: Floats | None = None
 ) -> AdditiveForm:
-    """Merge equal neighbouring cells of full tables, and drop the features that add nothing."""
-    return AdditiveForm(h0, r0, list(_shapes(tables, cuts, offsets)))
+    """Merge equal neighbouring cells of full tables, and drop the features that add nothing.
+
+    Parameters
+    ----------
+    h0, r0 : float
+        Intercepts.
+    tables : tuple of ndarray
+        What every cell of every feature adds to h and to r.
+    bins : Bins
+        The cells.
+    weight : ndarray, optional
+        Weights of the coded cases: how many of them lie in each cell is then known.
+    """
+    shares = np.full(bins.n_cells, np.nan) if weight is None else bins.shares(weight)
+    return AdditiveForm(h0, r0, list(_shapes(tables, bins, shares)))
 
 
-def _shapes(tables: tuple[Floats, Floats], cuts: list[Floats], offsets: NDArray[np.int64]) -> Iterator[ShapeFunction]:
+def _shapes(tables: tuple[Floats, Floats], bins: Bins, shares: Floats) -> Iterator[ShapeFunction]:
     """The shape functions of the features that add anything."""
-    for f, cut in enumerate(cuts):
-        h, r = (table[offsets[f] : offsets[f + 1]] for table in tables)
-        if not (h.any() or r.any()):
-            continue
-        change = np.flatnonzero((h[1:-1] != h[:-2]) | (r[1:-1] != r[:-2]))
-        keep = np.concatenate([change, [len(cut)]])
-        yield ShapeFunction(f, cut[change], h[keep], r[keep], (float(h[-1]), float(r[-1])))
+    for f, cut in enumerate(bins.cuts):
+        h, r, share = (table[bins.offsets[f] : bins.offsets[f + 1]] for table in (*tables, shares))
+        if h.any() or r.any():
+            yield (
+                shape_of_levels(f, bins.levels[f], h, r, share)
+                if f in bins.levels
+                else merged_shape(f, cut, h, r, share)
+            )
+
+
+def merged_shape(f: int, cuts: Floats, h: Floats, r: Floats, share: Floats) -> ShapeFunction:
+    """The shape function of full tables, with equal neighbours merged; missing values come last."""
+    change = np.flatnonzero((h[1:-1] != h[:-2]) | (r[1:-1] != r[:-2]))
+    keep = np.append(change, len(cuts))
+    missing = float(h[-1]), float(r[-1])
+    return ShapeFunction(f, cuts[change], h[keep], r[keep], missing, share=_merged(share, change))
+
+
+def shape_of_levels(f: int, levels: LevelCells, h: Floats, r: Floats, share: Floats) -> ShapeFunction:
+    """The shape function of a category, level by level in the order of their codes; levels of one cell share alike."""
+    cell, missing = levels.cell, (float(h[-1]), float(r[-1]))
+    per_level = np.append(share[cell] / np.bincount(cell, minlength=len(h))[cell], share[-1])
+    known = None if np.isnan(share).any() else per_level
+    return ShapeFunction(f, np.arange(0.5, len(cell) - 1), h[cell], r[cell], missing, levels.names, known)
+
+
+def _merged(share: Floats, change: Indices) -> Floats | None:
+    """Shares of merged cells, None where they are not known."""
+    if np.isnan(share).any():
+        return None
+    starts = np.concatenate([[0], change + 1]).astype(np.intp)
+    return np.append(np.add.reduceat(share[:-1], starts), share[-1])

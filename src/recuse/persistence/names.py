@@ -55,7 +55,10 @@ PUBLIC = {
 # Stored name -> where the class or function lives now.
 RECORDS = {
     "recuse.saved.AdditiveForm": "recuse.boosting.shapes.AdditiveForm",
+    "recuse.saved.BoostingCategories": "recuse.boosting.categories.Categories",
     "recuse.saved.BoostingChowPair": "recuse.boosting.abstention.pairs.ChowPair",
+    "recuse.saved.BoostingEdit": "recuse.boosting.edits.Edit",
+    "recuse.saved.BoostingEditCost": "recuse.boosting.edits.EditCost",
     "recuse.saved.BoostingFit": "recuse.boosting.abstention.estimator.FitRecord",
     "recuse.saved.BoostingGivenScore": "recuse.boosting.abstention.pairs.GivenScore",
     "recuse.saved.BoostingLearnedPair": "recuse.boosting.abstention.pairs.LearnedPair",

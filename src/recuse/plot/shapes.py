@@ -15,6 +15,9 @@ from .axes import BLUE, ORANGE, import_pyplot
 _COLUMNS = 3
 _TICKS = 4  # intervals between numbers on the axis of a feature
 _FEW_LEVELS = 6  # values of a column up to which each has its own mark
+_MOST_LEVELS = 12  # levels of a category with bars of their own
+_LONGEST_TICK = 14  # characters of a level
+_WIDEST_TICKS = 40  # characters of all levels that fit below a panel
 _MISSING_SHARE = 0.12  # width of the strip for missing values, in widths of the panel
 _SHARES = np.array(
     [0.005, *np.arange(0.1, 1.0, 0.1), 0.995]
@@ -24,12 +27,14 @@ _SHARES = np.array(
 class ShapeFunctionDisplay:
     """One panel per feature: what it adds to the class score h and to the acceptance score r.
 
-    The darker the background, the more a value argues for rejection.
+    The darker the background, the more a value argues for rejection. A category has a pair of bars for each level, from
+    the level that adds least to h to the one that adds most; of more than twelve levels, for the most frequent ones.
 
     Parameters
     ----------
     shapes : list
-        Shape functions of a fitted model, each with `feature`, `cuts`, `h`, `r` and `missing`.
+        Shape functions of a fitted model, each with `feature`, `cuts`, `h`, `r`, `missing` and, for categories,
+        `levels`.
     names : list of str
         Name of each column.
     quantiles : ndarray of shape (n_features, n), optional
@@ -101,6 +106,8 @@ class ShapeFunctionDisplay:
         known = column_names(estimator)
         n = classifier.n_features_in_
         names = [f"x{i}" for i in range(n)] if known is None else [str(name) for name in known]
+        if X is not None and hasattr(classifier, "_numbers"):
+            X = classifier._numbers(X)  # categories by the number of their level
         values = None if X is None else np.asarray(X, dtype=float)
         quantiles = None if values is None else np.nanquantile(values, _SHARES, axis=0).T
         missing = None if values is None else np.isnan(values).any(axis=0)
@@ -143,10 +150,13 @@ class ShapeFunctionDisplay:
         """Draw one feature."""
         from matplotlib.ticker import MaxNLocator
 
+        if getattr(shape, "levels", ()):
+            self._bars(ax, shape)
+            return
         low, high = self._range(shape)
         edges = np.concatenate([[low], np.clip(shape.cuts, low, high), [high]])
         ax.axhline(0.0, color="0.8", linewidth=0.8)
-        rejects = any(s.r.any() or s.missing[1] for s in self.shapes)  # models without a rejector have no r to draw
+        rejects = self._rejects
         curves = [(shape.h, BLUE, "class score h"), (shape.r, ORANGE, "acceptance score r")]
         for values, color, label in curves if rejects else curves[:1]:
             ax.stairs(values, edges, baseline=None, color=color, label=label, linewidth=1.5)
@@ -167,6 +177,33 @@ class ShapeFunctionDisplay:
         # The word "missing" takes the place of a number at the right end.
         last = high if right == high else low + 0.8 * (high - low)
         ax.set_xticks([tick for tick in ticks if low <= tick <= last])
+
+    def _bars(self, ax: Any, shape: Any) -> None:
+        """Draw a category: bars for its levels, and for missing values where there are any."""
+        rejects = self._rejects
+        shown = np.arange(len(shape.levels))
+        if len(shown) > _MOST_LEVELS:
+            share = np.zeros(len(shown)) if shape.share is None else shape.share[:-1]
+            shown = np.sort(np.argsort(-share, kind="stable")[:_MOST_LEVELS])
+        shown = shown[np.argsort(shape.h[shown], kind="stable")]
+        h, r, ticks = shape.h[shown], shape.r[shown], [_shortened(shape.levels[i]) for i in shown.tolist()]
+        if self._has_missing(shape):
+            h, r, ticks = np.append(h, shape.missing[0]), np.append(r, shape.missing[1]), [*ticks, "missing"]
+        at, width = np.arange(len(ticks)), 0.38 if rejects else 0.7
+        ax.axhline(0.0, color="0.8", linewidth=0.8)
+        ax.bar(at - width / 2 * rejects, h, width, color=BLUE, label="class score h")
+        if rejects:
+            ax.bar(at + width / 2, r, width, color=ORANGE, label="acceptance score r")
+        steep = len(ticks) * max(map(len, ticks)) > _WIDEST_TICKS
+        ax.set_xticks(at, ticks, rotation=35 if steep else 0, ha="right" if steep else "center", fontsize="small")
+        hidden = len(shape.levels) - len(shown)
+        ax.set_xlabel(self.names[shape.feature] + (f" ({hidden} rarer levels not shown)" if hidden else ""))
+        ax.set_xlim(-0.6, len(ticks) - 0.4)
+
+    @property
+    def _rejects(self) -> bool:
+        """Whether there is an r to draw: models without a rejector have none."""
+        return any(s.r.any() or s.missing[1] for s in self.shapes)
 
     def _has_missing(self, shape: Any) -> bool:
         """Whether the panel shows what a missing value adds."""
@@ -202,6 +239,12 @@ def _levels(column: Floats) -> Floats | None:
     """Distinct values of a column where there are two or a few."""
     values = np.unique(column[~np.isnan(column)])
     return values if 2 <= len(values) <= _FEW_LEVELS else None
+
+
+def _shortened(level: Any) -> str:
+    """A level as a tick."""
+    text = str(level)
+    return text if len(text) <= _LONGEST_TICK else text[: _LONGEST_TICK - 1] + "…"
 
 
 def _draw_missing(ax: Any, left: float, right: float, added: tuple[float, ...]) -> None:

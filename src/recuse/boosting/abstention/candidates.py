@@ -105,6 +105,6 @@ def fit_best_option(
         return Boosted(solution, problem, solution.model, [], settings.beta, threshold, judged)
     solution = boost(problem, settings)
     model, bins = solution.model, problem.bins
-    form = additive_form(model.h0, model.r0, model.tables(bins), bins.cuts, bins.offsets)
+    form = additive_form(model.h0, model.r0, model.tables(bins), bins, problem.s)
     stumps = [describe(stump, bins, settings.gamma) for stump in model.stumps]
     return Boosted(solution, problem, form, stumps, settings.beta, threshold, judged)

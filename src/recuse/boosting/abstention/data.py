@@ -24,6 +24,7 @@ from ...folds import DEFAULT_FOLDS, check_groups, make_folds
 from ...labels import LabelSpace, preview
 from ...parameters import check_weights
 from ...validation import require_known_columns, validate_data
+from ..categories import Categories, find_categories, refuse_monotone_categories
 from ..constraints import Signs, resolve_monotonic
 from .engine.problem import Parts
 from .prices import Prices, forced_log_odds, reduce_prices
@@ -40,6 +41,7 @@ class Inputs:
     feature_names: NDArray[Any] | None
     labels: LabelSpace
     costs: SettledCosts
+    categories: Categories
 
     def store(self, estimator: Any) -> None:
         """Publish it on an estimator."""
@@ -48,6 +50,7 @@ class Inputs:
             estimator.feature_names_in_ = self.feature_names
         elif hasattr(estimator, "feature_names_in_"):
             del estimator.feature_names_in_  # of an earlier fit
+        estimator._categories = self.categories
         estimator._store_labels(self.labels)
         estimator._store_costs(self.costs)
 
@@ -82,6 +85,8 @@ class TrainingSet:
         Cases that belong together.
     monotonic : ndarray of int8 of shape (p,) or None
         Signs of the features along which h is monotone: see `constraints`.
+    categories : Categories
+        Which columns of X hold numbers of levels.
     """
 
     X: NDArray[Any]
@@ -96,6 +101,7 @@ class TrainingSet:
     log_odds: float = 0.0
     groups: Indices | None = None
     monotonic: Signs | None = None
+    categories: Categories = field(default_factory=Categories)
 
     @property
     def is_monotone(self) -> bool:
@@ -152,8 +158,14 @@ def prepare(
 ) -> tuple[TrainingSet, Inputs]:
     """Check the cases, settle labels and prices, and put the positives first."""
     draft = copy(estimator)  # scikit-learn stores the columns on what it checks
+    categories = find_categories(getattr(estimator, "categorical_features", None), X)
     X, y = validate_data(
-        draft, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
+        draft,
+        categories.encode(X),
+        y,
+        dtype=[np.float64, np.float32],
+        ensure_all_finite="allow-nan",
+        ensure_min_samples=2,
     )
     labels, codes = draft._settle_labels(y)
     require_two_classes(labels.classes)
@@ -174,8 +186,10 @@ def prepare(
     )
     names = getattr(draft, "feature_names_in_", None)
     monotonic = resolve_monotonic(getattr(estimator, "monotonic_cst", None), X.shape[1], names)
+    refuse_monotone_categories(monotonic, categories)
     training = _priced(cases, settled.oriented, *_make_folds(estimator, cases, with_folds))
-    return replace(training, monotonic=monotonic), Inputs(X.shape[1], names, labels, settled)
+    training = replace(training, monotonic=monotonic, categories=categories)
+    return training, Inputs(X.shape[1], names, labels, settled, categories)
 
 
 def arrange(X: Floats, codes: Indices, weights: Floats, costs: Costs, folds: Parts) -> TrainingSet:

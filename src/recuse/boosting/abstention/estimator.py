@@ -15,7 +15,7 @@ from ...base import RejectOptionMixin, warn_not_converged
 from ...costs import Costs, as_costs
 from ...decisions import Evaluation, StatedThresholds
 from ...parameters import check_choice, check_count, check_number, check_share, check_switch, n_threads
-from ...validation import validate_data
+from ..additive_model import AdditiveModelMixin
 from ..binning import resolve_bins
 from ..bounds import GeneralizationBound
 from ..reasons import stated_score
@@ -27,7 +27,7 @@ from .engine.rounds import STEPS
 from .engine.settings import PAPER, Settings
 from .engine.surrogates import SURROGATES
 from .margin_bound import MarginBound, complexity, empirical_maximum, massart
-from .pairs import ChowPair, LearnedPair, PriceChange, StartedPair
+from .pairs import ChowPair, LearnedPair, PriceChange, StartedPair, with_forms
 from .prices import Reduction, forced_log_odds, reduce_prices
 from .search import FAMILIES, search
 from .selection import choose, held_out_means
@@ -62,7 +62,7 @@ class FitRecord:
     k: float
 
 
-class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
+class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator):
     """Boosting with abstention: learns which class to answer and when to reject, together.
 
     Each round adds an abstention stump, which answers no, answers yes or rejects on three intervals of one feature, to
@@ -109,6 +109,11 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         1 where the class score h must not fall while the feature rises, -1 where it must not rise, 0 where it is free;
         or these by the names of the columns. Only stumps that obey are chosen, so that h is monotone exactly; the
         acceptance score r and missing values are free. For stumps, ``max_depth=1``.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns whose values are names without an order: those of a categorical type, or by mask, number or name; text
+        columns have to be named. Levels are put in the order of their share of positives in the training cases. A level
+        that training did not have counts as missing; levels of fewer than 10 cases (in tables of less than 1,000, of
+        one in a hundred) are treated alike. For stumps, ``max_depth=1``.
     step : {"joint", "line", "paper"}, default="joint"
         Move a stump's weight and both intercepts at once; its weight alone and then the intercepts; or its weight
         by the formula printed in the paper, without intercepts (for reproduction; see `gamma`).
@@ -208,6 +213,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         max_depth: int = 1,
         max_bins: int | str | None = "auto",
         monotonic_cst: Any = None,
+        categorical_features: Any = "from_dtype",
         step: str = "joint",
         gamma: float = 0.0,
         b: float | None = None,
@@ -233,6 +239,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self.max_depth = max_depth
         self.max_bins = max_bins
         self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
         self.step = step
         self.gamma = gamma
         self.b = b
@@ -327,6 +334,11 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
     def _check_combination_with(self, training: TrainingSet, *, by_case: bool) -> None:
         """Refuse parameters that do not go with the training set."""
         family = FAMILIES[self.family]
+        if training.categories.columns and self.max_depth > 1:
+            raise ValueError(
+                f"Categories need stumps, max_depth=1; got max_depth={self.max_depth!r} and categories in column "
+                f"{training.categories.columns[0]}. Encode them, or set categorical_features=None."
+            )
         if by_case and (family.uses_chow or self._stack_needs_chow):
             raise ValueError(
                 f"reject_cost by case does not go with family={self.family!r}, stack={self.stack!r}: Chow's rule would "
@@ -383,6 +395,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         inputs.store(self)
         self._publish(boosted.solution)
         self._pair, self._fit, self._bound, self._separated = pair, fit, bound, separated
+        self._edits = []
         unit, means = inputs.costs.unit, held_out_means(candidates, training)
         self.held_out_costs_ = {name: mean * unit for name, mean in means.items()}
         self.candidates_ = {candidate.name: candidate.pair for candidate in candidates}
@@ -395,12 +408,35 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self.dual_gap_ = float(history["dual_gap"][-1]) if "dual_gap" in history else float("nan")
         self.stumps_ = boosted.stumps
         self.weights_ = boosted.solution.model.weights if isinstance(pair.form, AdditiveForm) else np.zeros(0)
+        self._publish_forms()
+
+    def _publish_forms(self) -> None:
+        """Publish the intercepts and shape functions of the pair."""
+        pair = self._pair
         self.intercept_ = (pair.form.h0, pair.form.r0)
         for name, form in (("shape_functions_", pair.form), ("score_functions_", pair.score)):
             if isinstance(form, AdditiveForm):
                 setattr(self, name, form.shapes)
             elif hasattr(self, name):
                 delattr(self, name)  # of an earlier fit
+
+    def _forms(self) -> list[AdditiveForm]:
+        return [form for form in (self._pair.form, self._pair.score) if isinstance(form, AdditiveForm)]
+
+    def _with_forms(self, forms: list[AdditiveForm]) -> AbstentionBoostingClassifier:
+        edited = copy(self)
+        edited._pair = with_forms(self._pair, forms[0], forms[1] if len(forms) > 1 else None)
+        edited._publish_forms()
+        edited._bound, edited.dual_gap_, edited.candidates_ = None, float("nan"), {self.family_: edited._pair}
+        return edited
+
+    def _published_constants(self) -> tuple[float, float]:
+        pair = self._pair
+        if isinstance(pair, ChowPair):
+            return -pair.boundary, 0.0
+        learned = pair if isinstance(pair, LearnedPair) else pair.learned
+        h, r = learned.settle(np.zeros(1), np.zeros(1))
+        return float(h[0]), float(r[0])
 
     def generalization_bound(self, delta: float = 0.05) -> GeneralizationBound:
         """Bound the expected abstention loss by Corollary 3 of the paper: a diagnostic, usually far above 1.
@@ -418,8 +454,9 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
         fit = self._fit
         if self._bound is None or not self.costs_.symmetric:
             raise ValueError(
-                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, at equal error prices "
-                f"and the prices of fit; this model is {self.family_!r} with max_depth={fit.settings.max_depth} and "
+                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, categories or edits, at "
+                f"equal error prices and the prices of fit; this model is {self.family_!r} with "
+                f"max_depth={fit.settings.max_depth} and "
                 f"{self.costs_!r}."
             )
         if fit.by_case or not fit.equal_weights:
@@ -448,7 +485,7 @@ class AbstentionBoostingClassifier(RejectOptionMixin, BaseEstimator):
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        X = self._numbers(X)
         h, r = self._pair.evaluate(X, n_threads(self.n_jobs))
         return Evaluation(h, r, detail=X)
 
@@ -538,9 +575,10 @@ def _fit_record(settings: Settings, training: TrainingSet, chosen: Candidate, re
 
 
 def _margin_bound(chosen: Candidate, settings: Settings) -> MarginBound | None:
-    """The paper's bound; None where it does not hold: for trees, stacked scores and Chow's rule."""
+    """The paper's bound; None where it does not hold: for trees, stacked scores, Chow's rule and categories."""
     pair, boosted, problem = chosen.pair, chosen.boosted, chosen.boosted.problem
-    if not (isinstance(pair, LearnedPair) and isinstance(pair.form, AdditiveForm)):
+    additive = isinstance(pair, LearnedPair) and isinstance(pair.form, AdditiveForm)
+    if not additive or problem.bins.levels:  # the order of levels is chosen by the cases
         return None
     model = boosted.solution.model
     h, r = model.scores(problem)

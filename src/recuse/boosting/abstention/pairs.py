@@ -262,3 +262,11 @@ class StartedPair:
 
 
 Pair = ChowPair | LearnedPair | StackedPair | StartedPair
+
+
+def with_forms(pair: Pair, form: Form, score: Form | None) -> Pair:
+    """The same pair with another form of its scores, and of the score it is stacked on where there is one."""
+    if isinstance(pair, ChowPair | LearnedPair):
+        return replace(pair, form=form)
+    assert score is not None
+    return replace(pair, score=score, learned=replace(pair.learned, form=form))

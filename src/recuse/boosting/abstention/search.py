@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..binning import MAX_UINT8_BINS, Bins, bin_features
+from ..categories import in_cells, ordered
 from .candidates import Candidate, fit_best_option
 from .chow import CHOW_FAMILY, BoostedScore
 from .data import TrainingSet
@@ -31,8 +32,11 @@ class Searched:
         # Trees take bins only: every distinct value of every feature would be a histogram of its own in each node.
         settings, training = self.settings, self.training
         max_bins = settings.max_bins if settings.max_depth == 1 else settings.max_bins or MAX_UINT8_BINS
-        bins = bin_features(training.X, training.order, max_bins, training.weight)
-        return bins if training.monotonic is None else replace(bins, monotonic=training.monotonic)
+        X, levels = in_cells(training.X, training.order, training.categories)
+        bins = bin_features(X, training.order, max_bins, training.weight, levels)
+        if training.monotonic is not None:
+            bins = replace(bins, monotonic=training.monotonic)
+        return ordered(bins, training.n_pos, training.s)
 
     @cached_property
     def score(self) -> BoostedScore:

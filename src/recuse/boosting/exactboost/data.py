@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import reprlib
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ...arrays import Flags, Floats, Indices
 from ...labels import to_python
 from ...parameters import is_number
 from ..binning import Bins, bin_features, code_features, find_cuts, resolve_bins
+from ..categories import Categories, in_cells
 from .problem import UNITS
 
 START_SPAN = 8 * UNITS  # initial scores are spread over as much: a stump can move a case by an eighth of it
@@ -71,15 +73,19 @@ def k_in_units(k: Any, weight: Floats, n_pos: int, unit: float) -> float:
     return float(min(k / unit, total))
 
 
-def code_cases(X: NDArray[Any], order: Indices, max_bins: Any, weights: Floats) -> Bins:
+def code_cases(
+    X: NDArray[Any], order: Indices, max_bins: Any, weights: Floats, categories: Categories | None = None
+) -> Bins:
     """Put the features into bins of equal weight, rows in the order given; `max_bins` as in the estimator."""
     n_bins = _DEFAULT_BINS if max_bins == "auto" else resolve_bins(max_bins, len(order))
+    X, levels = in_cells(X, order, categories or Categories())
     step = len(order) // _CUT_ROWS
     if n_bins is None or step < 2:
-        return bin_features(X, order, n_bins, weights[order])
+        return bin_features(X, order, n_bins, weights[order], levels)
     rows = np.sort(order)[::step]
     weight = weights[rows] if np.ptp(weights[order]) > 0 else None
-    return code_features(X, order, [find_cuts(X[rows, f], n_bins, weight) for f in range(X.shape[1])])
+    cuts = [levels[f].cuts if f in levels else find_cuts(X[rows, f], n_bins, weight) for f in range(X.shape[1])]
+    return replace(code_features(X, order, cuts), levels=levels)
 
 
 def start_range(scores: Floats) -> tuple[float, float]:

@@ -30,10 +30,12 @@ from ...parameters import (
     n_threads,
 )
 from ...validation import check_outcomes, require_known_columns, store_columns, validate_data
+from ..additive_model import AdditiveModelMixin
 from ..bounds import GeneralizationBound
+from ..categories import Categories, find_categories, refuse_monotone_categories
 from ..constraints import resolve_monotonic
 from ..reasons import explain_score, stated_score
-from ..shapes import AdditiveForm, ShapeFunction
+from ..shapes import AdditiveForm
 from .data import (
     START_SPAN,
     check_class_groups,
@@ -60,7 +62,7 @@ DEFAULT_COSTS = 0.2
 # With these and the cases the runs of a fit are settled; random_state draws the seed of the first fit.
 _RUNS_DEPEND_ON = (
     "metric", "k", "costs", "n_rounds", "subsample", "max_features", "margin", "search", "max_bins", "monotonic_cst",
-    "n_iter_no_change", "pos_label",
+    "categorical_features", "n_iter_no_change", "pos_label",
 )  # fmt: skip
 
 
@@ -83,6 +85,9 @@ class RankingStump(NamedTuple):
         By how much, when the run's scores span [0, 1].
     missing_left : bool
         Whether cases with a missing value stay where they are.
+    places : tuple of int
+        For a category the place of each level in the order of the run; the cut lies between places. Empty for other
+        features.
     """
 
     run: int
@@ -90,6 +95,7 @@ class RankingStump(NamedTuple):
     cut: float
     shift: float
     missing_left: bool
+    places: tuple[int, ...] = ()
 
 
 class SettledCases(NamedTuple):
@@ -104,6 +110,7 @@ class SettledCases(NamedTuple):
     sign: float
     span: tuple[float, float] | None
     problem: RankingProblem
+    categories: Categories = Categories()
 
     @property
     def unit_of_loss(self) -> float:
@@ -131,7 +138,7 @@ class _Ensemble(NamedTuple):
     bound: BoundTerms | None
 
 
-class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
+class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator):
     """ExactBoost: boosts stumps on AUC, KS, precision at k, or the cost of rejecting, without a surrogate.
 
     A run starts from a constant score S and in each round adds the stump d [x_j > cut] that minimises
@@ -176,6 +183,11 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         1 where the class score h must not fall while the feature rises, -1 where it must not rise, 0 where it is free;
         or these by the names of the columns. Only shifts that obey are tried, so that h is monotone exactly; missing
         values are free. Needs ``search="exact"``.
+    categorical_features : "from_dtype", array-like or None, default="from_dtype"
+        Columns whose values are names without an order: those of a categorical type, or by mask, number or name; text
+        columns have to be named. Each run puts the levels in the order of their share of positives among its cases. A
+        level that training did not have counts as missing; levels of fewer than 10 cases (in tables of less than 1,000,
+        of one in a hundred) are treated alike.
     n_iter_no_change : int, optional
         End a run after this many rounds without improvement.
     warm_start : bool, default=False
@@ -253,6 +265,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         search: str = "exact",
         max_bins: int | str | None = "auto",
         monotonic_cst: Any = None,
+        categorical_features: Any = "from_dtype",
         n_iter_no_change: int | None = None,
         warm_start: bool = False,
         pos_label: Any = None,
@@ -272,6 +285,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self.search = search
         self.max_bins = max_bins
         self.monotonic_cst = monotonic_cst
+        self.categorical_features = categorical_features
         self.n_iter_no_change = n_iter_no_change
         self.warm_start = warm_start
         self.pos_label = pos_label
@@ -371,8 +385,14 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any = None) -> SettledCases:
         """Check the cases, settle labels and prices, code the features, positives first; nothing is stored."""
         draft = copy(self)  # scikit-learn stores the columns on what it checks
+        categories = find_categories(self.categorical_features, X)
         X, y = validate_data(
-            draft, X, y, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan", ensure_min_samples=2
+            draft,
+            categories.encode(X),
+            y,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite="allow-nan",
+            ensure_min_samples=2,
         )
         labels, codes = self._settle_labels(y)
         prices, positive, sign = self._settle_sides(labels)
@@ -386,7 +406,9 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         names = getattr(draft, "feature_names_in_", None)
         # Runs boost the score towards the positive class, h is the score towards classes_[1].
         signs = int(sign) * resolve_monotonic(self.monotonic_cst, X.shape[1], names)
-        bins = replace(code_cases(X, order, self.max_bins, weights), monotonic=signs.astype(np.int8))
+        refuse_monotone_categories(signs, categories)
+        bins = code_cases(X, order, self.max_bins, weights, categories)
+        bins = replace(bins, monotonic=signs.astype(np.int8))
         span, start = None, np.zeros(len(order), dtype=np.int32)
         if init_score is not None:
             scores = check_scores(init_score, len(codes))[order] * sign
@@ -399,7 +421,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
                 check_class_groups(together, n_pos, (labels.classes[positive], labels.classes[1 - positive]))
         terms = Terms(prices.costs.normalised(), k)
         problem = RankingProblem(bins, n_pos, weight, start, self._objective, terms, together)
-        return SettledCases(labels, prices, sign, span, problem)
+        return SettledCases(labels, prices, sign, span, problem, categories)
 
     def _settle_sides(self, labels: LabelSpace) -> tuple[SettledCosts, int, float]:
         """The prices, the number of the positive class, and the sign of the published score."""
@@ -481,7 +503,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         problem, runs, thresholds = given.problem, boosted.runs, ensemble.thresholds
         self._store_labels(given.labels)
         self._store_costs(given.prices)
-        self._sign, self._span = given.sign, given.span
+        self._sign, self._span, self._categories = given.sign, given.span, given.categories
         self._seed, self._runs, self._began_with = boosted.seed, runs, beginning
         # Needed again only where more runs may follow.
         self._held_out = boosted.held_out if self.warm_start else np.zeros((2, 0))
@@ -489,9 +511,10 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         self._range, self.objective_ = ensemble.range, ensemble.objective * given.unit_of_loss
         self._k_share = problem.terms.k / float(problem.weight.sum())
         self.thresholds_, self.threshold_ = (thresholds.low, thresholds.high), thresholds.middle
-        self._form = ensemble.form
+        self._form, self._edits = ensemble.form, []
         self.shape_functions_ = self._form.shapes
         self._cuts = problem.bins.cuts
+        self._level_cells = tuple((f, cells.cell) for f, cells in problem.bins.levels.items())
         self.history_ = {
             "objective": np.array([run.trace for run in runs]) * given.unit_of_loss,
             "accepted": np.array([len(run.stumps) for run in runs]),
@@ -526,6 +549,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         theorem, equal = problem.objective.theorem, bool(np.ptp(problem.weight) == 0.0)
         if theorem is None or settings.margin == 0.0 or not equal or given.span is not None:
             return None
+        if problem.bins.levels:  # their order is chosen by the cases
+            return None
         n_pos, n = problem.n_pos, problem.n_cases
         sizes, rows = (n - n_pos, n_pos), (np.arange(n_pos, n), np.arange(n_pos))
         random = np.random.default_rng(boosted.seed)
@@ -537,6 +562,21 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         total = np.mean([np.abs(run.stumps[:, 2]).sum() * run.scale / 2 for run in boosted.runs])
         theta = settings.margin * score_range / float(total) if total > 0 else 1.0
         return BoundTerms(self.metric, objective, theta, (negatives, positives), sizes)
+
+    def _forms(self) -> list[AdditiveForm]:
+        return [self._form]
+
+    def _with_forms(self, forms: list[AdditiveForm]) -> ExactBoostClassifier:
+        if any(shape.r.any() or shape.missing[1] for shape in forms[0].shapes):
+            raise ValueError("ExactBoostClassifier rejects by thresholds of h and has no r to edit: leave r out.")
+        edited = copy(self)
+        edited._form, edited._bound = forms[0], None
+        edited.shape_functions_ = forms[0].shapes
+        edited._began_with = {}  # more runs would be those of another model
+        return edited
+
+    def _published_constants(self) -> tuple[float, float]:
+        return 0.0, 0.0
 
     def margin_losses(self, X: Any, y: Any, margins: Any, *, init_score: Any = None) -> Floats:
         """Loss of cases when positives are judged at a margin below their score; a tie is a loss.
@@ -587,8 +627,8 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
         theorem = None if self._bound is None else OBJECTIVES[self._bound.metric].theorem
         if self._bound is None or theorem is None:
             raise ValueError(
-                "The bound is for metric='auc' or 'ks' with margin > 0, equal sample weights and no init_score; this "
-                f"model was fitted with metric={self.metric!r}, margin={self.margin!r}."
+                "The bound is for metric='auc' or 'ks' with margin > 0, equal sample weights, no init_score, no "
+                f"categories and no edits; this model was fitted with metric={self.metric!r}, margin={self.margin!r}."
             )
         return theorem.bound(self._bound, delta)
 
@@ -596,10 +636,15 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
     def stumps_(self) -> list[RankingStump]:
         """Every stump of every run."""
         return [
-            RankingStump(e, f, self._cut(f, cut), self._sign * d * run.scale, bool(missing_left))
+            RankingStump(e, f, self._cut(f, cut), self._sign * d * run.scale, bool(missing_left), self._places(run, f))
             for e, run in enumerate(self._runs)
             for f, cut, d, missing_left in run.stumps.tolist()
         ]
+
+    def _places(self, run: Run, f: int) -> tuple[int, ...]:
+        """Places of the levels of a category in a run."""
+        places, cells = dict(run.places), dict(getattr(self, "_level_cells", ()))
+        return tuple(places[f][cells[f]].tolist()) if f in places else ()
 
     def _cut(self, f: int, cut: int) -> float:
         cuts = self._cuts[f]
@@ -612,7 +657,7 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
 
     def _evaluate(self, X: Any, init_score: Any = None) -> Evaluation:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+        X = self._numbers(X)
         h, _ = self._form.evaluate(X, n_threads(self.n_jobs))
         start = self._added_by_start(init_score, len(X))
         if start is not None:
@@ -678,8 +723,5 @@ class ExactBoostClassifier(RejectOptionMixin, BaseEstimator):
 
 def _additive_form(mean: MeanScore, sign: float, threshold: float) -> AdditiveForm:
     """The class score h: the score less the threshold, with its sign changed where the positive class comes first."""
-    shapes = [
-        ShapeFunction(shape.feature, shape.cuts, sign * shape.h, shape.r, (sign * shape.missing[0], 0.0))
-        for shape in mean.shapes
-    ]
+    shapes = [replace(shape, h=sign * shape.h, missing=(sign * shape.missing[0], 0.0)) for shape in mean.shapes]
     return AdditiveForm(sign * (mean.intercept - threshold), 0.0, shapes)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...arrays import Floats
 from ..binning import Bins
-from ..shapes import ShapeFunction
+from ..shapes import ShapeFunction, merged_shape, shape_of_levels
 from .problem import RankingProblem
 from .runs import Run
 
@@ -39,7 +39,11 @@ class MeanScore:
         score = self.intercept + self.per_start * (problem.start.astype(np.float64) - self.mean_start)
         for shape in self.shapes:
             bins, f = problem.bins, shape.feature
-            table = np.append(shape.h[np.searchsorted(shape.cuts, bins.cuts[f])], shape.h[-1])
+            if f in bins.levels:
+                table = np.zeros(int(bins.n_bins[f]))
+                table[bins.levels[f].cell] = shape.h
+            else:
+                table = np.append(shape.h[np.searchsorted(shape.cuts, bins.cuts[f])], shape.h[-1])
             score = score + np.append(table[: bins.n_bins[f]], shape.missing[0])[bins.codes[f]]
         return score
 
@@ -68,9 +72,13 @@ def mean_of(runs: list[Run], problem: RankingProblem) -> MeanScore:
 
 def _add_stumps(run: Run, bins: Bins, table: Floats) -> None:
     """Add the stumps of a run, rescaled to [0, 1], to the table of all cells."""
+    places = dict(run.places)
     for f, cut, d, missing_left in run.stumps.tolist():
         base, n = bins.offsets[f], bins.n_bins[f]
-        table[base + cut + 1 : base + n] += d * run.scale
+        if f in places:
+            table[base : base + n][places[f] > cut] += d * run.scale
+        else:
+            table[base + cut + 1 : base + n] += d * run.scale
         if not missing_left:
             table[base + n] += d * run.scale
 
@@ -87,7 +95,9 @@ def _centred_shapes(table: Floats, intercept: float, bins: Bins, weight: Floats)
         values, intercept = values - middle, intercept + middle
         if not bins.has_missing[f]:
             values[-1] = 0.0  # nothing is known of missing values: neither for nor against
-        change = np.flatnonzero(values[1:-1] != values[:-2])
-        h = values[np.append(change, len(cuts))]
-        shapes.append(ShapeFunction(f, cuts[change], h, np.zeros(len(h)), (float(values[-1]), 0.0)))
+        none = np.zeros(len(values))
+        if f in bins.levels:
+            shapes.append(shape_of_levels(f, bins.levels[f], values, none, share))
+        else:
+            shapes.append(merged_shape(f, cuts, values, none, share))
     return float(intercept), shapes

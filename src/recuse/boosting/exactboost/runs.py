@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Floats, Indices
+from ..categories import order_levels
 from .objectives import Objective, Terms
 from .problem import UNITS, RankingProblem, RunSettings, bag_and_sample_terms, random_states, sample_sizes
 from .trial import boost_by_trial
@@ -38,12 +39,15 @@ class Run:
         Range of the final scores.
     trace : ndarray
         Loss before the first round for the objective itself, and after each.
+    places : tuple of (int, ndarray)
+        Features that are categories, and the place of each of their cells in the order of the cases of this run.
     """
 
     stumps: NDArray[np.int64]
     low: int
     high: int
     trace: Floats
+    places: tuple[tuple[int, Indices], ...] = ()
 
     @property
     def scale(self) -> float:
@@ -76,7 +80,12 @@ def boost_run(
     problem: RankingProblem, settings: RunSettings, seed: int, e: int, bag: Indices, out: Indices
 ) -> tuple[Run, Floats]:
     """Run e on the cases in `bag`, and the scores in [0, 1] of those in `out`."""
+    # The order of categories tells of outcomes: cases kept out have no say in it.
+    n_pos = int(np.searchsorted(bag, problem.n_pos))
+    places = order_levels(problem.bins, n_pos, problem.weight[bag], bag)
+    problem = replace(problem, bins=problem.bins.moved(places))
     run, score = _boost(problem, settings, bag, np.random.SeedSequence([seed, e]).generate_state(2, np.uint64))
+    run = replace(run, places=tuple(places.items()))
     return run, (score[out] - run.low).astype(np.float64) * run.scale
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ....arrays import Floats, Indices
 from ...cases import CodedCases
+from ...categories import order_levels
 from .surrogates import Surrogate
 
 if TYPE_CHECKING:
@@ -53,7 +54,12 @@ class Problem(CodedCases):
 
     def split(self, train: Indices, test: Indices) -> tuple[Problem, Problem]:
         """Return the problems of training and of test cases."""
-        return self.take(train), self.take(test)
+        part, rest = self.take(train), self.take(test)
+        if not self.bins.levels:
+            return part, rest
+        # The order of categories tells of outcomes: the test cases have no say in it.
+        places = order_levels(part.bins, part.n_pos, part.s)
+        return replace(part, bins=part.bins.moved(places)), replace(rest, bins=rest.bins.moved(places))
 
     @property
     def y(self) -> Floats:

@@ -117,6 +117,8 @@ class Stump(NamedTuple):
         Label of missing values.
     gamma : float
         Added to r of the labels "-", "+" and "x".
+    places : tuple of int
+        For a category the place of each level; the cuts then lie between places. Empty for other features.
     """
 
     feature: int
@@ -125,10 +127,13 @@ class Stump(NamedTuple):
     labels: str
     missing: str
     gamma: float = 0.0
+    places: tuple[int, ...] = ()
 
     def evaluate(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Values of (h, r) of each case."""
+        """Values of (h, r) of each case; a category by the number of its level."""
         x = np.asarray(X)[:, self.feature]
+        if self.places:
+            x = np.append(np.array(self.places, dtype=float), np.nan)[np.where(np.isnan(x), -1, x).astype(np.intp)]
         segment = np.where(x <= self.low, 0, np.where(x <= self.high, 1, 2))
         labels = np.array([LABELS.index(a) for a in self.labels + self.missing])
         label = labels[np.where(np.isnan(x), 3, segment)]
@@ -169,7 +174,9 @@ def describe(stump: Coded, bins: Bins, gamma: float = 0.0) -> Stump:
     """Return a coded stump with cut values in place of bin numbers."""
     f, j, k, one, two, three, missing = stump
     ends = np.concatenate([[-np.inf], bins.cuts[f], [np.inf]])
-    return Stump(f, float(ends[j]), float(ends[k]), LABELS[one] + LABELS[two] + LABELS[three], LABELS[missing], gamma)
+    places = tuple(bins.levels[f].cell.tolist()) if f in bins.levels else ()
+    labels = LABELS[one] + LABELS[two] + LABELS[three]
+    return Stump(f, float(ends[j]), float(ends[k]), labels, LABELS[missing], gamma, places)
 
 
 def pairs(array: Floats) -> NDArray[np.complex128]:

@@ -1,0 +1,249 @@
+"""What the boosted models that are sums over features share: categories, importances, tables of shapes, and edits."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from ..arrays import Floats
+from ..decisions import Evaluation
+from ..labels import preview, to_python
+from ..parameters import check_weights
+from ..validation import check_outcomes, validate_data
+from .categories import Categories
+from .edits import Edit, EditCost, check_action, edit_cost, edit_form
+from .reasons import feature_names
+from .shapes import AdditiveForm, ShapeFunction
+
+INTERCEPT = "(intercept)"
+
+
+class AdditiveModelMixin(ABC):
+    """Base of the classifiers whose scores are sums over features.
+
+    A subclass defines `_forms`, `_with_forms` and `_published_constants`, and calls `_numbers` on every table.
+    """
+
+    _categories: Categories
+    n_features_in_: int
+    classes_: NDArray[Any]
+
+    @abstractmethod
+    def _forms(self) -> list[AdditiveForm]:
+        """The additive form of the scores and, where a score is stacked, that of this score; none for trees."""
+
+    @abstractmethod
+    def _with_forms(self, forms: list[AdditiveForm]) -> Self:
+        """A copy of the model with other forms, without what was certified of the forms of `fit`."""
+
+    @abstractmethod
+    def _published_constants(self) -> tuple[float, float]:
+        """What has to be added to the sums over the features to get the published h and r, where it is a constant."""
+
+    @abstractmethod
+    def _evaluate(self, X: Any) -> Evaluation:
+        """Scores h and r of each case."""
+
+    def _numbers(self, X: Any) -> NDArray[Any]:
+        """Checked cases as numbers, categories by the number of their level."""
+        X = getattr(self, "_categories", Categories()).encode(X)
+        checked: NDArray[Any] = validate_data(
+            self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"
+        )
+        return checked
+
+    @property
+    def categories_(self) -> dict[int, tuple[Any, ...]]:
+        """Levels of each column that holds categories, by the number of the column."""
+        check_is_fitted(self)
+        return getattr(self, "_categories", Categories()).by_column()
+
+    @property
+    def edits_(self) -> list[Edit]:
+        """The edits of this model since it was fitted, from the first to the last."""
+        check_is_fitted(self)
+        return list(getattr(self, "_edits", []))
+
+    @property
+    def importances_(self) -> dict[str, Floats]:
+        """Share of each feature in the class score "h" and in the acceptance score "r"; "r" where one is learned.
+
+        How far what it adds lies from its mean, on average over the training cases. What a stacked score adds is shared
+        out as its own functions are.
+        """
+        check_is_fitted(self)
+        h, r = _spreads(self._additive_forms(), self.n_features_in_)
+        return {name: spread / spread.sum() for name, spread in (("h", h), ("r", r)) if spread.sum() > 0}
+
+    @property
+    def feature_importances_(self) -> Floats:
+        """Share of each feature in the scores: the mean of its shares in `importances_`. They sum to 1."""
+        shares = list(self.importances_.values())
+        return np.mean(shares, axis=0) if shares else np.zeros(self.n_features_in_)
+
+    def _additive_forms(self) -> list[AdditiveForm]:
+        forms = self._forms()
+        if not forms:
+            raise AttributeError(
+                f"This {type(self).__name__} is not a sum over features: only boosted stumps are (max_depth=1)."
+            )
+        return forms
+
+    def shape_table(self) -> Any:
+        """What every cell of every feature adds to the scores, as a data frame: a model for a database.
+
+        One row per interval, level or missing value; an interval holds the values above `low` and not above `high`. The
+        scores of a case are the sums of `h` and of `r` over the rows that it falls into, and the row of the intercept.
+        With unequal prices and a learned rejector the boundary between the classes moves with r; then, and with a
+        stacked score, whose own rows have ``score=True``, `decision_function` is more than this sum. Levels that
+        training did not have are looked up as missing.
+
+        Returns
+        -------
+        DataFrame
+            Columns "feature", "low", "high", "level", "missing", "h", "r", "share" (of the training cases) and "score".
+        """
+        import pandas as pd
+
+        check_is_fitted(self)
+        forms = self._additive_forms()
+        names = feature_names(self, self.n_features_in_ + 1, "stacked score")
+        rows: list[tuple[Any, ...]] = []
+        for i, form in enumerate(forms):
+            h, r = self._published_constants() if i == 0 else (0.0, 0.0)
+            rows.append((INTERCEPT, None, None, None, False, form.h0 + h, form.r0 + r, 1.0, i > 0))
+            for shape in form.shapes:
+                rows.extend((names[shape.feature], *row, i > 0) for row in _rows(shape))
+        columns = ["feature", "low", "high", "level", "missing", "h", "r", "share", "score"]
+        return pd.DataFrame(rows, columns=columns).astype({"low": float, "high": float, "share": float})
+
+    def edit(
+        self,
+        feature: Any,
+        action: str,
+        X: Any = None,
+        y: Any = None,
+        *,
+        sample_weight: Any = None,
+        by: str | None = None,
+        why: str | None = None,
+        params: Mapping[str, Any] | None = None,
+        **details: Any,
+    ) -> Self:
+        """Return a copy of the model with one feature edited; the model itself stays as it is.
+
+        The copy remembers its edits: see `edits_`. What was certified or bounded by the fit (`dual_gap_`,
+        `generalization_bound`) does not hold for it, `stumps_` and `objective_` remain those of the fit, and stages and
+        other candidates are gone. With a stacked score the edit applies to what the feature adds to either.
+
+        Parameters
+        ----------
+        feature : str or int
+            Name or number of the column.
+        action : {"remove", "flatten", "set", "cap", "monotonise"}
+            - "remove": every case gets the mean of what the feature adds.
+            - "flatten": values in the range ``low`` < x <= ``high``, or in ``levels``, all add their mean.
+            - "set": they add ``h`` and ``r``.
+            - "cap": no value adds less than ``at_least`` or more than ``at_most``.
+            - "monotonise": the closest function that rises (``sign=1``) or falls (``sign=-1``).
+        X, y : array-like, optional
+            Cases that the model was not fitted to, and their classes: what the edit costs is measured on them.
+        sample_weight : array-like, optional
+            Their weights.
+        by, why : str, optional
+            Who edits, and the reason.
+        params : mapping, optional
+            What scoring the cases needs besides X, such as ``{"init_score": scores}``.
+        **details
+            As said for the action; ``missing=True`` edits what a missing value adds too (alone, where no range or
+            levels are given); ``scores="h"``, ``"r"`` or ``"both"`` says which of the two ("h" by default for "cap"
+            and "monotonise", else both).
+
+        Returns
+        -------
+        AbstentionBoostingClassifier or ExactBoostClassifier
+            The edited copy.
+        """
+        check_is_fitted(self)
+        check_action(action, details)
+        column, name = self._find_feature(feature)
+        forms = self._additive_forms()
+        before = [shape for form in forms for shape in form.shapes if shape.feature == column]
+        if not before:
+            used = sorted({shape.feature for form in forms for shape in form.shapes})
+            names = feature_names(self, self.n_features_in_ + 1, "stacked score")
+            raise ValueError(
+                f"{name!r} adds nothing to the scores of this model, so there is nothing to edit: it uses "
+                f"{preview([names[f] for f in used])}."
+            )
+        edited = self._with_forms([edit_form(form, column, action, details) for form in forms])
+        after = [shape for form in edited._forms() for shape in form.shapes if shape.feature == column]
+        cost = None if X is None else self._cost_of_becoming(edited, X, y, sample_weight, dict(params or {}))
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        said = {key: to_python(value) for key, value in details.items()}
+        edit = Edit(name, action, said, by, why, at, cost, before, after)
+        edited._edits = [*self.edits_, edit]
+        return edited
+
+    _edits: list[Edit]
+
+    def _find_feature(self, feature: Any) -> tuple[int, str]:
+        """Number and name of a column."""
+        names = feature_names(self, self.n_features_in_)
+        if isinstance(feature, str):
+            if feature not in names:
+                raise ValueError(f"feature={feature!r} is not among the columns {preview(names)}.")
+            return names.index(feature), feature
+        if isinstance(feature, bool) or not isinstance(feature, int | np.integer) or not 0 <= feature < len(names):
+            raise ValueError(
+                f"feature must be the name of a column, or its number from 0 to {len(names) - 1}; got {feature!r}."
+            )
+        return int(feature), names[int(feature)]
+
+    def _cost_of_becoming(self, other: Any, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> EditCost:
+        """What the answers of another model cost more than those of this one."""
+        model: Any = self
+        truth = check_outcomes(X, y, self.classes_)
+        weights = check_weights(sample_weight, len(truth))
+        costs = model._oriented_costs()
+        answers = [fitted._evaluate(X, **params).answers() for fitted in (model, other)]
+        before, after = (costs.prices(truth, given) * model.costs_.cheaper_error for given in answers)
+        return edit_cost(before, after, answers[0] != answers[1], weights)
+
+
+def _rows(shape: ShapeFunction) -> list[tuple[Any, ...]]:
+    """Rows of a shape function: low, high, level, missing, h, r, share."""
+    n = len(shape.h)
+    share = [np.nan] * (n + 1) if shape.share is None else shape.share.tolist()
+    edges = np.concatenate([[-np.inf], shape.cuts, [np.inf]]).tolist()
+    rows: list[tuple[Any, ...]] = []
+    for j, (h, r) in enumerate(zip(shape.h.tolist(), shape.r.tolist(), strict=True)):
+        where = (None, None, shape.levels[j]) if shape.levels else (edges[j], edges[j + 1], None)
+        rows.append((*where, False, h, r, share[j]))
+    rows.append((None, None, None, True, *shape.missing, share[n]))
+    return rows
+
+
+def _spreads(forms: list[AdditiveForm], n_features: int) -> tuple[Floats, Floats]:
+    """Mean distance from the mean of what each feature adds to h and to r."""
+    h, r = np.zeros(n_features + 1), np.zeros(n_features + 1)
+    for shape in forms[0].shapes:
+        share = np.append(np.full(len(shape.h), 1.0 / len(shape.h)), 0.0) if shape.share is None else shape.share
+        for out, values, lost in ((h, shape.h, shape.missing[0]), (r, shape.r, shape.missing[1])):
+            table = np.append(values, lost)
+            out[shape.feature] += share @ np.abs(table - share @ table)
+    if len(forms) > 1:
+        of_score, _ = _spreads(forms[1:], n_features)
+        total = of_score.sum()
+        if total > 0 and h[-1] == r[-1] == 0.0:  # the stumps are added to what the score calls for
+            h[:-1] += of_score
+        elif total > 0:  # the score is a feature among others
+            h[:-1] += h[-1] * of_score / total
+            r[:-1] += r[-1] * of_score / total
+    return h[:-1], r[:-1]
