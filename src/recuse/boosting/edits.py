@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.isotonic import isotonic_regression
+from scipy.optimize import isotonic_regression
 
 from ..arrays import Flags, Floats
 from ..labels import preview, to_python
@@ -214,7 +214,7 @@ def _monotonise(shape: ShapeFunction, sign: int | None = None, scores: str = "h"
     if shape.levels:
         raise ValueError("action='monotonise' needs an order, which the levels of a category do not have.")
     weight = _shares(shape)[:-1] + 1e-12  # cells without cases follow their neighbours
-    h, r = (isotonic_regression(values, sample_weight=weight, increasing=sign > 0) for values in (shape.h, shape.r))
+    h, r = (isotonic_regression(values, weights=weight, increasing=sign > 0).x for values in (shape.h, shape.r))
     return Change(replace(shape, h=shape.h if scores == "r" else h, r=shape.r if scores == "h" else r))
 
 
