@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Self
 
@@ -49,6 +49,45 @@ class AdditiveModelMixin(ABC):
     @abstractmethod
     def _evaluate(self, X: Any) -> Evaluation:
         """Scores h and r of each case."""
+
+    @abstractmethod
+    def _staged(self, X: Any, **params: Any) -> Iterator[Evaluation]:
+        """Scores of each case after each stage of the fit."""
+
+    def staged_decision_function(self, X: Any, **params: Any) -> Iterator[Floats]:
+        """Class score h of each case after each stage of the fit: each round of boosting, or each run of ExactBoost.
+
+        Thresholds are those of the whole fit, and the last stage is the model itself. An edited model, and one with
+        pair terms, has no stages.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Cases.
+        **params
+            What `decision_function` takes besides, such as ``init_score``.
+
+        Yields
+        ------
+        ndarray of shape (n_samples,)
+        """
+        yield from (evaluation.h for evaluation in self._checked_stages(X, params))
+
+    def staged_score_samples(self, X: Any, **params: Any) -> Iterator[Floats]:
+        """Acceptance score r of each case after each stage of the fit: see `staged_decision_function`."""
+        yield from (evaluation.r for evaluation in self._checked_stages(X, params))
+
+    def staged_predict(self, X: Any, **params: Any) -> Iterator[NDArray[Any]]:
+        """Answers to each case after each stage of the fit: see `staged_decision_function`."""
+        model: Any = self
+        model._check_on_reject()
+        yield from (model._answer(evaluation) for evaluation in self._checked_stages(X, params))
+
+    def _checked_stages(self, X: Any, params: Mapping[str, Any]) -> Iterator[Evaluation]:
+        check_is_fitted(self)
+        if self.edits_ or any(getattr(form, "surfaces", ()) for form in self._forms()):
+            raise ValueError("A model that was edited, or has pair terms, has no stages: take those of a fit without.")
+        return self._staged(X, **params)
 
     def _numbers(self, X: Any) -> NDArray[Any]:
         """Checked cases as numbers, categories by the number of their level."""

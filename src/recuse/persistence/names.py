@@ -64,6 +64,7 @@ RECORDS = {
     "recuse.saved.BoostingLearnedPair": "recuse.boosting.abstention.pairs.LearnedPair",
     "recuse.saved.BoostingMarginBound": "recuse.boosting.abstention.margin_bound.MarginBound",
     "recuse.saved.BoostingSettings": "recuse.boosting.abstention.engine.settings.Settings",
+    "recuse.saved.BoostingStages": "recuse.boosting.abstention.stages.Stages",
     "recuse.saved.BoostingStackedPair": "recuse.boosting.abstention.pairs.StackedPair",
     "recuse.saved.BoostingStartedPair": "recuse.boosting.abstention.pairs.StartedPair",
     "recuse.saved.BoostingSurrogate": "recuse.boosting.abstention.engine.surrogates.Surrogate",

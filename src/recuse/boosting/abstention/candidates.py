@@ -18,6 +18,7 @@ from .engine.trees import boost_trees
 from .options import Options
 from .pairs import ChowPair, Form, LearnedPair, Pair
 from .selection import ScoreLoss, best_option, judged_scores, tune_threshold
+from .stages import StageRecorder, Stages
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,8 @@ class Boosted:
     judged : ndarray of shape (2, m), optional
         Scores of each case by models that have not seen it, with penalty, rounds and threshold chosen on the other
         parts, so that what it costs can be compared with what another rule costs.
+    stages : Stages, optional
+        How the weights changed from round to round; None for trees, which hold their stages themselves.
     """
 
     solution: Solution
@@ -50,6 +53,7 @@ class Boosted:
     beta: float
     threshold: float
     judged: Floats | None
+    stages: Stages | None = None
 
     def learned_pair(self, log_odds: float) -> LearnedPair:
         """Return the two scores as a pair."""
@@ -103,8 +107,10 @@ def fit_best_option(
     if settings.max_depth > 1:
         solution = boost_trees(problem, settings)
         return Boosted(solution, problem, solution.model, [], settings.beta, threshold, judged)
-    solution = boost(problem, settings)
+    recorder = StageRecorder()
+    solution = boost(problem, settings, recorder)
     model, bins = solution.model, problem.bins
     form = additive_form(model.h0, model.r0, model.tables(bins), bins, problem.s)
     stumps = [describe(stump, bins, settings.gamma) for stump in model.stumps]
-    return Boosted(solution, problem, form, stumps, settings.beta, threshold, judged)
+    stages = recorder.stages(model, bins, settings.gamma)
+    return Boosted(solution, problem, form, stumps, settings.beta, threshold, judged, stages=stages)

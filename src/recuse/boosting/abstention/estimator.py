@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.base import BaseEstimator
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ...arrays import Floats
 from ...base import RejectOptionMixin, warn_not_converged
 from ...costs import Costs, as_costs
 from ...decisions import Evaluation, StatedThresholds
 from ...parameters import check_choice, check_count, check_number, check_share, check_switch, n_threads
+from ...progress import shown_progress
 from ..additive_model import AdditiveModelMixin
 from ..binning import resolve_bins
 from ..bounds import GeneralizationBound
 from ..reasons import stated_score
 from ..shapes import AdditiveForm
 from .candidates import Candidate
+from .chow import CHOW_FAMILY
 from .data import Inputs, TrainingSet, prepare
 from .engine.losses import LOSSES
 from .engine.rounds import STEPS
@@ -32,6 +38,7 @@ from .prices import Reduction, forced_log_odds, reduce_prices
 from .search import FAMILIES, search
 from .selection import choose, held_out_means
 from .stacking import STACKS
+from .stages import published_stages
 
 THRESHOLDS = ("tuned", "calibrated")
 _DEEPEST = 10
@@ -145,6 +152,8 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
     n_jobs : int, optional
         Threads.
+    verbose : int, default=0
+        1 shows progress on the error stream: a line for each model fitted and every 50 rounds.
     random_state : int, RandomState or None, default=0
         Shuffles the folds. A number, so that the same cases give the same model each time; None draws others in every
         fit.
@@ -226,6 +235,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         reject_label: Any = "auto",
         on_reject: str = "label",
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = 0,
     ) -> None:
         self.costs = costs
@@ -252,6 +262,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         self.reject_label = reject_label
         self.on_reject = on_reject
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(
@@ -281,7 +292,8 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         training, inputs = prepare(self, X, y, sample_weight, reject_cost, groups=groups, with_folds=needs)
         self._check_combination_with(training, by_case=reject_cost is not None)
         settings = self._settings(len(training.s))
-        candidates = search(training, settings, self.family, self.stack)
+        with shown_progress(self.verbose):
+            candidates = search(training, settings, self.family, self.stack)
         chosen = choose(candidates, training)
         self._store(inputs, training, candidates, chosen, _fit_record(settings, training, chosen, reject_cost))
         self._warn()
@@ -308,6 +320,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         check_number("tol", self.tol, 0.0)
         if self.b is not None:
             check_number("b", self.b, 0.0, strict=True)
+        check_count("verbose", self.verbose, least=0)
         check_switch("corrective", self.corrective)
         check_switch("early_stopping", self.early_stopping)
         self._check_combinations()
@@ -395,7 +408,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         inputs.store(self)
         self._publish(boosted.solution)
         self._pair, self._fit, self._bound, self._separated = pair, fit, bound, separated
-        self._edits = []
+        self._edits, self._stages = [], boosted.stages
         unit, means = inputs.costs.unit, held_out_means(candidates, training)
         self.held_out_costs_ = {name: mean * unit for name, mean in means.items()}
         self.candidates_ = {candidate.name: candidate.pair for candidate in candidates}
@@ -488,6 +501,43 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         X = self._numbers(X)
         h, r = self._pair.evaluate(X, n_threads(self.n_jobs))
         return Evaluation(h, r, detail=X)
+
+    def _staged(self, X: Any, **params: Any) -> Iterator[Evaluation]:
+        if params:
+            raise TypeError(f"AbstentionBoostingClassifier takes no {next(iter(params))} with X.")
+        X = self._numbers(X)
+        if getattr(self, "_stages", None) is None and self._forms():
+            raise ValueError("This model was saved by a version that kept no stages: fit again.")
+        for h, r in published_stages(self._pair, getattr(self, "_stages", None), X):
+            yield Evaluation(h, r, detail=X)
+
+    def _gives_probabilities(self) -> bool:
+        """Whether the score is one of probabilities: boosted by the logistic loss alone, with Chow's rule behind it."""
+        if hasattr(self, "_pair"):
+            return isinstance(self._pair, ChowPair) and self._pair.loss == "logistic"
+        return bool(self.family == CHOW_FAMILY and self.loss == "logistic")
+
+    @available_if(_gives_probabilities)
+    def predict_proba(self, X: Any) -> Floats:
+        """Probability of each class; for the confidence rule (family "chow", or where "auto" has chosen it).
+
+        The logistic loss makes h the log-odds of the cases as the prices weigh them; those weights are taken out again.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Cases.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, 2)
+        """
+        check_is_fitted(self)
+        pair, reduced = self._pair, _reduced(self._oriented_costs())
+        weighed = float(np.log(np.asarray(reduced.weight_positive) / np.asarray(reduced.weight_negative)))
+        h = pair.form.evaluate(self._numbers(X), n_threads(self.n_jobs))[0] - weighed
+        positive = expit(h)
+        return np.column_stack([1.0 - positive, positive])
 
     def _stated_thresholds(self) -> StatedThresholds | None:
         return stated_score(self, *self._pair.thresholds) if isinstance(self._pair, ChowPair) else None

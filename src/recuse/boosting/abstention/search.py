@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +19,8 @@ from .engine.settings import PAPER, Settings
 from .engine.surrogates import Surrogate, forced_boundary, make_surrogate
 from .options import Options, search_options
 from .stacking import STACKS, StackedScore, stack_score
+
+_log = logging.getLogger("recuse")
 
 
 class Searched:
@@ -132,4 +135,9 @@ FAMILIES = {
 
 def search(training: TrainingSet, settings: Settings, family: str, stack: str | None) -> list[Candidate]:
     """Fit every candidate of a family."""
-    return list(FAMILIES[family].candidates(Searched(training, settings), stack))
+    candidates = []
+    for candidate in FAMILIES[family].candidates(Searched(training, settings), stack):
+        candidates.append(candidate)
+        n_iter, beta = candidate.boosted.solution.n_iter, candidate.boosted.beta
+        _log.info("AbstentionBoosting: %s fitted, %d rounds, penalty %.3g", candidate.name, n_iter, beta)
+    return candidates

@@ -29,6 +29,7 @@ from ...parameters import (
     check_weights,
     n_threads,
 )
+from ...progress import shown_progress
 from ...validation import check_outcomes, require_known_columns, store_columns, validate_data
 from ..additive_model import AdditiveModelMixin
 from ..bounds import GeneralizationBound
@@ -55,6 +56,7 @@ from .mean import MeanScore, mean_of
 from .objectives import OBJECTIVES, Objective, Terms, find_objective, in_words
 from .problem import RankingProblem, RunSettings
 from .runs import Run, boost_runs
+from .stages import StagedMean
 from .thresholds import Thresholds, at_largest_gap, at_least_cost
 
 SEARCHES = {"exact": True, "bisection": False}  # whether every cut and shift is looked at
@@ -201,6 +203,8 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
     n_jobs : int, optional
         Threads; the result does not depend on it.
+    verbose : int, default=0
+        1 shows progress on the error stream: how many runs are done.
     random_state : int or RandomState, optional
         Draws the subsamples.
 
@@ -272,6 +276,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         reject_label: Any = "auto",
         on_reject: str = "label",
         n_jobs: int | None = None,
+        verbose: int = 0,
         random_state: Any = None,
     ) -> None:
         self.metric = metric
@@ -292,6 +297,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         self.reject_label = reject_label
         self.on_reject = on_reject
         self.n_jobs = n_jobs
+        self.verbose = verbose
         self.random_state = random_state
 
     def fit(
@@ -332,7 +338,8 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     def _boost_and_store(self, given: SettledCases, columns: Any, boost: Booster) -> None:
         """Boost the runs of checked cases and publish them; `columns` is a table with the columns of the cases."""
         settings, beginning = self._settings(), self._beginning(given.problem)
-        boosted = self._boost(given.problem, settings, beginning, boost)
+        with shown_progress(self.verbose):
+            boosted = self._boost(given.problem, settings, beginning, boost)
         ensemble = self._average(given, settings, boosted)
         store_columns(self, columns)
         self._store(given, beginning, boosted, ensemble)
@@ -349,6 +356,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         if self.margin >= 1:
             raise ValueError(f"margin must be less than 1, the whole range of the score; got {self.margin!r}.")
         check_switch("warm_start", self.warm_start)
+        check_count("verbose", self.verbose, least=0)
         if self.n_iter_no_change is not None:
             check_count("n_iter_no_change", self.n_iter_no_change)
         if objective.compiled is None and not SEARCHES[self.search]:
@@ -514,6 +522,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         self._form, self._edits = ensemble.form, []
         self.shape_functions_ = self._form.shapes
         self._cuts = problem.bins.cuts
+        self._training_shares, self._has_missing = problem.bins.shares(problem.weight), problem.bins.has_missing
         self._level_cells = tuple((f, cells.cell) for f, cells in problem.bins.levels.items())
         self.history_ = {
             "objective": np.array([run.trace for run in runs]) * given.unit_of_loss,
@@ -662,11 +671,28 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         start = self._added_by_start(init_score, len(X))
         if start is not None:
             h = h + start
+        return self._judged(h, (X, start))
+
+    def _staged(self, X: Any, **params: Any) -> Iterator[Evaluation]:
+        stray = [name for name in params if name != "init_score"]
+        if stray:
+            raise TypeError(f"ExactBoostClassifier takes no {stray[0]} with X.")
+        if not hasattr(self, "_training_shares"):
+            raise ValueError("This model was saved by a version that kept no stages: fit again.")
+        X = self._numbers(X)
+        start = self._added_by_start(params.get("init_score"), len(X))
+        start = None if start is None else start / (self._sign * self._per_start) + self._mean_start
+        stages = StagedMean(self._cuts, dict(self._level_cells), self._training_shares, self._has_missing)
+        for score in stages.scores(self._runs, X, start):
+            yield self._judged(self._sign * (score - self.threshold_), (X, None))
+
+    def _judged(self, h: Floats, detail: Any) -> Evaluation:
+        """Class scores with the acceptance scores that the thresholds make of them."""
         if self.thresholds_[0] == self.thresholds_[1]:
-            return Evaluation(h, np.ones(len(h)), detail=(X, start))
+            return Evaluation(h, np.ones(len(h)), detail=detail)
         below, above = (t - self.threshold_ for t in self.thresholds_)
         score = self._sign * h
-        return Evaluation(h, np.maximum(score - above, below - score), detail=(X, start))
+        return Evaluation(h, np.maximum(score - above, below - score), detail=detail)
 
     def _added_by_start(self, init_score: Any, n: int) -> Floats | None:
         """What the initial scores of some cases add to h, beyond that of an average training case."""

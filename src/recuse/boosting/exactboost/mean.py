@@ -61,7 +61,7 @@ def mean_of(runs: list[Run], problem: RankingProblem) -> MeanScore:
     """Average runs, and centre what the features and the initial scores add on the training cases."""
     bins, table, intercept, per_start = problem.bins, np.zeros(problem.bins.n_cells), 0.0, 0.0
     for run in runs:
-        _add_stumps(run, bins, table)
+        add_stumps(run, bins, table)
         intercept -= run.low * run.scale
         per_start += run.scale
     intercept, shapes = _centred_shapes(table / len(runs), intercept / len(runs), bins, problem.weight)
@@ -70,7 +70,7 @@ def mean_of(runs: list[Run], problem: RankingProblem) -> MeanScore:
     return MeanScore(intercept + per_start * mean_start, shapes, per_start, mean_start)
 
 
-def _add_stumps(run: Run, bins: Bins, table: Floats) -> None:
+def add_stumps(run: Run, bins: Bins, table: Floats) -> None:
     """Add the stumps of a run, rescaled to [0, 1], to the table of all cells."""
     places = dict(run.places)
     for f, cut, d, missing_left in run.stumps.tolist():
