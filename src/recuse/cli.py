@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from recuse.extras import EXTRAS, missing
+from recuse.options import TABLE_HELP, reads_table
 from recuse.reproduce import PROTOCOLS
 
 app = typer.Typer(
@@ -43,7 +44,7 @@ def _repeats(text: str) -> int | str:
     return text if text == "auto" else int(text)
 
 
-DataFile = Annotated[Path, typer.Argument(metavar="DATA", help="Table: CSV, TSV or Parquet, also gzipped.")]
+DataFile = Annotated[Path, typer.Argument(metavar="DATA", help=TABLE_HELP)]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")]
 Positive = Annotated[str | None, typer.Option(help="Positive outcome (default: the second when sorted).")]
 Drop = Annotated[
@@ -97,10 +98,11 @@ def _options(
 
 
 @app.command()
+@reads_table
 def compare(
     data: Annotated[
         Path | None,
-        typer.Argument(metavar="DATA", help="Table: CSV, TSV or Parquet, also gzipped. Default: breast cancer."),
+        typer.Argument(metavar="DATA", help=f"{TABLE_HELP} Default: breast cancer."),
     ] = None,
     target: Target = None,
     positive: Positive = None,
@@ -174,6 +176,7 @@ def methods(as_json: AsJson = False) -> None:
 
 
 @app.command()
+@reads_table
 def fit(
     data: DataFile,
     target: Annotated[str, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")],
@@ -220,7 +223,7 @@ def fit(
     if as_json:
         _print_json({"out": str(out), "fitted": method} | inspect_model(out))
         return
-    print(f"{out}: {method} fitted on {data}", file=sys.stderr)
+    print(f"{out}: {method} fitted on {data.shown}", file=sys.stderr)  # type: ignore[attr-defined]
     for sentence in fitted_sentences(model):
         print(sentence, file=sys.stderr)
 
@@ -234,6 +237,7 @@ def _ensemble_settings(
 
 
 @app.command()
+@reads_table
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by `compare` or `fit`.")],
     data: DataFile,
@@ -412,7 +416,7 @@ def _show_information() -> None:
         def emit(self, record: logging.LogRecord) -> None:
             print(f"recuse: {record.getMessage()}", file=sys.stderr)
 
-    for name in ("recuse.comparison", "recuse.ensemble"):
+    for name in ("recuse.comparison", "recuse.ensemble", "recuse.tables"):
         logger = logging.getLogger(name)
         logger.setLevel(logging.INFO)
         logger.handlers = [ToStandardError()]

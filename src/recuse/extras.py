@@ -8,11 +8,14 @@ from typing import Any
 # Package as it is imported -> extra of this library that installs it.
 EXTRAS = {
     "catboost": "boosters",
+    "charset_normalizer": "cli",
     "dask": "dask",
     "distributed": "dask",
+    "duckdb": "tables",
     "jinja2": "report",
     "lightgbm": "boosters",
     "matplotlib": "plot",
+    "openpyxl": "tables",
     "pandas": "cli",
     "pyarrow": "cli",
     "rich": "cli",

@@ -20,7 +20,7 @@ from .labels import REJECT_TEXT, to_python
 from .locating import decide, locate
 from .parameters import check_count
 from .persistence import load, open_whole, saved_digest, saved_versions
-from .tables import TableColumns, read_chunks, to_csv
+from .tables import TableColumns, TableFile, detected_decimal, read_chunks, to_csv
 
 ROWS_AT_ONCE = 50_000
 # Digits of a score in a file. The last digits of a matrix product depend on how many rows it has, so that they would
@@ -72,7 +72,7 @@ class Answered:
 
 def predict_table(
     model: Any,
-    data: str | os.PathLike[str],
+    data: str | os.PathLike[str] | TableFile,
     out: str | os.PathLike[str] | BinaryIO,
     *,
     capacity: int | None = None,
@@ -86,8 +86,9 @@ def predict_table(
     ----------
     model : estimator or path
         A fitted reject-option classifier, or a Pipeline that ends in one, or the file that holds it.
-    data : path-like
-        CSV, TSV or Parquet file, gzipped or not.
+    data : path-like or TableFile
+        A table file, as `recuse.tables.read_table` reads them. How numbers and dates are written is remembered from
+        the table that the model was fitted on, unless a `TableFile` says otherwise.
     out : path-like or binary file
         Where the decisions go, one row per case: case, decision, kind, forced, h, r, reason. The columns mean what
         they mean in `Decisions`: h is greater than 0 towards the second of the sorted classes. Scores have six digits.
@@ -111,6 +112,7 @@ def predict_table(
         check_count("capacity", capacity, least=0)
     if isinstance(model, str | os.PathLike):
         model = load(model)
+    model = _reading_as_written(model, TableFile.of(data))
     with _opened(out) as file:
         if capacity is None:
             counts, _ = _answer(model, data, file, raw, rows_at_once, progress)
@@ -155,7 +157,7 @@ def _answer(
         if progress is not None:
             progress(done)
     if done == 0:
-        raise ValueError(f"{os.fspath(data)} holds no rows: a header alone is not a table of cases.")
+        raise ValueError(f"{TableFile.of(data).shown} holds no rows: a header alone is not a table of cases.")
     return (done, counts["ambiguity"], counts["novelty"]), np.concatenate(scores)
 
 
@@ -177,6 +179,20 @@ def _decided(model: Any, chunk: Any, done: int) -> Decisions:
             "far beyond those it was fitted with. Look at the case, or fit the model again."
         )
     return decisions
+
+
+def _reading_as_written(model: Any, source: TableFile) -> Any:
+    """The model, reading numbers and dates as they are written in this table, where that is given or certain.
+
+    A column that was not written plainly in the table the model was fitted on is read as it was there.
+    """
+    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    if not isinstance(first, TableColumns):
+        return model
+    columns = first.read_with(source.decimal_writing, source.dates)
+    if source.decimal_writing is None:
+        columns = columns.read_with(detected_decimal(source), known_too=False)
+    return Pipeline([(model.steps[0][0], columns), *model.steps[1:]])
 
 
 def _text_columns(model: Any) -> tuple[str, ...]:

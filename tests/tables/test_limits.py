@@ -160,7 +160,7 @@ def test_a_field_is_refused_as_soon_as_it_is_too_long(tmp_path, name):
     with open_limited(make(tmp_path, name), ",") as file:
         with pytest.raises(ValueError, match="RECUSE_MAX_FIELD"):
             file.read()
-        assert file.raw._read < 3 * LIMITS["RECUSE_MAX_FIELD"]
+        assert file.raw._file.read_so_far < 3 * LIMITS["RECUSE_MAX_FIELD"]
 
 
 def field_at_the_end(text):

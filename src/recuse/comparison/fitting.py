@@ -88,6 +88,7 @@ def fit(
         require_groups(cases.groups, INNER_FOLDS)
     warn_of_other_prices([chosen], costs, cases)
     model, _ = fit_model(chosen, Task.of(cases, costs, seed), cases.features, cases.outcomes, cases.groups)
+    model[0].remember_writings(cases.writings)
     if chosen.name == ENSEMBLE:
         model[-1].set_params(progress=None)  # a model that is saved reports to nobody
     return model

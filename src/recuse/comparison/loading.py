@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import logging
-import os
 import warnings
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..costs import Costs
 from ..extras import require
-from ..tables import Cases, as_frame, check_cases, positive_hints, read_table, table_hints, with_outcomes
+from ..tables import (
+    Cases,
+    TableFile,
+    as_frame,
+    check_cases,
+    is_table_file,
+    positive_hints,
+    read_with_writings,
+    table_hints,
+    with_outcomes,
+)
 
 DEFAULT_COSTS = Costs(fp=1.0, fn=5.0, reject=0.3)
 LEAST_CASES = 6  # of each class: three inner folds of the smallest training part
@@ -43,6 +53,7 @@ class LoadedTable(NamedTuple):
     target: str
     name: str
     positive: Any = None  # known of the table that comes with scikit-learn only
+    writings: Mapping[str, str] = MappingProxyType({})  # of its columns, where they are not written plainly
 
 
 def load_table(data: Any, target: Any) -> LoadedTable:
@@ -51,10 +62,13 @@ def load_table(data: Any, target: Any) -> LoadedTable:
         return _breast_cancer(target)
     if target is None:
         raise ValueError("target is missing: name the column to predict, or give the outcome of each case.")
-    frame, name = (read_table(data), Path(data).name) if isinstance(data, str | os.PathLike) else (data, "table")
+    frame, name = data, "table"
+    writings: dict[str, str] = {}
+    if is_table_file(data):
+        (frame, writings), name = read_with_writings(data), TableFile.of(data).name
     if isinstance(target, str):
-        return LoadedTable(as_frame(frame), target, name)
-    return LoadedTable(*with_outcomes(frame, target), name)
+        return LoadedTable(as_frame(frame), target, name, writings=writings)
+    return LoadedTable(*with_outcomes(frame, target), name, writings=writings)
 
 
 def _breast_cancer(target: Any) -> LoadedTable:
@@ -85,6 +99,7 @@ def load_cases(
     cases = check_cases(
         table.frame, table.target, positive, drop=drop, groups=groups, time=time, name=table.name, least=least
     )
+    cases = replace(cases, writings=dict(table.writings))
     _logger.info("%s: %s.", table.name, cases.positive_sentence)
     for hint in (positive_hints(cases) if positive is None else []) + table_hints(cases):
         warnings.warn(f"{table.name}: {hint}.", UserWarning, stacklevel=3)

@@ -402,6 +402,7 @@ class Comparison:
             warnings.simplefilter("ignore")  # the folds gave the same ones, and they are in the report
             cases = (self.table or self.cases).in_time()
             model, _ = fit_model(method, self.task, cases.features, cases.outcomes, cases.groups)
+            model[0].remember_writings(cases.writings)
         return model
 
     def decisions(self, name: str | None = None) -> Any:

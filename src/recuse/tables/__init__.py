@@ -2,19 +2,25 @@
 
 from .cases import Cases, check_cases
 from .columns import TableColumns
+from .formats import table_format
 from .hints import identifier_hints, positive_hints, table_hints
-from .reading import as_frame, read_chunks, read_table, table_format, with_outcomes
+from .reading import as_frame, detected_decimal, read_chunks, read_table, read_with_writings, with_outcomes
+from .sources import TableFile, is_table_file
 from .spreadsheet import restored, to_csv
 
 __all__ = [
     "Cases",
     "TableColumns",
+    "TableFile",
     "as_frame",
     "check_cases",
+    "detected_decimal",
     "identifier_hints",
+    "is_table_file",
     "positive_hints",
     "read_chunks",
     "read_table",
+    "read_with_writings",
     "restored",
     "table_format",
     "table_hints",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,8 @@ class Cases:
         When each case was, from the first time to the last.
     rows : ndarray of int or None
         Row of the table, from 0, of each case; None if all rows are there, in their order.
+    writings : dict of str to str
+        How the columns of the file are written that are not written plainly; see `TableColumns`.
     """
 
     features: Any
@@ -48,6 +50,7 @@ class Cases:
     groups: Indices | None = None
     times: Indices | None = None
     rows: Indices | None = None
+    writings: dict[str, str] = field(default_factory=dict)
 
     @property
     def classes(self) -> list[Any]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator, Mapping
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -12,12 +14,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .reading import as_frame
+from .writings import example_of, to_values
 
 NUMBER, YES_NO, DATE, TEXT = "number", "yes/no", "date", "text"
 ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ISO_DATE = re.compile(ISO_DAY.pattern + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?")
 _ZONE = r"\d{2}:\d{2}.*(?:Z|[+-]\d{2}:?\d{2})$"
 _DAY_LENGTH = len("2020-02-08")
+_WORDS = {NUMBER: "numbers", DATE: "dates"}
 _TRUE, _FALSE = {"true", "1", "1.0"}, {"false", "0", "0.0"}
 
 
@@ -33,6 +37,9 @@ class TableColumns(TransformerMixin, BaseEstimator):
         Names.
     kinds_ : list of str
         "number", "yes/no", "date" or "text", for each column.
+    writings_ : dict of str to str
+        How the columns were written that were not written plainly: a number such as ``1.234,5`` or ``1,234.5%``, or the
+        format of a date such as ``%d.%m.%Y``. Text in new tables is read the same way.
 
     Examples
     --------
@@ -51,6 +58,7 @@ class TableColumns(TransformerMixin, BaseEstimator):
         frame = as_frame(X)
         self.columns_ = list(frame.columns)
         self.kinds_ = [_kind_of(frame[name]) for name in self.columns_]
+        self.writings_: dict[str, str] = {}
         self.n_features_in_ = len(self.columns_)
         self.feature_names_in_ = np.array(self.columns_, dtype=object)
         return self
@@ -66,15 +74,49 @@ class TableColumns(TransformerMixin, BaseEstimator):
         if lacking:
             others = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
             raise ValueError(f"The table lacks the column {lacking[0]!r}{others} that the model was fitted with.")
-        columns = {
-            name: _CONVERSIONS[kind](name, frame[name]) for name, kind in zip(self.columns_, self.kinds_, strict=True)
-        }
+        columns = {name: self._converted(name, kind, frame[name]) for name, kind in self._kinds()}
         return pd.DataFrame(columns).reset_index(drop=True)
+
+    def _kinds(self) -> Iterator[tuple[str, str]]:
+        return zip(self.columns_, self.kinds_, strict=True)
+
+    def _converted(self, name: str, kind: str, column: Any) -> Any:
+        """A column in its type; text is read in the writing that the column had."""
+        writing = self._writings().get(name)
+        if writing is not None and kind in (NUMBER, DATE):
+            values = to_values(column, writing)
+            _refuse_lost(name, column, values, f"{_WORDS[kind]} written like {example_of(writing)}")
+            column = values
+        return _CONVERSIONS[kind](name, column)
+
+    def _writings(self) -> dict[str, str]:
+        return getattr(self, "writings_", {})  # models saved before there were any have none
 
     @property
     def text_columns(self) -> tuple[str, ...]:
-        """Columns to be read as text, whatever they look like."""
-        return tuple(name for name, kind in zip(self.columns_, self.kinds_, strict=True) if kind == TEXT)
+        """Columns to be read as text, whatever they look like: how they were written decides what they mean."""
+        return tuple(name for name, kind in self._kinds() if kind == TEXT or name in self._writings())
+
+    def remember_writings(self, writings: Mapping[str, str]) -> None:
+        """Keep how the columns of this transformer are written in the table it was fitted on."""
+        self.writings_ = {name: writing for name, writing in writings.items() if name in self.columns_}
+
+    def read_with(
+        self, decimal: str | None = None, dates: str | None = None, *, known_too: bool = True
+    ) -> TableColumns:
+        """A copy that reads numbers or dates in another writing, for a table that is written in another way.
+
+        Unless `known_too`, columns whose writing is remembered are read as before.
+        """
+        given = {NUMBER: decimal, DATE: dates}
+        changed = {}
+        for name, kind in self._kinds():
+            writing, known = given.get(kind), self._writings().get(name)
+            if writing is not None and (known is None or known_too):
+                changed[name] = writing + ("%" if kind == NUMBER and known is not None and known[-1] == "%" else "")
+        other = copy(self)
+        other.writings_ = self._writings() | changed
+        return other
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns."""

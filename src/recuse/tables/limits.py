@@ -19,7 +19,9 @@ LIMITS = {
     "RECUSE_MAX_COLUMNS": 2_000,  # columns of a table
     "RECUSE_MAX_FIELD": 100_000,  # bytes of one field, or of a column's name
     "RECUSE_MAX_EXPANSION": 200,  # how many times larger than the file what it holds may be
+    "RECUSE_MAX_SECONDS": 60,  # until a database gives its next rows
 }
+GZIP_BEGINNING = b"\x1f\x8b"
 _SMALL = 2**26  # bytes that any file may unpack to
 _BLOCK = 2**16
 _BYTES_PER_NAME = 2**10  # a header may have this much for each column
@@ -37,12 +39,22 @@ def limit(variable: str) -> int:
 
 
 @contextmanager
-def open_limited(path: str | os.PathLike[str], separator: str | None = None) -> Iterator[BinaryIO]:
-    """Open a file, gzipped or not, to be read once from its beginning; reading beyond a limit raises ValueError."""
+def open_limited(
+    path: str | os.PathLike[str], separator: str | None = None, encoding: str | None = None
+) -> Iterator[BinaryIO]:
+    """Open a file, gzipped or not, to be read once from its beginning; reading beyond a limit raises ValueError.
+
+    With an `encoding`, what is read is UTF-8 without a byte-order mark, whatever the file is written in.
+    """
     with open(path, "rb") as packed:
         file: Any = gzip.GzipFile(fileobj=packed) if is_gzipped(path) else packed
-        with io.BufferedReader(_Limited(file, packed, separator)) as limited:
-            yield limited
+        limited: Any = _Limited(file, packed)
+        if encoding is not None:
+            limited = _Transcoded(limited, encoding)
+        if separator is not None:
+            limited = _Watched(limited, separator)
+        with io.BufferedReader(limited) as buffered:
+            yield buffered
 
 
 def is_gzipped(path: str | os.PathLike[str]) -> bool:
@@ -59,11 +71,10 @@ def require_unpackable(path: str | os.PathLike[str]) -> None:
 
 
 class _Limited(io.RawIOBase):
-    """A file that is watched while it is read: how much it unpacks to, and the longest field."""
+    """A file that is watched while it is read: how much it unpacks to."""
 
-    def __init__(self, file: BinaryIO, packed: BinaryIO, separator: str | None) -> None:
-        self._file, self._packed, self._read = file, packed, 0
-        self._fields = None if separator is None else _Fields(separator.encode())
+    def __init__(self, file: BinaryIO, packed: BinaryIO) -> None:
+        self._file, self._packed, self.read_so_far = file, packed, 0
 
     def readable(self) -> bool:
         return True
@@ -71,9 +82,47 @@ class _Limited(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         block = self._file.read(min(len(buffer), _BLOCK))
         buffer[: len(block)] = block
-        self._read += len(block)
-        require_expansion(self._read, self._packed.tell())
-        if self._fields is not None and block:
+        self.read_so_far += len(block)
+        require_expansion(self.read_so_far, self._packed.tell())
+        return len(block)
+
+
+class _Transcoded(io.RawIOBase):
+    """A text file in any encoding, read as UTF-8."""
+
+    def __init__(self, file: io.RawIOBase, encoding: str) -> None:
+        self._file, self._decoder = file, codecs.getincrementaldecoder(encoding)()
+        self._rest, self._began, self._ended = b"", False, False
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest and not self._ended:
+            block = self._file.read(_BLOCK) or b""
+            self._ended = not block
+            text = self._decoder.decode(block, self._ended)
+            # A mark that the encoding does not take off by itself, such as one of UTF-16 that is named with its order.
+            text, self._began = (text if self._began else text.removeprefix("\ufeff")), self._began or bool(text)
+            self._rest = text.encode("utf-8", "surrogatepass")
+        block, self._rest = self._rest[: len(buffer)], self._rest[len(buffer) :]
+        buffer[: len(block)] = block
+        return len(block)
+
+
+class _Watched(io.RawIOBase):
+    """A text file whose fields are measured while it is read."""
+
+    def __init__(self, file: io.RawIOBase, separator: str) -> None:
+        self._file, self._fields = file, _Fields(separator.encode())
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        block = self._file.read(min(len(buffer), _BLOCK)) or b""
+        buffer[: len(block)] = block
+        if block:
             self._fields.watch(block.removeprefix(codecs.BOM_UTF8))
         return len(block)
 
@@ -139,6 +188,8 @@ def require_header(file: BinaryIO, separator: str) -> None:
     """Refuse a header of too many columns before it is taken apart."""
     most = limit("RECUSE_MAX_COLUMNS") * _BYTES_PER_NAME
     line = file.readline(most + 1)
+    while line in (b"\n", b"\r\n"):  # which are passed over in the table, too
+        line = file.readline(most + 1)
     # Every other part is in quotes.
     require_columns(1 + sum(part.count(separator.encode()) for part in line.split(b'"')[::2]))
     if len(line) > most:

@@ -1,53 +1,44 @@
-"""Tables from files (CSV, TSV and Parquet, whole or in chunks) and from the data frames of any library."""
+"""Tables from files of every format, whole or in chunks, and from the data frames of any library."""
 
 from __future__ import annotations
 
-import io
+import logging
 import os
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import zipfile
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from .limits import (
-    is_gzipped,
-    open_limited,
-    require_cells,
-    require_columns,
-    require_fields,
-    require_header,
-    require_unpackable,
-)
+from .arrow_files import feather_chunks, parquet_chunks
+from .databases import duckdb_chunks, sqlite_chunks
+from .delimited import Dialect, detect_dialect, text_chunks
+from .formats import DUCKDB, EXCEL, FEATHER, JSON_LINES, PARQUET, SEPARATORS, SQLITE, sniffed_format, table_format
+from .json_lines import json_chunks
+from .limits import require_fields
+from .names import require_distinct
+from .sources import STANDARD_INPUT, TableFile, on_disk, unpacked
+from .workbooks import workbook_chunks
+from .writings import COMMA, Writings, describe, detect_writings, is_number_writing, to_values
 
-_SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": "\t"}
-_PARQUET = (".parquet", ".pq")
-
-
-def table_format(path: str | os.PathLike[str]) -> str:
-    """Return the file extension that tells the format: ".csv", ".tsv" or ".parquet", also before ".gz"."""
-    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
-    if suffixes and suffixes[-1] == ".gz":
-        suffixes.pop()
-    ending = suffixes[-1] if suffixes else ""
-    if ending in _PARQUET:
-        return ".parquet"
-    if ending in _SEPARATORS:
-        return ending
-    raise ValueError(f"{os.fspath(path)}: not a table format; give a .csv, .tsv or .parquet file, or one of them .gz.")
+Source = str | os.PathLike[str] | TableFile
+_logger = logging.getLogger("recuse.tables")
+_FIRST_ROWS = 2_000
+_YES_NO = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": False, "false": False}
 
 
-def read_table(path: str | os.PathLike[str], *, text_columns: tuple[str, ...] = ()) -> Any:
-    """Read a CSV, TSV or Parquet file, gzipped or not, into a pandas DataFrame.
+def read_table(source: Source, *, text_columns: tuple[str, ...] = ()) -> Any:
+    """Read a table file of any format into a pandas DataFrame.
+
+    Numbers with decimal commas, separated thousands or percent signs, and dates that are not ISO dates, are numbers and
+    dates where a whole column is written so; what was found out is logged, to ``recuse.tables``.
 
     Parameters
     ----------
-    path : str or path-like
-        The file extension tells the format.
+    source : path-like or TableFile
+        The file's name tells the format: CSV, TSV, Parquet, Feather, Excel, JSON Lines, SQLite or DuckDB, also gzipped.
     text_columns : tuple of str
         Columns to read as text even if they look like numbers.
 
@@ -56,131 +47,183 @@ def read_table(path: str | os.PathLike[str], *, text_columns: tuple[str, ...] = 
     FileNotFoundError, ValueError
         There is no such file; it is empty, unreadable, beyond a limit, or has two columns of the same name.
     """
-    import pandas as pd
+    return read_with_writings(source, text_columns=text_columns)[0]
 
-    chunks = list(read_chunks(path, text_columns=text_columns, size=None))
-    frame = chunks[0] if len(chunks) == 1 else pd.concat(chunks)
+
+def read_with_writings(source: Source, *, text_columns: tuple[str, ...] = ()) -> tuple[Any, dict[str, str]]:
+    """Read a table as `read_table` does; return how its columns are written, too, for tables to be read later."""
+    source = TableFile.of(source)
+    with on_disk(source) as path, _Refusing(source, kind := _format(source, path)):
+        if kind in SEPARATORS:
+            frame, found = _read_text(path, source, kind, text_columns)
+        else:
+            frame = _whole(_chunks(path, source, kind, None))
+            found = detect_writings(frame, decimal=source.decimal_writing, dates=source.dates)
     if len(frame) == 0:
-        raise ValueError(f"{os.fspath(path)} holds no rows: a header alone is not a table of cases.")
-    return frame
+        raise ValueError(f"{source.shown} holds no rows: a header alone is not a table of cases.")
+    for sentence in describe(found):
+        _logger.info("%s: %s.", source.name, sentence)
+    kept = {name: writing for name, writing in found.columns.items() if name not in text_columns}
+    return _as_written(frame, kept), kept
 
 
 def read_chunks(
-    path: str | os.PathLike[str], *, text_columns: tuple[str, ...] = (), size: int | None = 50_000
+    source: Source,
+    *,
+    text_columns: tuple[str, ...] = (),
+    size: int | None = 50_000,
 ) -> Iterator[Any]:
-    """Read a table chunk by chunk; row numbers continue from one chunk to the next.
+    """Read a table chunk by chunk, as it is written; row numbers continue from one chunk to the next.
 
-    Parameters are those of `read_table`, and `size`: rows per chunk, None for all at once.
+    Parameters are those of `read_table`, and `size`: rows per chunk, None for all at once. Whether text is numbers or
+    dates is not decided on parts of a table: the model that answers it knows.
     """
+    source = TableFile.of(source)
+    with on_disk(source) as path, _Refusing(source, kind := _format(source, path)):
+        if kind in SEPARATORS:
+            dialect = _told_dialect(path, source, kind)
+            chunks = text_chunks(path, dialect, text_columns, size)
+        else:
+            chunks = _chunks(path, source, kind, size)
+        for chunk in chunks:
+            require_fields(chunk)
+            yield chunk
+
+
+def detected_decimal(source: Source) -> str | None:
+    """How a text file writes numbers, as far as its first rows tell; None for other formats, and where they do not."""
+    source = TableFile.of(source)
+    if source.path == STANDARD_INPUT or not Path(source.path).is_file() or table_format(source.path) not in SEPARATORS:
+        return None
+    path, kind = os.fspath(source.path), table_format(source.path)
+    with _Refusing(source, kind):
+        dialect = detect_dialect(path, source, SEPARATORS[kind])
+        for chunk in text_chunks(path, dialect, None, _FIRST_ROWS):
+            return detect_writings(chunk, separator=dialect.separator, every=True).decimal
+    return None
+
+
+def _format(source: TableFile, path: str) -> str:
+    """The format of a file that is there."""
+    if source.path == STANDARD_INPUT:
+        return sniffed_format(path)
     kind = table_format(path)
     if not Path(path).is_file():
         state = "is a folder" if Path(path).is_dir() else "does not exist"
-        raise FileNotFoundError(f"{os.fspath(path)} {state}: give the file that holds the table.")
-    try:
-        reader = _parquet_chunks(path, size) if kind == ".parquet" else _text_chunks(path, kind, text_columns, size)
-        for chunk in reader:
-            require_fields(chunk)
-            yield chunk
-    except _refusals() as error:
+        raise FileNotFoundError(f"{path} {state}: give the file that holds the table.")
+    return kind
+
+
+class _Refusing:
+    """Turns what readers raise for files that are not in the expected format into one sentence."""
+
+    def __init__(self, source: TableFile, kind: str) -> None:
+        self._source, self._kind = source, kind
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if isinstance(error, ModuleNotFoundError) or not isinstance(error, _refusals(self._kind)):
+            return
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        if isinstance(error, UnicodeDecodeError):
-            reason = "it is not written in UTF-8; save it as UTF-8 and try again."
-        raise ValueError(f"{os.fspath(path)} cannot be read as {kind[1:]}: {reason}") from error
+        if isinstance(error, UnicodeError):
+            reason = f"it is not written in {self._source.encoding or 'UTF-8'}; name its encoding with --encoding."
+        raise ValueError(f"{self._source.shown} cannot be read as {self._kind}: {reason}") from error
 
 
-class _DuplicateError(ValueError):
-    """Two columns have the same name."""
-
-
-def _refusals() -> tuple[type[Exception], ...]:
-    """What pandas and pyarrow raise for files that are not in the expected format."""
+def _refusals(kind: str) -> tuple[type[BaseException], ...]:
+    """What the readers raise for files that are not in the expected format."""
+    import sqlite3
+    import struct
+    import sys
     import zlib
+    from xml.etree.ElementTree import ParseError
 
     import pyarrow as pa
 
-    return (pa.ArrowException, ValueError, EOFError, OSError, zlib.error)
+    known: list[type[BaseException]] = [pa.ArrowException, ValueError, EOFError, OSError, MemoryError]
+    known += [zlib.error, zipfile.BadZipFile, sqlite3.Error, ParseError]
+    if kind in (EXCEL, FEATHER):  # their parts are taken at their word
+        known += [struct.error, KeyError, IndexError, AttributeError, TypeError, OverflowError, AssertionError]
+    if "duckdb" in sys.modules:
+        known.append(sys.modules["duckdb"].Error)
+    return tuple(known)
 
 
-def _text_chunks(path: Any, kind: str, text_columns: tuple[str, ...], size: int | None) -> Iterator[Any]:
+def _chunks(path: str, source: TableFile, kind: str, size: int | None) -> Iterator[Any]:
+    """Chunks of a file that is no text with separators."""
+    if kind == PARQUET:
+        yield from parquet_chunks(path, size)
+    elif kind == FEATHER:
+        yield from feather_chunks(path, size)
+    elif kind == JSON_LINES:
+        yield from json_chunks(path, source, size)
+    else:
+        readers = {EXCEL: workbook_chunks, SQLITE: sqlite_chunks, DUCKDB: duckdb_chunks}
+        with unpacked(path) as copy:
+            yield from readers[kind](copy, source, size)
+
+
+def _whole(chunks: Iterator[Any]) -> Any:
+    """All chunks as one frame, each column with a type of its own."""
     import pandas as pd
 
-    separator = _SEPARATORS[kind]
-    require_unpackable(path)
-    with open_limited(path, separator) as file:
-        require_header(file, separator)
-    with open_limited(path, separator) as file:
-        header = pd.read_csv(file, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False)
-    names = header.iloc[0].tolist()
-    require_columns(len(names))
-    _require_distinct(names)
-    _require_separated(names, separator)
-    # Without index_col=False, rows that are longer than the header would lose their first cells to an index.
-    options: dict[str, Any] = {"sep": separator, "index_col": False, "low_memory": size is not None}
-    dtype = {name: str for name in text_columns if name in names}
-    with open_limited(path, separator) as file:
-        if size is None:
-            yield _without_longer_rows(lambda: pd.read_csv(file, dtype=dtype, **options))
-            return
-        with pd.read_csv(file, dtype=dtype, chunksize=size, **options) as chunks:
-            while (chunk := _without_longer_rows(lambda: next(chunks, None))) is not None:
-                yield chunk
+    parts = []
+    for chunk in chunks:
+        require_fields(chunk)
+        parts.append(chunk)
+    if not parts:
+        return pd.DataFrame()
+    return parts[0] if len(parts) == 1 else pd.concat(parts)
 
 
-def _parquet_chunks(path: Any, size: int | None) -> Iterator[Any]:
-    import pandas as pd
-    import pyarrow.parquet as pq
-
-    with _opened_parquet(path) as file:
-        parquet = pq.ParquetFile(file)
-        names = parquet.schema_arrow.names
-        require_columns(len(names))
-        _require_distinct(names)
-        require_cells(parquet.metadata.num_rows, len(names), Path(path).stat().st_size)
-        if size is None:
-            yield parquet.read().to_pandas().reset_index(drop=True)
-            return
-        start = 0
-        for batch in parquet.iter_batches(batch_size=size):
-            frame = batch.to_pandas().reset_index(drop=True)
-            frame.index = pd.RangeIndex(start, start + len(frame))
-            start += len(frame)
-            yield frame
+def _told_dialect(path: str, source: TableFile, kind: str) -> Dialect:
+    """The dialect of a text file; what is unusual about it is said."""
+    dialect = detect_dialect(path, source, SEPARATORS[kind])
+    for sentence in dialect.sentences(SEPARATORS[kind], source):
+        _logger.info("%s: %s.", source.name, sentence)
+    return dialect
 
 
-@contextmanager
-def _opened_parquet(path: Any) -> Iterator[BinaryIO]:
-    """Open a Parquet file, which is read from its end: one that is gzipped is unpacked first."""
-    with open_limited(path) if is_gzipped(path) else open(path, "rb") as file:
-        yield io.BytesIO(file.read()) if is_gzipped(path) else file
+def _read_text(path: str, source: TableFile, kind: str, text_columns: tuple[str, ...]) -> tuple[Any, Writings]:
+    """A text file, and how its columns are written.
+
+    With decimal commas somewhere it is read as text throughout: pandas would read the 1.234 of another column as a
+    little more than one.
+    """
+    dialect = _told_dialect(path, source, kind)
+    options: dict[str, Any] = {"decimal": source.decimal_writing, "dates": source.dates, "separator": dialect.separator}
+    if source.decimal_writing != COMMA:
+        frame = _whole(text_chunks(path, dialect, text_columns, None))
+        found = detect_writings(frame.drop(columns=[name for name in text_columns if name in frame]), **options)
+        if found.decimal != COMMA:
+            return frame, found
+    frame = _whole(text_chunks(path, dialect, None, None))
+    others = frame.drop(columns=[name for name in text_columns if name in frame])
+    found = detect_writings(others, every=True, **options)
+    yes_no = {name: others[name].map(_YES_NO) for name in others if _holds_yes_no(others[name])}
+    return frame.assign(**yes_no), found
 
 
-def _without_longer_rows(read: Callable[[], Any]) -> Any:
-    """Read rows; refuse those with more cells than the header, which pandas would cut off with a warning."""
-    from pandas.errors import ParserWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", ParserWarning)
-        try:
-            return read()
-        except ParserWarning:
-            raise ValueError("its rows have more cells than its header has names.") from None
+def _holds_yes_no(column: Any) -> bool:
+    return bool(len(column)) and bool(column.isin(list(_YES_NO)).all())
 
 
-def _require_distinct(names: list[str]) -> None:
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise _DuplicateError(f"two columns have the name {twice[0]!r}; give every column its own.")
+def _as_written(frame: Any, writings: Mapping[str, str]) -> Any:
+    """The frame with numbers and dates where text was, of columns that are written in another way."""
+    if not writings:
+        return frame
+    return frame.assign(**{name: _values(frame[name], writing) for name, writing in writings.items()})
 
 
-def _require_separated(names: list[str], separator: str) -> None:
-    """Refuse a header without this separator but with another one: it is not a table of one column."""
-    for other in {",", ";", "\t"} - {separator}:
-        if len(names) == 1 and other in names[0]:
-            shown = {",": "commas", ";": "semicolons", "\t": "tabs"}
-            raise ValueError(
-                f"its header has {shown[other]} and no {shown[separator]}; save it with {shown[separator]} between the "
-                f"columns{', or name it .tsv' if other == chr(9) else ''}."
-            )
+def _values(text: Any, writing: str) -> Any:
+    """Numbers or dates; integers where pandas would have read integers: all there, and none with a decimal sign."""
+    column = to_values(text, writing)
+    if not is_number_writing(writing) or writing.endswith("%") or column.isna().any() or (column.abs() >= 2**53).any():
+        return column
+    sign = "," if writing == COMMA else "."
+    return column if text.str.contains(sign, regex=False).any() else column.astype(np.int64)
 
 
 def as_frame(X: Any) -> Any:
@@ -193,7 +236,7 @@ def as_frame(X: Any) -> Any:
         X = _frame_of_values(X)
     frame = X.reset_index(drop=True)
     frame.columns = [str(name) for name in frame.columns]
-    _require_distinct(list(frame.columns))
+    require_distinct(list(frame.columns))
     return frame
 
 
