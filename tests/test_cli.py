@@ -194,7 +194,6 @@ TABLES = {
     "fine.csv": "a,b,y\n" + "1,3,no\n2,4,yes\n" * 10,
     "ragged.csv": "a,y\n1,2,3\n4,5\n1,2,3,4\n",
     "infinite.csv": "a,y\n" + "1,no\ninf,yes\n" * 10,
-    "unknown.csv": "a,y\n" + "1,no\n2,yes\n3,\n" * 10,
 }
 
 
@@ -227,7 +226,6 @@ def tables(tmp_path_factory):
         (["fine.csv", "-t", "y", "--fp", "-1"], "fp must be a finite price greater than 0"),
         (["fine.csv", "-t", "y", "--methods", "magic"], "'magic' is not known"),
         (["infinite.csv", "-t", "y"], "the column 'a' holds an infinite number; leave the cell empty"),
-        (["unknown.csv", "-t", "y"], "10 cases have no y"),
         (["damaged.csv", "-t", "y"], "neither UTF-8 nor text in another encoding"),
         (["folder.csv", "-t", "y"], "is a folder: give the file"),
         (["fine.pdf", "-t", "y"], "not a table format"),

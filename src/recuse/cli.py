@@ -69,6 +69,16 @@ Time = Annotated[
 Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
 Fn = Annotated[float, typer.Option(help="Price of a miss.")]
 Reject = Annotated[float, typer.Option(help="Cost of the manual review of one case.")]
+RejectPositive = Annotated[
+    float | None, typer.Option(show_default=False, help="The same of a positive case (default: --reject).")
+]
+RejectNegative = Annotated[
+    float | None, typer.Option(show_default=False, help="The same of a negative case (default: --reject).")
+]
+Novelty = Annotated[
+    str,
+    typer.Option(metavar="range|off", help="Reject cases with a number far outside the training range, or do not."),
+]
 Repeats = Annotated[
     str,
     typer.Option(
@@ -112,6 +122,9 @@ def compare(
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
+    reject_positive: RejectPositive = None,
+    reject_negative: RejectNegative = None,
+    novelty: Novelty = "range",
     methods: Annotated[
         str | None,
         typer.Option(help="Methods, separated by commas; `recuse methods` lists them.", autocompletion=_methods),
@@ -136,7 +149,7 @@ def compare(
     from recuse.comparison.printing import leaderboard_json, print_leaderboard
 
     names = None if methods is None else _names([methods])
-    costs = recuse.Costs(fp=fp, fn=fn, reject=reject)
+    costs = recuse.Costs(fp, fn, reject, reject_positive=reject_positive, reject_negative=reject_negative)
     with _progress(quiet=as_json) as report:
         result = recuse.compare(
             data,
@@ -150,6 +163,7 @@ def compare(
             cv=cv,
             repeats=repeats,
             n_jobs=n_jobs,
+            novelty=novelty,
             seed=seed,
             out=out,
             overwrite=overwrite,
@@ -190,12 +204,19 @@ def fit(
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
+    reject_positive: RejectPositive = None,
+    reject_negative: RejectNegative = None,
+    novelty: Novelty = "range",
     effort: Annotated[
         str | None, typer.Option(help="Of the ensemble: quick, medium (default) or best.", show_default=False)
     ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(metavar="SECONDS", help="Of the ensemble: what would take longer is left out."),
+    ] = None,
+    coverage: Annotated[
+        float | None,
+        typer.Option(show_default=False, help="Share of the cases to answer, of methods that place thresholds."),
     ] = None,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file.")] = Path("model.skops"),
@@ -210,12 +231,14 @@ def fit(
         model = recuse.fit(
             data,
             target,
-            recuse.Costs(fp=fp, fn=fn, reject=reject),
+            recuse.Costs(fp, fn, reject, reject_positive=reject_positive, reject_negative=reject_negative),
             method=method,
             positive=positive,
             drop=_names(drop),
             groups=groups,
             time=time,
+            novelty=novelty,
+            coverage=coverage,
             seed=seed,
             **_ensemble_settings(method, effort, time_limit, report),
         )
@@ -267,6 +290,49 @@ def predict(
         _print_json(asdict(answered) | {"rejected": answered.rejected, "out": str(out)})
     else:
         print(answered, file=sys.stderr)
+
+
+@app.command()
+@reads_table
+def evaluate(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by `compare` or `fit`.")],
+    data: DataFile,
+    target: Annotated[str, typer.Option("--target", "-t", help="Column with the outcome.")],
+    verify: Verify = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count what a model costs on new cases whose outcomes are known: cost, coverage, errors, calibration."""
+    import recuse
+    from recuse.evaluating import evaluate_table
+
+    found = evaluate_table(recuse.load(model, digest=verify), data, target)
+    if as_json:
+        _print_json(found.as_dict())
+        return
+    for line in found.lines():
+        print(line)
+
+
+@app.command()
+@reads_table
+def check(
+    data: DataFile,
+    target: Target = None,
+    positive: Positive = None,
+    drop: Drop = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say what a table would be read as, and what in it would mislead; exit code 3 if there is such a thing."""
+    from recuse.tables import check_table
+
+    facts = check_table(data, target, positive, drop=tuple(_names(drop)))
+    if as_json:
+        _print_json(facts.as_dict())
+    else:
+        for line in facts.lines():
+            print(line)
+    if facts.findings:
+        raise typer.Exit(3)
 
 
 @app.command()

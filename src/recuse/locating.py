@@ -62,7 +62,26 @@ def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
         decisions: Decisions = classifier._decide_named(transformed, names)
     else:
         decisions = classifier.decide(transformed, reasons=reasons)
+    decisions = with_novelties(estimator, X, decisions)
     return replace(decisions, index=getattr(X, "index", None))  # a transformer may have dropped the row names
+
+
+def with_novelties(estimator: Any, X: Any, decisions: Decisions) -> Decisions:
+    """Reject the cases that the first step of a Pipeline on tables finds far outside what it was fitted on."""
+    first: Any = estimator.steps[0][1] if isinstance(estimator, Pipeline) else None
+    found = first.novelties(first.transform(X)) if hasattr(first, "novelties") else {}
+    if not found:
+        return decisions
+    rows = np.array(list(found), dtype=np.intp)
+    changed = {name: getattr(decisions, name).copy() for name in ("label", "accepted", "kind", "r", "reason")}
+    changed["label"][rows] = decisions.reject_label
+    changed["accepted"][rows] = False
+    changed["kind"][rows] = "novelty"
+    changed["r"][rows] = np.minimum(decisions.r[rows], [-distance for distance, _ in found.values()])
+    if any(decisions.reason):  # none were asked for
+        changed["reason"] = changed["reason"].astype(object)
+        changed["reason"][rows] = [reason for _, reason in found.values()]
+    return replace(decisions, **changed)
 
 
 def cross_val_decide(

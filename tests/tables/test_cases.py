@@ -26,8 +26,9 @@ def test_cases():
         (table(), "z", None, r"table has no column 'z' to predict: it has \['x', 'y'\]"),
         (table(outcome=1), "outcom", None, "did you mean 'outcome'"),
         (table(y="no"), "y", None, "the column 'y' holds 'no' only"),
-        (table(y=["a", "b", "c", "d"] * 5), "y", None, "the column 'y' holds 4 different outcomes"),
-        (table(y=["a", None] * 10), "y", None, "10 cases have no y"),
+        (table(y=["a", "b", "c", "d"] * 5), "y", None, r"holds 4 different outcomes .*: name the positive one, as in"),
+        (table(y=["a", "b", "c", "d"] * 5), "y", "e", "positive='e' does not occur in y"),
+        (table(y=["a", None] * 10), "y", None, "holds 'a' only"),
         (table(y=[None] * 20), "y", None, "to predict is empty"),
         (table(), "y", "maybe", r"positive='maybe' does not occur in y: it holds \['no', 'yes'\]"),
         (table(e=[np.nan] * 20), "y", None, "the column 'e' is empty in every row"),
@@ -38,6 +39,28 @@ def test_cases():
 def test_tables_that_cannot_be_used(frame, target, positive, message):
     with pytest.raises(ValueError, match=message):
         check_cases(frame, target, positive)
+
+
+def test_rows_without_an_outcome_are_set_aside_and_counted(caplog):
+    frame = table(y=["a", "b", None, "b"] * 5, g=list("abcde") * 4)
+    with caplog.at_level("INFO", "recuse.tables"):
+        cases = check_cases(frame, "y", groups="g", least=1)
+    assert [record.getMessage() for record in caplog.records] == ["table: 5 of 20 rows have no y and are set aside."]
+    assert cases.outcomes.tolist() == ["a", "b", "b"] * 5
+    assert cases.case_numbers.tolist() == [number for number in range(1, 21) if number % 4 != 3]
+    assert cases.features["x"].tolist() == [number - 1 for number in cases.case_numbers]
+    assert len(cases.groups) == 15
+    assert cases.take(np.array([2])).case_numbers.tolist() == [4]
+    by_array = check_cases(frame, "y", groups=frame["g"].to_numpy(), drop=["g"], least=1)
+    assert by_array.groups.tolist() == cases.groups.tolist()
+
+
+@pytest.mark.parametrize(("labels", "positive"), [("abc", "b"), ([0, 1, 2], 2), ([0, 1, 2], "2")])
+def test_one_outcome_against_the_rest(labels, positive):
+    frame = table(y=np.resize(list(labels), 20))
+    cases = check_cases(frame, "y", positive, least=1)
+    assert cases.classes == [f"not {positive}", str(positive)]
+    assert (cases.outcomes == cases.positive).tolist() == (frame["y"].astype(str) == str(positive)).tolist()
 
 
 def test_a_hint_names_a_way_that_works():

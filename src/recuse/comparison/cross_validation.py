@@ -44,6 +44,7 @@ def compare(
     cv: int = 5,
     repeats: int | str = AUTO,
     n_jobs: int | None = None,
+    novelty: str = "range",
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
@@ -90,6 +91,9 @@ def compare(
         how often it was, and why no more (``repetitions``).
     n_jobs : int, optional
         Folds computed in parallel; -1 for all cores.
+    novelty : {"range", "off"}, default="range"
+        Whether cases are rejected as novelties if a number of them lies far outside the range of the training part, by
+        more than the length of that range.
     seed : int, default=0
         Random state of folds, methods and intervals.
     out : path-like, optional
@@ -128,7 +132,9 @@ def compare(
             f"repeats={repeats} does not go with time={time!r}: past and future can be told apart in one way only. "
             "Leave repeats out."
         )
-    arguments = RunArguments(int(cv), _as_repeats(repeats), int(seed), as_names(drop), _group_name(groups), time)
+    arguments = RunArguments(
+        int(cv), _as_repeats(repeats), int(seed), as_names(drop), _group_name(groups), time, novelty
+    )
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))
     cases = load_cases(table, positive, drop=arguments.drop, groups=groups, time=time, least=max(cv, LEAST_CASES))
@@ -138,7 +144,7 @@ def compare(
     source, fingerprint = table_fingerprint(table.frame), data_fingerprint(cases)
     folder = None if out is None else claim_folder(out, table.name, source, overwrite)
     checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.of_folds() | costs.as_dict()))
-    task = Task.of(cases, costs, seed)
+    task = Task.of(cases, costs, seed, novelty)
     fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing)
     answered = fits.answered_cases
     nothing_yet = Comparison(

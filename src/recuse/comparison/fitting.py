@@ -30,6 +30,8 @@ def fit(
     effort: str | None = None,
     time_limit: float | None = None,
     n_jobs: int | None = None,
+    novelty: str = "range",
+    coverage: float | None = None,
     seed: int = 0,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Pipeline:
@@ -47,6 +49,11 @@ def fit(
         One of what `compare` takes as `methods`.
     positive, drop, groups, time, seed
         As in `compare`.
+    novelty : {"range", "off"}, default="range"
+        Whether the model rejects a case as a novelty if a number of it lies far outside the training range; see
+        `recuse.tables.TableColumns`.
+    coverage : float in (0, 1], optional
+        Share of the cases to answer, of methods that place thresholds; else the prices tell where they are.
     effort : {"quick", "medium", "best"}, optional
         Of the ensemble: how many members take part; "medium" by default.
     time_limit : float, optional
@@ -82,16 +89,33 @@ def fit(
     given = {name: value for name, value in settings.items() if value is not None}
     if chosen.name == ENSEMBLE:
         given["rule"] = "auto"  # Chow's rule is for `compare`, which needs the answers at other prices
-    chosen = _with_settings(chosen, given)
+    chosen = _with_coverage(_with_settings(chosen, given), coverage)
     cases = load_cases(table, positive, drop=as_names(drop), groups=groups, time=time).in_time()
     if cases.groups is not None:
         require_groups(cases.groups, INNER_FOLDS)
     warn_of_other_prices([chosen], costs, cases)
-    model, _ = fit_model(chosen, Task.of(cases, costs, seed), cases.features, cases.outcomes, cases.groups)
+    model, _ = fit_model(chosen, Task.of(cases, costs, seed, novelty), cases.features, cases.outcomes, cases.groups)
     model[0].remember_writings(cases.writings)
     if chosen.name == ENSEMBLE:
         model[-1].set_params(progress=None)  # a model that is saved reports to nobody
     return model
+
+
+def _with_coverage(method: Method, coverage: float | None) -> Method:
+    """A method that answers a share of the cases; methods that place no thresholds cannot."""
+    if coverage is None:
+        return method
+
+    def build(task: Task) -> Plan:
+        plan = method.build(task)
+        if "coverage" not in plan.estimator.get_params(deep=False):
+            raise ValueError(
+                f"coverage={coverage} needs a method that places thresholds, such as 'boosting-chow'; "
+                f"method={method.name!r} does not."
+            )
+        return replace(plan, estimator=plan.estimator.set_params(coverage=coverage))
+
+    return replace(method, build=build)
 
 
 def _with_settings(method: Method, settings: dict[str, Any]) -> Method:

@@ -14,7 +14,7 @@ from sklearn.pipeline import Pipeline
 from ..arrays import Floats, Indices
 from ..decisions import KINDS
 from ..labels import encode, to_python
-from ..locating import locate
+from ..locating import locate, with_novelties
 from ..tables import Cases, TableColumns
 from .methods import Method, Task
 
@@ -87,7 +87,7 @@ def _fit_and_answer(method: Method, task: Task, cases: Cases, train: Indices, te
     model, params = fit_model(method, task, cases.features.iloc[train], cases.outcomes[train], groups)
     fitted = time.perf_counter()
     classifier, prepared = locate(model, cases.features.iloc[test])
-    decisions = classifier.decide(prepared)
+    decisions = with_novelties(model, cases.features.iloc[test], classifier.decide(prepared))
     answered = time.perf_counter()
     return FoldResult(
         test=test,
@@ -111,7 +111,7 @@ def fit_model(
     """Fit columns, preparation and classifier; return the model and the hyper-parameters it chose."""
     rows = method.training_rows(y, task.seed)
     X, y, groups = X.iloc[rows], y[rows], None if groups is None else groups[rows]
-    columns = TableColumns().fit(X)
+    columns = TableColumns(task.novelty).fit(X)
     vectorizer = table_vectorizer(task.seed, method.takes_categories)
     # The vectorizer does not see the outcomes: fitting it before the search leaks nothing into the search.
     numbers = vectorizer.fit_transform(columns.transform(X))

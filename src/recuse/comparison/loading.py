@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -100,7 +101,9 @@ def load_cases(
         table.frame, table.target, positive, drop=drop, groups=groups, time=time, name=table.name, least=least
     )
     cases = replace(cases, writings=dict(table.writings))
-    _logger.info("%s: %s.", table.name, cases.positive_sentence)
+    negative, _ = cases.classes
+    other = "" if positive is not None else f"; --positive {shlex.quote(str(negative))} would exchange the two prices"
+    _logger.info("%s: %s%s.", table.name, cases.positive_sentence, other)
     for hint in (positive_hints(cases) if positive is None else []) + table_hints(cases):
         warnings.warn(f"{table.name}: {hint}.", UserWarning, stacklevel=3)
     return cases

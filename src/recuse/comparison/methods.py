@@ -60,6 +60,8 @@ class Task:
         Whether cases belong together: a classifier must not hold single cases out by itself.
     in_time : bool
         Whether cases come in the order of time, and inner folds test on what came after.
+    novelty : str
+        Whether cases far outside the training range are rejected; see `TableColumns`.
     """
 
     costs: Costs
@@ -68,6 +70,7 @@ class Task:
     n_rows: int
     grouped: bool = False
     in_time: bool = False
+    novelty: str = "range"
 
     @property
     def unit_costs(self) -> Costs:
@@ -75,10 +78,10 @@ class Task:
         return self.costs.normalised()
 
     @classmethod
-    def of(cls, cases: Cases, costs: Costs, seed: int) -> Task:
+    def of(cls, cases: Cases, costs: Costs, seed: int, novelty: str = "range") -> Task:
         """The task of a table."""
         n_rows, grouped, in_time = len(cases.outcomes), cases.groups is not None, cases.times is not None
-        return cls(costs, cases.positive, seed, n_rows, grouped, in_time)
+        return cls(costs, cases.positive, seed, n_rows, grouped, in_time, novelty)
 
     def inner_cv(self, n_folds: int | None) -> Any:
         """What to give an estimator as `cv` that would take so many folds."""

@@ -127,6 +127,8 @@ class RunArguments:
         Column with the groups, `ARRAY` if they were not a column.
     time : str or None
         Column with the time, if folds test on what came after.
+    novelty : str
+        Whether cases far outside the training range are rejected.
     """
 
     cv: int
@@ -135,6 +137,7 @@ class RunArguments:
     drop: list[str]
     groups: str | None = None
     time: str | None = None
+    novelty: str = "range"
 
     def as_dict(self) -> dict[str, Any]:
         """The arguments by name, as in run.json."""
@@ -257,7 +260,7 @@ class Comparison:
     @property
     def task(self) -> Task:
         """What the methods were built for."""
-        return Task.of(self.table or self.cases, self.costs, self.arguments.seed)
+        return Task.of(self.table or self.cases, self.costs, self.arguments.seed, self.arguments.novelty)
 
     @cached_property
     def payments(self) -> dict[str, Payments]:

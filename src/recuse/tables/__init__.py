@@ -1,6 +1,7 @@
 """Tables of cases: read from files whole or in chunks, checked, and brought into the form a model was fitted with."""
 
 from .cases import Cases, check_cases
+from .checking import TableFacts, check_table
 from .columns import TableColumns
 from .formats import table_format
 from .hints import identifier_hints, positive_hints, table_hints
@@ -11,9 +12,11 @@ from .spreadsheet import restored, to_csv
 __all__ = [
     "Cases",
     "TableColumns",
+    "TableFacts",
     "TableFile",
     "as_frame",
     "check_cases",
+    "check_table",
     "detected_decimal",
     "identifier_hints",
     "is_table_file",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import logging
+import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -14,6 +16,8 @@ from ..arrays import Indices
 from ..folds import check_groups
 from ..labels import preview, to_python
 from .columns import with_dates
+
+_logger = logging.getLogger("recuse.tables")
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,12 +123,13 @@ def check_cases(
         Smallest number of cases of each class.
     """
     _require_column(frame, target, "to predict", name)
+    frame, groups, rows = _with_known_outcomes(frame, target, groups, name)
     dropped = list(dict.fromkeys(drop))
     for column in dropped:
         _require_column(frame, column, "to leave out", name)
         if column == target:
             raise ValueError(f"drop={column!r} is the column to predict: leave out others only.")
-    outcomes = _as_labels(frame[target], target, name)
+    outcomes, positive = _one_against_the_rest(_as_labels(frame[target]), positive, target, name)
     classes, counts = np.unique(outcomes, return_counts=True)
     _require_two_classes(classes, target, name)
     rare = int(np.argmin(counts))
@@ -139,7 +144,7 @@ def check_cases(
     features = frame.drop(columns=list(no_features)).reset_index(drop=True)
     _check_features(features, name)
     features = with_dates(features)
-    return Cases(features, outcomes, _find_positive(positive, classes, target), str(target), name, codes, times)
+    return Cases(features, outcomes, _find_positive(positive, classes, target), str(target), name, codes, times, rows)
 
 
 def _group_codes(frame: Any, groups: Any, target: str, name: str) -> Indices | None:
@@ -181,12 +186,34 @@ def _require_column(frame: Any, wanted: str, use: str, name: str) -> None:
         raise ValueError(f"{name} has no column {wanted!r} {use}: {hint}")
 
 
-def _as_labels(column: Any, target: str, name: str) -> NDArray[Any]:
-    missing = int(column.isna().sum())
-    if missing == len(column):
+def _with_known_outcomes(frame: Any, target: str, groups: Any, name: str) -> tuple[Any, Any, Indices | None]:
+    """The rows with an outcome, their groups, and their positions; None for these if every row has one."""
+    known = frame[target].notna().to_numpy()
+    if known.all():
+        return frame, groups, None
+    if not known.any():
         raise ValueError(f"{name}: the column {target!r} to predict is empty.")
-    if missing:
-        raise ValueError(f"{name}: {missing} cases have no {target}; every case needs a known outcome.")
+    missing, rows = int((~known).sum()), np.flatnonzero(known)
+    _logger.info("%s: %s of %s rows have no %s and are set aside.", name, f"{missing:,}", f"{len(frame):,}", target)
+    if groups is not None and not isinstance(groups, str):
+        check_groups(groups, len(frame))
+        groups = np.asarray(groups)[rows]
+    return frame.iloc[rows].reset_index(drop=True), groups, rows
+
+
+def _one_against_the_rest(outcomes: NDArray[Any], positive: Any, target: str, name: str) -> tuple[NDArray[Any], Any]:
+    """Outcomes of two classes: of three or more, the positive one and all others together."""
+    classes = np.unique(outcomes)
+    if len(classes) < 3 or positive is None:
+        return outcomes, positive
+    label = _find_positive(positive, classes, target)
+    text, rest = str(label), f"not {label}"
+    _logger.info("%s: %s = %r is positive, the other %d outcomes together are %r.", name, target, label,
+                 len(classes) - 1, rest)  # fmt: skip
+    return np.where(outcomes == label, text, rest), text
+
+
+def _as_labels(column: Any) -> NDArray[Any]:
     values = column.to_numpy()
     if values.dtype.kind == "f" and (values == np.round(values)).all():
         return values.astype(np.int64)
@@ -202,8 +229,9 @@ def _require_two_classes(classes: NDArray[Any], target: str, name: str) -> None:
         )
     if len(classes) > 2:
         raise ValueError(
-            f"{name}: the column {target!r} holds {len(classes)} different outcomes {preview(classes)}; exactly "
-            "two are needed. Compare two of them, or one with the rest."
+            f"{name}: the column {target!r} holds {len(classes)} different outcomes {preview(classes)}: name the "
+            f"positive one, as in --positive {shlex.quote(str(to_python(classes[-1])))} (in Python, positive=), and "
+            "the others are taken together."
         )
 
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..arrays import Floats
 from .reading import as_frame
 from .writings import example_of, to_values
 
@@ -21,6 +22,8 @@ ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 _ISO_DATE = re.compile(ISO_DAY.pattern + r"([ T]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?")
 _ZONE = r"\d{2}:\d{2}.*(?:Z|[+-]\d{2}:?\d{2})$"
 _DAY_LENGTH = len("2020-02-08")
+RANGE, OFF = "range", "off"
+_MANY_DAYS = 3653.0  # ten years
 _WORDS = {NUMBER: "numbers", DATE: "dates"}
 _TRUE, _FALSE = {"true", "1", "1.0"}, {"false", "0", "0.0"}
 
@@ -31,6 +34,12 @@ class TableColumns(TransformerMixin, BaseEstimator):
     `transform` takes any table with these columns, in any order and with further ones, and returns them as numbers,
     dates and text. It refuses a table in which one is missing, or that holds text where numbers were.
 
+    Parameters
+    ----------
+    novelty : {"range", "off"}, default="range"
+        Whether `recuse.decide` rejects a case as a novelty if a number of it lies far outside the training range: by
+        more than the length of that range. Of a date, by that and ten years.
+
     Attributes
     ----------
     columns_ : list of str
@@ -40,6 +49,8 @@ class TableColumns(TransformerMixin, BaseEstimator):
     writings_ : dict of str to str
         How the columns were written that were not written plainly: a number such as ``1.234,5`` or ``1,234.5%``, or the
         format of a date such as ``%d.%m.%Y``. Text in new tables is read the same way.
+    ranges_ : dict of str to list of float
+        Smallest and largest number of each column of numbers or dates (days since 1970) in the training table.
 
     Examples
     --------
@@ -53,12 +64,18 @@ class TableColumns(TransformerMixin, BaseEstimator):
     ValueError: The column 'age' holds 'old' in row 1, where the model was fitted with numbers.
     """
 
+    def __init__(self, novelty: str = "range") -> None:
+        self.novelty = novelty
+
     def fit(self, X: Any, y: Any = None) -> TableColumns:
-        """Record names and kinds of the columns."""
+        """Record names, kinds and ranges of the columns."""
+        if self.novelty not in (RANGE, OFF):
+            raise ValueError(f"novelty={self.novelty!r} is not known: give {RANGE!r} or {OFF!r}.")
         frame = as_frame(X)
         self.columns_ = list(frame.columns)
         self.kinds_ = [_kind_of(frame[name]) for name in self.columns_]
         self.writings_: dict[str, str] = {}
+        self.ranges_ = {name: found for name, kind in self._kinds() if (found := _range_of(kind, frame[name]))}
         self.n_features_in_ = len(self.columns_)
         self.feature_names_in_ = np.array(self.columns_, dtype=object)
         return self
@@ -76,6 +93,24 @@ class TableColumns(TransformerMixin, BaseEstimator):
             raise ValueError(f"The table lacks the column {lacking[0]!r}{others} that the model was fitted with.")
         columns = {name: self._converted(name, kind, frame[name]) for name, kind in self._kinds()}
         return pd.DataFrame(columns).reset_index(drop=True)
+
+    def novelties(self, transformed: Any) -> dict[int, tuple[float, str]]:
+        """Position, distance and reason of the cases, as `transform` returns them, far outside the training range.
+
+        The distance is in lengths of the range.
+        """
+        if getattr(self, "novelty", OFF) == OFF:
+            return {}
+        found: dict[int, tuple[float, str]] = {}
+        kinds = dict(self._kinds())
+        for name, (low, high) in getattr(self, "ranges_", {}).items():
+            values = _as_floats(kinds[name], transformed[name])
+            length = _length(kinds[name], low, high)
+            distance = np.maximum(low - values, values - high) / length
+            for row in np.flatnonzero(distance > 1):
+                if distance[row] > found.get(int(row), (0.0, ""))[0]:
+                    found[int(row)] = float(distance[row]), _far_outside(kinds[name], name, values[row], low, high)
+        return found
 
     def _kinds(self) -> Iterator[tuple[str, str]]:
         return zip(self.columns_, self.kinds_, strict=True)
@@ -132,6 +167,44 @@ def _kind_of(column: Any) -> str:
     if inferred in ("integer", "floating", "mixed-integer-float", "decimal"):
         return NUMBER
     return DATE if inferred in ("datetime64", "datetime", "date") else TEXT
+
+
+def _range_of(kind: str, column: Any) -> list[float] | None:
+    """Smallest and largest value of a column of numbers or dates; None for another, or one without values."""
+    if kind not in (NUMBER, DATE):
+        return None
+    values = _as_floats(kind, column)
+    known = values[np.isfinite(values)]
+    return None if len(known) == 0 else [float(known.min()), float(known.max())]
+
+
+def _as_floats(kind: str, column: Any) -> Floats:
+    """Numbers; dates as days since 1970."""
+    import pandas as pd
+
+    if kind == DATE:
+        days = pd.to_datetime(column, utc=True).dt.tz_localize(None) - pd.Timestamp(0)
+        return np.asarray(days / pd.Timedelta(days=1), dtype=np.float64)
+    return np.asarray(pd.to_numeric(_within_floats(column), errors="coerce"), dtype=np.float64)
+
+
+def _length(kind: str, low: float, high: float) -> float:
+    """How far beyond the training range a value may lie. Time goes on: of dates at least some years."""
+    return max(high - low, _MANY_DAYS) if kind == DATE else (high - low) or abs(high) or 1.0
+
+
+def _far_outside(kind: str, name: str, value: float, low: float, high: float) -> str:
+    import pandas as pd
+
+    def shown(number: float) -> str:
+        if kind == DATE:
+            return str((pd.Timestamp(0) + pd.Timedelta(days=number)).date())
+        return f"{number:,.0f}" if number == round(number) and abs(number) < 1e15 else f"{number:,.6g}"
+
+    return (
+        f"a person should look, because {name} = {shown(value)} lies far outside the training range ({shown(low)} to "
+        f"{shown(high)})"
+    )
 
 
 def _to_numbers(name: str, column: Any) -> Any:

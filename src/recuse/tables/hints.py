@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Flags
 from .cases import Cases
 from .columns import ISO_DAY
 
 _FEW_ROWS = 50  # up to this number of rows, values that are all different may be chance
 _FEW_PEOPLE = 10  # fewer different values are categories, whatever the column is called
+_LEAK = 0.98  # share of the cases, both classes alike, that a column tells right all by itself
+_CASES_PER_VALUE = 5  # fewer in a category tell little about it
 _MANY_CASES = 50  # per value: more are a site or a category rather than a person
 # Outcomes, the negative first, of which nobody asks which is the positive one.
 _TELLING = {
@@ -31,7 +34,7 @@ _ID = re.compile(rf"(.*_)?(u?id|uuid|index|mrn|ssn|email|({_PERSON})(_?(id|no|nr
 
 def table_hints(cases: Cases) -> list[str]:
     """Say what in the table would make a comparison look better than it is: identifiers, people, copies of rows."""
-    hints = identifier_hints(cases.features)
+    hints = identifier_hints(cases.features) + leak_hints(cases)
     if cases.groups is None and cases.times is None:
         hints += person_hints(cases.features)
     return hints + copy_hints(cases)
@@ -61,6 +64,44 @@ def identifier_hints(features: Any) -> list[str]:
         for name in features.columns
         if len(features) > _FEW_ROWS and _is_identifier(name, features[name])
     ]
+
+
+def leak_hints(cases: Cases) -> list[str]:
+    """For each column that almost is the outcome, say how to leave it out."""
+    if len(cases.outcomes) <= _FEW_ROWS:
+        return []
+    positive = cases.outcomes == cases.positive
+    return [
+        f"column {name!r} almost is the outcome (by itself it tells {share:.1%} of the cases right): if it is not "
+        "known before the outcome is, leave it out with "
+        + (f"--drop {shlex.quote(name)} (in Python, drop=[{name!r}])" if _can_be_listed(name) else f"drop=[{name!r}]")
+        for name in cases.features.columns
+        if (share := told_by(cases.features[name], positive)) >= _LEAK
+    ]
+
+
+def told_by(column: Any, positive: Flags) -> float:
+    """Share of the cases that one column tells right, counting both classes alike; 0 where it holds too many values.
+
+    Numbers and dates are cut at the best point, after which the other class begins; of categories, each stands for the
+    class that is more frequent in it. Missing values are a category, and come before all numbers.
+    """
+    import pandas as pd
+
+    weights = np.where(positive, 0.5 / positive.sum(), 0.5 / (~positive).sum())
+    if pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column):
+        codes = pd.factorize(column, sort=True, use_na_sentinel=True)[0] + 1
+        gains = np.bincount(codes, np.where(positive, weights, -weights))
+        reached = np.concatenate([[0.0], np.cumsum(gains)])
+        return float(0.5 + max(reached.max(), -reached.min(), 0.0))
+    try:
+        codes, values = pd.factorize(column.astype(object), use_na_sentinel=False)
+    except TypeError:
+        return 0.0  # lists and the like
+    if len(values) * _CASES_PER_VALUE > len(column):
+        return 0.0  # each value stands for few cases, and tells them by chance
+    of_positives, of_negatives = np.bincount(codes, weights * positive), np.bincount(codes, weights * ~positive)
+    return float(np.maximum(of_positives, of_negatives).sum())
 
 
 def _can_be_listed(name: str) -> bool:

@@ -1,0 +1,192 @@
+"""What a table would be read as, before anything is fitted: types, missing values, and what would mislead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..labels import to_python
+from .cases import check_cases
+from .columns import DATE, TableColumns, with_dates
+from .hints import identifier_hints, table_hints
+from .reading import Source, as_frame, read_with_writings
+from .sources import TableFile
+from .writings import example_of
+
+_SHOWN = 3
+_FEW = 30  # cases of an outcome
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What a column is read as.
+
+    Attributes
+    ----------
+    name, kind : str
+        Its name; "number", "yes/no", "date" or "text".
+    written : str or None
+        How it is written, if not plainly.
+    missing, distinct : int
+        Cells without a value, and different values.
+    values : str
+        Its range, or some of its values.
+    """
+
+    name: str
+    kind: str
+    written: str | None
+    missing: int
+    distinct: int
+    values: str
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """What a table is read as, and what would mislead.
+
+    Attributes
+    ----------
+    name : str
+        Of the table.
+    rows : int
+        All of them.
+    columns : list of ColumnFacts
+        In the order of the table.
+    outcome : dict
+        How often each outcome occurs; empty if none was named.
+    findings : list of str
+        What to look at before a model is fitted, each with its remedy.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recuse.tables import check_table
+    >>> facts = check_table(pd.DataFrame({"age": [31, None], "town": ["Ulm", "Bonn"]}))
+    >>> [(column.name, column.kind, column.missing) for column in facts.columns]
+    [('age', 'number', 1), ('town', 'text', 0)]
+    """
+
+    name: str
+    rows: int
+    columns: list[ColumnFacts]
+    outcome: dict[str, int] = field(default_factory=dict)
+    findings: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain numbers and texts, for JSON."""
+        return asdict(self)
+
+    def lines(self) -> Iterator[str]:
+        """The facts for a terminal."""
+        yield f"{self.name}: {self.rows:,} rows, {len(self.columns)} columns"
+        width = max((len(column.name) for column in self.columns), default=0)
+        for column in self.columns:
+            written = f", written like {column.written}" if column.written else ""
+            missing = f", {column.missing:,} missing ({column.missing / self.rows:.1%})" if column.missing else ""
+            kind = f"{column.kind}{written}{missing}"
+            yield f"  {column.name:<{width}}  {kind}; {column.distinct:,} different: {column.values}"
+        for label, count in self.outcome.items():
+            yield f"  outcome {label!r}: {count:,} of {self.rows:,} ({count / self.rows:.1%})"
+        for finding in self.findings:
+            yield f"! {finding}"
+
+
+def check_table(
+    data: Any, target: str | None = None, positive: Any = None, *, drop: tuple[str, ...] = ()
+) -> TableFacts:
+    """Say what a table is read as, and what in it would mislead a model.
+
+    Parameters
+    ----------
+    data : path-like, TableFile or DataFrame
+        The table.
+    target : str, optional
+        Column with the outcome: needed to find columns that almost are the outcome, and copies of rows.
+    positive : label, optional
+        The positive outcome.
+    drop : tuple of str
+        Columns to leave out.
+
+    Returns
+    -------
+    TableFacts
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from recuse.tables import check_table
+    >>> table = pd.DataFrame({"paid_late": [0, 1] * 40, "default": ["no", "yes"] * 40, "age": range(80)})
+    >>> print(check_table(table, "default").findings[1])
+    column 'paid_late' almost is the outcome (by itself it tells 100.0% of the cases right): if it is not known before
+    the outcome is, leave it out with --drop paid_late (in Python, drop=['paid_late'])
+    """
+    frame, name, writings = _read(data)
+    shown = with_dates(frame)
+    kinds = TableColumns().fit(shown)
+    columns = [
+        _column_facts(shown[column], kind, writings.get(column))
+        for column, kind in zip(kinds.columns_, kinds.kinds_, strict=True)
+    ]
+    outcome = {} if target is None or target not in frame else _counts(frame[target])
+    return TableFacts(name, len(frame), columns, outcome, _findings(frame, target, positive, drop, name))
+
+
+def _read(data: Source | Any) -> tuple[Any, str, dict[str, str]]:
+    if hasattr(data, "columns"):
+        return as_frame(data), "table", {}
+    source = TableFile.of(data)
+    frame, writings = read_with_writings(source)
+    return as_frame(frame), source.name, writings
+
+
+def _column_facts(column: Any, kind: str, writing: str | None) -> ColumnFacts:
+    known = column.dropna()
+    written = None if writing is None else example_of(writing)
+    return ColumnFacts(
+        str(column.name),
+        kind,
+        written,
+        int(column.isna().sum()),
+        int(known.astype(object).nunique()),
+        _values(known, kind),
+    )
+
+
+def _values(known: Any, kind: str) -> str:
+    """The range of numbers and dates, or the most frequent of other values."""
+    if len(known) == 0:
+        return "none"
+    if kind == DATE:
+        return f"{known.min()} to {known.max()}"
+    if known.dtype.kind in "iuf":
+        return f"{known.min():,.6g} to {known.max():,.6g}"
+    common = known.astype(object).map(str).value_counts().index[:_SHOWN]
+    return ", ".join(repr(value if len(value) <= 30 else value[:27] + "...") for value in common)
+
+
+def _counts(column: Any) -> dict[str, int]:
+    counts = {str(to_python(label)): int(count) for label, count in column.value_counts().items()}
+    return dict(list(counts.items())[:20]) | ({"(none)": int(column.isna().sum())} if column.isna().any() else {})
+
+
+def _findings(frame: Any, target: str | None, positive: Any, drop: tuple[str, ...], name: str) -> list[str]:
+    """What would mislead, or could not be fitted at all."""
+    features = frame.drop(columns=[column for column in (*drop, target) if column in frame])
+    constant = [column for column in features if features[column].astype(object).nunique(dropna=False) == 1]
+    found = [f"column {column!r} holds the same in every row and tells nothing" for column in constant]
+    if target is None:
+        return found + identifier_hints(features)
+    try:
+        cases = check_cases(frame, target, positive, drop=drop, name=name)
+    except (ValueError, TypeError) as error:
+        return [*found, str(error)]
+    missing = len(frame) - len(cases.outcomes)
+    found += [f"{missing:,} rows have no {target} and would be set aside"] if missing else []
+    rare = float(np.mean(cases.outcomes == cases.positive))
+    if min(rare, 1 - rare) * len(cases.outcomes) < _FEW:
+        found.append(f"one outcome has fewer than {_FEW} cases: figures about it will be rough")
+    return found + table_hints(cases)
