@@ -127,17 +127,12 @@ def compare(
     costs.require_rejecting_pays()
     _check_arguments(cv, repeats, seed, n_jobs)
     check_folding(groups, time)
-    if time is not None and repeats not in (AUTO, 1):
-        raise ValueError(
-            f"repeats={repeats} does not go with time={time!r}: past and future can be told apart in one way only. "
-            "Leave repeats out."
-        )
-    arguments = RunArguments(
-        int(cv), _as_repeats(repeats), int(seed), as_names(drop), _group_name(groups), time, novelty
-    )
+    _check_repeats_over_time(repeats, time)
+    drop, repeats = as_names(drop), _as_repeats(repeats)
+    arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty)
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))
-    cases = load_cases(table, positive, drop=arguments.drop, groups=groups, time=time, least=max(cv, LEAST_CASES))
+    cases = load_cases(table, positive, drop=drop, groups=groups, time=time, least=max(cv, LEAST_CASES))
     n_cases = len(cases.outcomes)
     warn_of_other_prices(chosen, costs, cases)
     splits = _splits(cases, arguments)
@@ -175,6 +170,14 @@ def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:
     check_count("seed", seed, least=0)
     if n_jobs == 0:
         raise ValueError("n_jobs=0 leaves no process to do the work; give 1 or more, or -1 for all cores.")
+
+
+def _check_repeats_over_time(repeats: Any, time: str | None) -> None:
+    if time is not None and repeats not in (AUTO, 1):
+        raise ValueError(
+            f"repeats={repeats} does not go with time={time!r}: past and future can be told apart in one way only. "
+            "Leave repeats out."
+        )
 
 
 def _as_repeats(repeats: Any) -> int | str:
