@@ -361,7 +361,7 @@ def inspect(
     verify: Verify = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show what a model file holds: method, prices, thresholds, columns, versions, digest."""
+    """Show what a model file holds: method, prices, thresholds, edits, columns, versions, digest."""
     if context.args:  # most often a digest behind --digest, which takes none
         stray = " ".join(context.args)
         _fail(f"inspect takes one file; got {stray!r} besides. To compare it with a digest, use --verify DIGEST.", 2)
@@ -376,6 +376,8 @@ def inspect(
     if digest:
         print(facts["digest"])
         return
+    for edit in facts.pop("edits", []):
+        print(f"{'edit':<12} {edit['sentence']}")
     for name, value in facts.items():
         shown = ", ".join(f"{key}: {part}" for key, part in value.items()) if isinstance(value, dict) else value
         print(f"{name:<12} {shown}")

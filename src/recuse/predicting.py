@@ -6,7 +6,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -221,8 +221,34 @@ def _add_ranks(unranked: BinaryIO, file: BinaryIO, scores: Floats, capacity: int
     return float(scores[order[capacity - 1]])
 
 
+def _edit_facts(edit: Any) -> dict[str, Any]:
+    """An edit in plain numbers and texts: what, by whom, why, its cost, and the functions before and after."""
+    facts = {"term": edit.term, "action": edit.action, "details": edit.details, "by": edit.by, "why": edit.why}
+    return facts | {
+        "at": edit.at,
+        "cost": None if edit.cost is None else asdict(edit.cost),
+        "before": [_function_facts(shape) for shape in edit.before],
+        "after": [_function_facts(shape) for shape in edit.after],
+        "sentence": str(edit),
+    }
+
+
+def _function_facts(shape: Any) -> dict[str, Any]:
+    """What a feature, or a pair of them, adds, cell by cell."""
+    cuts = shape.cuts if isinstance(shape.cuts, tuple) else (shape.cuts,)
+    edges = [cut.tolist() for cut in cuts]
+    facts: dict[str, Any] = {
+        "cuts": edges if len(edges) > 1 else edges[0],
+        "h": shape.h.tolist(),
+        "r": shape.r.tolist(),
+    }
+    if getattr(shape, "levels", ()):
+        facts["levels"] = list(shape.levels)
+    return facts
+
+
 def inspect_model(path: str | os.PathLike[str], *, digest: str | None = None) -> dict[str, Any]:
-    """Say what a model file holds: method, prices, thresholds, columns, versions and its digest.
+    """Say what a model file holds: method, prices, thresholds, edits, columns, versions and its digest.
 
     The thresholds are those that the reasons of its answers speak of, and `score` is what is compared with them.
 
@@ -269,4 +295,6 @@ def inspect_model(path: str | os.PathLike[str], *, digest: str | None = None) ->
     if isinstance(classifier, EnsembleRejectClassifier):
         facts["members"] = {title: round(share, 4) for title, share in classifier.shares_.items()}
         facts["held_out"] = {"cost": classifier.held_out_costs_["blend"], "coverage": classifier.held_out_coverage_}
+    if getattr(classifier, "edits_", None):
+        facts["edits"] = [_edit_facts(edit) for edit in classifier.edits_]
     return facts | {"columns": columns, "versions": saved_versions(path), "digest": saved_digest(path)}

@@ -1,6 +1,7 @@
 """Displays of reject-option classifiers: computed once, drawn on new axes or on those given."""
 
 from .curves import AccuracyRejectionDisplay, CostCurveDisplay, RejectConfusionMatrixDisplay, RiskCoverageDisplay
+from .edits import EditDisplay
 from .margins import MarginLossDisplay
 from .regions import RejectRegionDisplay
 from .reliability import ReliabilityDisplay
@@ -9,6 +10,7 @@ from .shapes import ShapeFunctionDisplay
 __all__ = [
     "AccuracyRejectionDisplay",
     "CostCurveDisplay",
+    "EditDisplay",
     "MarginLossDisplay",
     "RejectConfusionMatrixDisplay",
     "RejectRegionDisplay",
