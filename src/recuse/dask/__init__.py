@@ -6,12 +6,17 @@ Needs ``pip install 'recuse[dask]'``. Public names are loaded on first use.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["ClusterError", "PartitionError"]
+__all__ = ["ClusterError", "DaskExactBoostClassifier", "PartitionError"]
 
 # Public name -> module that defines it.
-_HOMES = {"ClusterError": "faults", "PartitionError": "faults"}
+_HOMES = {
+    "ClusterError": "faults",
+    "DaskExactBoostClassifier": "exactboost",
+    "PartitionError": "faults",
+}
 
 if TYPE_CHECKING:
+    from .exactboost import DaskExactBoostClassifier
     from .faults import ClusterError, PartitionError
 
 

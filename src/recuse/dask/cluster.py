@@ -113,7 +113,7 @@ class Cluster:
         return results
 
     def _raise_of_task(self, key: Any, error: BaseException) -> None:
-        """Turn the error of a task into a sentence that names its partition."""
+        """Turn the error of a task into a sentence that names its partition, or the work that a text names."""
         from distributed.scheduler import KilledWorker
 
         number = key[1] if isinstance(key, tuple) else key
@@ -125,7 +125,7 @@ class Cluster:
             raise faults.scheduler_lost(self._scheduler) from None
         if isinstance(error, MemoryError):
             raise faults.out_of_memory(number, "of the cluster", self.memory_of_any()) from error
-        if isinstance(error, (faults.PartitionError, faults.ClusterError)):
+        if isinstance(error, (faults.PartitionError, faults.ClusterError)) or isinstance(number, str):
             raise error
         raise faults.unreadable(number, error) from error
 

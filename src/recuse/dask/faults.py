@@ -36,19 +36,24 @@ def scheduler_lost(scheduler: str) -> ClusterError:
     )
 
 
-def lost_too_often(number: int, times: int, worker: str, memory: str) -> ClusterError:
+def subject(key: int | str) -> str:
+    """A partition by its number, or another piece of work by its name, as the subject of a sentence."""
+    return f"Partition {key}" if isinstance(key, int) else key
+
+
+def lost_too_often(key: int | str, times: int, worker: str, memory: str) -> ClusterError:
     """A partition that takes every worker down that holds it."""
     return ClusterError(
-        f"Partition {number} was lost {times} times together with the worker that held it, at last {worker}{memory}: "
+        f"{subject(key)} was lost {times} times together with the worker that held it, at last {worker}{memory}: "
         "most likely it ran out of memory. Use smaller partitions, more workers, or workers with more memory."
     )
 
 
-def out_of_memory(number: int, worker: str, memory: str) -> ClusterError:
+def out_of_memory(key: int | str, worker: str, memory: str) -> ClusterError:
     """A worker that could not allocate."""
     return ClusterError(
-        f"Worker {worker}{memory} ran out of memory at partition {number}. Use smaller partitions, more workers, or "
-        "workers with more memory."
+        f"Worker {worker}{memory} ran out of memory at {subject(key).lower()}. Use smaller partitions, more workers, "
+        "or workers with more memory."
     )
 
 

@@ -70,20 +70,20 @@ def look_at(function: Callable[..., Any], number: int, args: tuple[Any, ...], *p
     """A task: look at a partition, and say where."""
     from distributed import get_worker
 
-    return get_worker().address, _naming(number, function, *pieces, *args)
+    return get_worker().address, naming_partition(number, function, *pieces, *args)
 
 
 def hold(
     name: str, number: int, load: Command, own: tuple[Any, ...], repeated: Sequence[Command], *pieces: Any
 ) -> None:
     """A task: make of a partition what is to be held, bring it up to date and put it on the shelf."""
-    held = _naming(number, load.function, *pieces, *load.args, *own)
+    held = naming_partition(number, load.function, *pieces, *load.args, *own)
     for function, args in repeated:
         function(held, *args)
     _SHELVES[name].put(number, held)
 
 
-def _naming(number: int, function: Callable[..., Any], *args: Any) -> Any:
+def naming_partition(number: int, function: Callable[..., Any], *args: Any) -> Any:
     """Call a function; what it finds wrong with a partition names it."""
     try:
         return function(*args)

@@ -17,7 +17,7 @@ from ..categories import Categories, in_cells
 from .problem import UNITS
 
 START_SPAN = 8 * UNITS  # initial scores are spread over as much: a stump can move a case by an eighth of it
-_DEFAULT_BINS = 64
+DEFAULT_BINS = 64
 _WIDEST = 1e12  # ratio of weights: sums of products of two must stay finite, and keep some digits
 _CUT_ROWS = 20_000  # quantiles of larger tables are taken from about that many evenly spaced rows
 
@@ -77,7 +77,7 @@ def code_cases(
     X: NDArray[Any], order: Indices, max_bins: Any, weights: Floats, categories: Categories | None = None
 ) -> Bins:
     """Put the features into bins of equal weight, rows in the order given; `max_bins` as in the estimator."""
-    n_bins = _DEFAULT_BINS if max_bins == "auto" else resolve_bins(max_bins, len(order))
+    n_bins = DEFAULT_BINS if max_bins == "auto" else resolve_bins(max_bins, len(order))
     X, levels = in_cells(X, order, categories or Categories())
     step = len(order) // _CUT_ROWS
     if n_bins is None or step < 2:

@@ -335,7 +335,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     ) -> Iterator[tuple[Run, Indices, Floats]]:
         return boost_runs(problem, settings, seed, todo, n_threads(self.n_jobs))
 
-    def _boost_and_store(self, given: SettledCases, columns: Any, boost: Booster) -> None:
+    def _boost_and_store(self, given: SettledCases, columns: Any, boost: Booster) -> _Ensemble:
         """Boost the runs of checked cases and publish them; `columns` is a table with the columns of the cases."""
         settings, beginning = self._settings(), self._beginning(given.problem)
         with shown_progress(self.verbose):
@@ -344,6 +344,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         store_columns(self, columns)
         self._store(given, beginning, boosted, ensemble)
         self._warn_if_constant(ensemble)
+        return ensemble
 
     def _check_parameters(self) -> None:
         objective = find_objective(self.metric)
