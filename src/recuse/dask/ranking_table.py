@@ -55,9 +55,9 @@ class RankingTable:
         whole = merge_in_tree(
             [sketch for _, sketch in seen], lambda merge, *sketches: dask.delayed(merge, pure=False)(*sketches)
         )
-        futures = self._cluster.client.compute([*(contents for contents, _ in seen), whole])
-        found = self._cluster.gather(dict(enumerate(futures)))
-        return [found[number] for number in range(len(seen))], found[len(seen)]
+        *contents, sketch = self._cluster.client.compute([*(contents for contents, _ in seen), whole])
+        found = self._cluster.gather(dict(enumerate(contents)))  # before the sketch: an error names its partition
+        return [found[number] for number in range(len(seen))], self._gather_one("The sketch of quantiles", sketch)
 
     def code(self, coding: Coding, sizes: Sequence[ClassSizes]) -> None:
         """Have the rows coded and kept, given how many each partition has."""
@@ -80,7 +80,7 @@ class RankingTable:
         joined = self._submit(join_rows, *parts)
         if draws.all_rows:  # every run works on the same rows: they come together once
             self._blocks, self._first = [joined], [ClassSizes(0, 0)]
-        rows: CodedRows = self._cluster.gather({"The panel of ExactBoost": joined})["The panel of ExactBoost"]
+        rows: CodedRows = self._gather_one("The panel of ExactBoost", joined)
         return rows
 
     def boost(self, task: RunTask, todo: range) -> Iterator[tuple[Run, Indices, Floats]]:
@@ -92,8 +92,7 @@ class RankingTable:
             for next_one in range(e, min(e + ahead, todo.stop)):
                 if next_one not in waiting:
                     waiting[next_one] = self._boost_one(told, task.draws, next_one)
-            name = f"Run {e} of ExactBoost"
-            yield self._cluster.gather({name: waiting.pop(e)})[name]
+            yield self._gather_one(f"Run {e} of ExactBoost", waiting.pop(e))
             _log.info("ExactBoost: %d of %d runs", e + 1, todo.stop)
 
     def _boost_one(self, told: Any, draws: Draws, e: int) -> Any:
@@ -102,6 +101,10 @@ class RankingTable:
         if not draws.all_rows:
             rows = [self._submit(take_run, *at, draws, e) for at in zip(self._blocks, self._first, strict=True)]
         return self._submit(boost_drawn, told, e, *rows)
+
+    def _gather_one(self, name: str, future: Any) -> Any:
+        """The result of a task, which has a name where it fails."""
+        return self._cluster.gather({name: future})[name]
 
     def _tell(self, what: Any) -> Any:
         """Something for many tasks, sent to the scheduler once: what is scattered to workers would die with them."""
