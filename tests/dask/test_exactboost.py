@@ -25,7 +25,7 @@ from recuse.boosting.exactboost.problem import RankingProblem, RunSettings
 from recuse.boosting.exactboost.runs import boost_run
 from recuse.dask import ClusterError, DaskExactBoostClassifier, PartitionError
 from recuse.dask.drawing import ClassSizes
-from recuse.dask.ranking_runs import CodedRows, Draws, RunTask, boost_drawn, run_bytes, take_run
+from recuse.dask.ranking_runs import CodedRows, RowDraws, RunTask, boost_drawn, run_bytes, take_run
 from tests.processes import wait_until
 
 N = 600
@@ -138,7 +138,7 @@ def test_a_run_works_on_its_own_rows_and_on_no_others(client, table):
     model.fit(rows(X, PARTITIONS["seven"]), rows(y, PARTITIONS["seven"]))
     order, n_pos = positives_first(y == 1, np.ones(N))
     sizes = ClassSizes(n_pos, N - n_pos)
-    draws = Draws.plan(sizes, 200, held_out=True)._replace(seed=model._seed)
+    draws = RowDraws.plan(sizes, 200, held_out=True)._replace(seed=model._seed)
     settings = RunSettings(n_rounds=8, hold_out=True)
     cuts = [find_cuts(X[:, f], 64) for f in range(5)]
     for e, run in enumerate(model._runs):
@@ -158,7 +158,7 @@ def test_held_out_scores_are_of_runs_that_have_not_seen_the_case():
     random = np.random.default_rng(1)
     sizes = ClassSizes(300, 700)
     codes = random.integers(0, 4, (3, sizes.total)).astype(np.uint8)
-    draws = Draws.plan(sizes, 200, held_out=True)
+    draws = RowDraws.plan(sizes, 200, held_out=True)
     cuts = [np.array([0.5, 1.5, 2.5])] * 3
     task = RunTask(
         cuts, np.zeros(3, dtype=bool), "auc", Terms(Costs(fp=1, fn=1, reject=0.2)), RunSettings(n_rounds=5), draws
@@ -179,7 +179,7 @@ def test_held_out_scores_are_of_runs_that_have_not_seen_the_case():
 def test_memory_of_a_run_is_within_its_bound(held_out):
     random = np.random.default_rng(1)
     sizes, p = ClassSizes(30_000, 70_000), 12
-    draws = Draws.plan(sizes, 40_000, held_out=held_out)
+    draws = RowDraws.plan(sizes, 40_000, held_out=held_out)
     parts = []
     for k in range(10):
         first = ClassSizes(3_000 * k, 7_000 * k)

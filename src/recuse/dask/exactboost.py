@@ -20,7 +20,7 @@ from ..labels import LabelSpace, label_space, preview, settle_classes, to_python
 from ..parameters import check_count
 from .cluster import Cluster
 from .ranking_rows import Coding, Columns, Contents, merge_contents, settle_unit
-from .ranking_runs import Draws, RunTask, run_bytes
+from .ranking_runs import RowDraws, RunTask, run_bytes
 from .ranking_table import RankingTable
 from .sketches import TableSketch
 from .tables import PartitionedTable, partitioned
@@ -40,7 +40,7 @@ class _Settled:
     terms: Terms
     coding: Coding
     has_missing: Any
-    draws: Draws
+    draws: RowDraws
 
 
 class DaskExactBoostClassifier(ExactBoostClassifier):
@@ -107,7 +107,7 @@ pos_label_, n_features_in_, feature_names_in_
     >>> from sklearn.datasets import load_breast_cancer
     >>> from recuse.dask import DaskExactBoostClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     rows = da.from_array(X, chunks=(200, 30)), da.from_array(y, chunks=200)
     ...     model = DaskExactBoostClassifier(metric="auc", n_estimators=5, random_state=0).fit(*rows)
     >>> model.predict(X[:5])
@@ -216,7 +216,7 @@ pos_label_, n_features_in_, feature_names_in_
         span = None
         if contents.score_range[0] <= contents.score_range[1]:
             span = start_range(np.sort(sign * np.array(contents.score_range)))
-        draws = Draws.plan(sizes, self._most_run_cases(len(sketch.columns)), self._has_prices)
+        draws = RowDraws.plan(sizes, self._most_run_cases(len(sketch.columns)), self._has_prices)
         self._check_class_sizes(labels, positive, draws.of_run)
         has_missing = np.array([column.missing > 0 for column in sketch.columns])
         coding = Coding(sketch.cuts(n_bins), to_python(sides[0]), unit, sign, span)

@@ -79,7 +79,7 @@ def _joined(parts: Sequence[CodedRows], array_of: Callable[[CodedRows], Any]) ->
     return np.concatenate(positives + negatives, axis=-1)
 
 
-class Draws(NamedTuple):
+class RowDraws(NamedTuple):
     """Which rows a run works on, and by which rows the mean of the runs is judged: the panel.
 
     Attributes
@@ -101,7 +101,7 @@ class Draws(NamedTuple):
     held_out: bool
 
     @classmethod
-    def plan(cls, sizes: ClassSizes, run_cases: int | None, held_out: bool) -> Draws:
+    def plan(cls, sizes: ClassSizes, run_cases: int | None, held_out: bool) -> RowDraws:
         """At most `run_cases` rows for a run, and a quarter of it for the panel; None for all. The seed comes later."""
         if run_cases is None or sizes.total <= run_cases:
             return cls(0, sizes, sizes, sizes, held_out)
@@ -126,12 +126,12 @@ class Draws(NamedTuple):
         return np.union1d(drawn, self.panel(side, start, stop)) if self.held_out else drawn
 
 
-def take_panel(rows: CodedRows, first: ClassSizes, draws: Draws) -> CodedRows:
+def take_panel(rows: CodedRows, first: ClassSizes, draws: RowDraws) -> CodedRows:
     """The rows of the panel among those of a partition, whose first rows have the numbers given."""
     return _take(rows, first, draws.panel)
 
 
-def take_run(rows: CodedRows, first: ClassSizes, draws: Draws, e: int) -> CodedRows:
+def take_run(rows: CodedRows, first: ClassSizes, draws: RowDraws, e: int) -> CodedRows:
     """The rows that run e needs among those of a partition, whose first rows have the numbers given."""
     return _take(rows, first, lambda side, start, stop: draws.needed(e, side, start, stop))
 
@@ -149,7 +149,7 @@ class RunTask(NamedTuple):
     metric: Any
     terms: Terms
     settings: RunSettings
-    draws: Draws
+    draws: RowDraws
 
     def problem(self, rows: CodedRows) -> RankingProblem:
         """Some rows as cases of a problem; k, a number of rows of the table, becomes their share of it."""
@@ -180,7 +180,7 @@ def boost_drawn(task: RunTask, e: int, *parts: CodedRows) -> tuple[Run, Indices,
     return run, at, score
 
 
-def _sides(draws: Draws, e: int, n_pos: int) -> tuple[Indices, Indices, Indices]:
+def _sides(draws: RowDraws, e: int, n_pos: int) -> tuple[Indices, Indices, Indices]:
     """Positions of the cases a run works on and of those of the panel it has not seen, and where the panel has them."""
     bag, out, at = [], [], []
     for side in (0, 1):
@@ -192,7 +192,7 @@ def _sides(draws: Draws, e: int, n_pos: int) -> tuple[Indices, Indices, Indices]
     return np.concatenate(bag), np.concatenate(out), np.concatenate(at)
 
 
-def run_bytes(draws: Draws, n_features: int, code_size: int, subsample: float) -> int:
+def run_bytes(draws: RowDraws, n_features: int, code_size: int, subsample: float) -> int:
     """Memory that one run needs: its rows as they arrive and joined, and the room of the search."""
     n = draws.of_run.total + (draws.of_panel.total if draws.held_out and not draws.all_rows else 0)
     arrive = n * (n_features * code_size + 12)  # codes, weights and initial scores

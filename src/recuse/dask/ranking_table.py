@@ -18,7 +18,7 @@ from . import faults
 from .cluster import Cluster
 from .drawing import ClassSizes
 from .ranking_rows import Coding, Columns, Contents, code_rows, look_at_rows
-from .ranking_runs import CodedRows, Draws, RunTask, boost_drawn, join_rows, take_panel, take_run
+from .ranking_runs import CodedRows, RowDraws, RunTask, boost_drawn, join_rows, take_panel, take_run
 from .shelves import naming_partition
 from .sketches import TableSketch, merge_in_tree
 
@@ -74,7 +74,7 @@ class RankingTable:
         self._first = starts[: len(parts) : per_block]
         self._blocks = [self._submit(join_rows, *group) if len(group) > 1 else group[0] for group in groups]
 
-    def panel(self, draws: Draws) -> CodedRows:
+    def panel(self, draws: RowDraws) -> CodedRows:
         """The rows of the panel, here."""
         parts = [self._submit(take_panel, *at, draws) for at in zip(self._blocks, self._first, strict=True)]
         joined = self._submit(join_rows, *parts)
@@ -95,7 +95,7 @@ class RankingTable:
             yield self._gather_one(f"Run {e} of ExactBoost", waiting.pop(e))
             _log.info("ExactBoost: %d of %d runs", e + 1, todo.stop)
 
-    def _boost_one(self, told: Any, draws: Draws, e: int) -> Any:
+    def _boost_one(self, told: Any, draws: RowDraws, e: int) -> Any:
         """The task of a run."""
         rows = self._blocks
         if not draws.all_rows:
@@ -115,7 +115,7 @@ class RankingTable:
         key = f"{self._name}-{function.__name__}-{uuid.uuid4().hex}"
         return self._cluster.client.submit(function, *args, key=key, pure=False)
 
-    def require_memory(self, needed: int, draws: Draws, held: int) -> None:
+    def require_memory(self, needed: int, draws: RowDraws, held: int) -> None:
         """Refuse runs that would not fit into the memory of a worker, one for each of its threads."""
         workers = self._cluster.client.scheduler_info(n_workers=-1)["workers"]
         for address, worker in workers.items():
