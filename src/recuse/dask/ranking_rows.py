@@ -51,18 +51,22 @@ class Contents:
 def look_at_rows(X: Any, y: Any, weight: Any, score: Any, columns: Columns) -> tuple[Contents, TableSketch]:
     """A task: what is in a partition, and the sketch of its columns."""
     piece = columns.check(X, y, weight)
+    return contents_of(piece, score), sketch_table(piece.X, None if weight is None else piece.weight)
+
+
+def contents_of(piece: Piece, score: Any = None) -> Contents:
+    """What is in the checked rows of a partition; `score` are initial scores."""
     counted = piece.weight > 0
     scores = np.zeros(0) if score is None else _scores(score, len(counted))[counted]
     labels = distinct_labels(piece.y) if len(counted) else piece.y[:0]
     codes = encode(piece.y, labels)[counted]
-    contents = Contents(
+    return Contents(
         labels,
         np.bincount(codes, minlength=len(labels)),
         np.bincount(codes, piece.weight[counted], minlength=len(labels)).astype(np.float64),
         _range(piece.weight[counted]),
         _range(scores),
     )
-    return contents, sketch_table(piece.X, None if weight is None else piece.weight)
 
 
 def merge_contents(parts: Sequence[Contents]) -> Contents:

@@ -76,9 +76,9 @@ class NativeBooster(ClassifierMixin, BaseEstimator):
         p = library.score(native, X, np.asarray(self.categorical, dtype=np.intp))
         return np.column_stack([1 - p, p])
 
-    def predict(self, X: Floats) -> Indices:
+    def predict(self, X: Floats) -> NDArray[Any]:
         """The likelier class."""
-        return self.predict_proba(X).argmax(axis=1)
+        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in super().__getstate__().items() if name != _NATIVE}
@@ -120,6 +120,7 @@ def _read_lightgbm(stored: bytes) -> Any:
 
 
 def _score_lightgbm(model: Any, X: Floats, categorical: Indices) -> Floats:
+    X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=np.float64)  # a frame's names mean nothing to it
     return np.asarray(model.predict(X, num_threads=1))
 
 
