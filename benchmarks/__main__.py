@@ -19,6 +19,7 @@ BENCHMARKS = (
     "exactboost",
     "precision_at_k",
     "compare",
+    "dask",
     "honesty",
     "sliders",
     "shrinkage",

@@ -6,17 +6,25 @@ Needs ``pip install 'recuse[dask]'``. Public names are loaded on first use.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["ClusterError", "DaskExactBoostClassifier", "PartitionError", "fit_boosting_chow"]
+__all__ = [
+    "ClusterError",
+    "DaskAbstentionBoostingClassifier",
+    "DaskExactBoostClassifier",
+    "PartitionError",
+    "fit_boosting_chow",
+]
 
 # Public name -> module that defines it.
 _HOMES = {
     "ClusterError": "faults",
+    "DaskAbstentionBoostingClassifier": "abstention",
     "DaskExactBoostClassifier": "exactboost",
     "PartitionError": "faults",
     "fit_boosting_chow": "boosting_chow",
 }
 
 if TYPE_CHECKING:
+    from .abstention import DaskAbstentionBoostingClassifier
     from .boosting_chow import fit_boosting_chow
     from .exactboost import DaskExactBoostClassifier
     from .faults import ClusterError, PartitionError

@@ -65,6 +65,10 @@ class Cluster:
             raise
         except (TimeoutError, OSError, asyncio.CancelledError):
             raise faults.scheduler_lost(self._scheduler) from None
+        except RuntimeError:
+            if self.client.status == "running":
+                raise
+            raise faults.scheduler_lost(self._scheduler) from None
 
     async def _await_calls(self, calls: dict[str, Any]) -> dict[str, Any]:
         tasks = {asyncio.ensure_future(_answer(call)): worker for worker, call in calls.items()}

@@ -21,7 +21,7 @@ import uuid
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 from . import faults
@@ -85,10 +85,29 @@ class Partitions:
 
         Where each ran is remembered: `hold` keeps a partition there, since its data may be there.
         """
+        return self._seen(self.client.compute(self._looks(function, args)))
+
+    def look_and_merge(
+        self, function: Callable[..., Any], *args: Any, merge: Callable[[list[Any], Callable[..., Any]], Any]
+    ) -> tuple[list[Any], Any]:
+        """The same for a function that returns something small, and something large that is merged on the workers.
+
+        `merge` gets the futures of the large things, and what submits a function of such futures.
+        """
+        futures = self.client.compute(self._looks(function, args))
+        large = [self.client.submit(_large, future, pure=False) for future in futures]
+        whole = merge(large, partial(self.client.submit, pure=False))
+        small = self._seen([self.client.submit(_small, future, pure=False) for future in futures])
+        return small, self.cluster.gather({"The merged sketch of the partitions": whole}).popitem()[1]
+
+    def _looks(self, function: Callable[..., Any], args: tuple[Any, ...]) -> list[Any]:
         import dask
 
         task = dask.delayed(look_at, pure=False)
-        futures = self.client.compute([task(function, number, args, *p) for number, p in enumerate(self.sources)])
+        return [task(function, number, args, *pieces) for number, pieces in enumerate(self.sources)]
+
+    def _seen(self, futures: Sequence[Any]) -> list[Any]:
+        """The results of looks, in order; where each was is remembered."""
         found = self.cluster.gather(dict(enumerate(futures)))
         self._near = [found[number][0] for number in range(len(self))]
         return [found[number][1] for number in range(len(self))]
@@ -291,6 +310,16 @@ class Partitions:
         if isinstance(answer.error, MemoryError):
             raise faults.out_of_memory(answer.number, address, self.cluster.memory_of_any()) from answer.error
         raise answer.error
+
+
+def _small(seen: tuple[str, tuple[Any, Any]]) -> tuple[str, Any]:
+    """Of what was seen of a partition, where it was and the small part."""
+    return seen[0], seen[1][0]
+
+
+def _large(seen: tuple[str, tuple[Any, Any]]) -> Any:
+    """The large part."""
+    return seen[1][1]
 
 
 def share_out(sizes: Sequence[int], near: Sequence[str | None], workers: Iterable[str]) -> dict[str, list[int]]:

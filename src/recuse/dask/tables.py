@@ -77,6 +77,10 @@ def is_collection(X: Any) -> bool:
 
 def _delayed(collection: Any) -> list[Any]:
     """The partitions of a collection, along its rows."""
+    if hasattr(collection, "simplify"):
+        # Of files only the columns wanted are read. A full optimisation would also read several small files at once,
+        # of labels more than of features: their partitions would no longer be the same.
+        return list(collection.simplify().to_delayed(optimize_graph=False))
     return list(np.asarray(collection.to_delayed(), dtype=object).ravel())
 
 

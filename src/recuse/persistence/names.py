@@ -33,6 +33,7 @@ PUBLIC = {
         "RankBoostClassifier",
         "TwoStepBoostingClassifier",
     ),
+    "recuse.dask": ("DaskAbstentionBoostingClassifier",),
     "recuse.ensemble": ("EnsembleRejectClassifier",),
     # Functions: a search stores what it scores with.
     "recuse.metrics": (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,6 +91,12 @@ class Candidate:
         h, r = self.boosted.solution.model.scores(problem)
         accepted = isinstance(self.pair, ChowPair) or bool((r > 0).all())
         return accepted and bool((problem.y * h > r).all())
+
+    def measured_by(self, loss: Callable[[Problem, Floats, Floats], float]) -> float:
+        """A loss of the scores of the training cases, with the threshold taken off r."""
+        problem = self.boosted.problem
+        h, r = self.boosted.solution.model.scores(problem)
+        return loss(problem, h, r - self.pair.threshold)
 
 
 def fit_best_option(

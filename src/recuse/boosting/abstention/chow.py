@@ -20,9 +20,14 @@ CHOW_FAMILY = "chow"
 _NO_REJECT_TERM = 1e-300  # k of a score without a rejector: r is not learned
 
 
+def score_surrogate(loss: str) -> Surrogate:
+    """What is minimised where h alone is boosted."""
+    return Surrogate(loss, 1.0, _NO_REJECT_TERM)
+
+
 def score_problem(training: TrainingSet, bins: Bins, loss: str) -> Problem:
     """The problem of boosting h alone."""
-    return Problem(bins, training.n_pos, training.s, Surrogate(loss, 1.0, _NO_REJECT_TERM))
+    return Problem(bins, training.n_pos, training.s, score_surrogate(loss))
 
 
 class BoostedScore:

@@ -631,14 +631,13 @@ def _margin_bound(chosen: Candidate, settings: Settings) -> MarginBound | None:
     if not additive or problem.bins.levels:  # the order of levels is chosen by the cases
         return None
     model = boosted.solution.model
-    h, r = model.scores(problem)
     m, n_bins = problem.n_cases, problem.bins.n_bins
     # Bins placed by the same sample could have been anywhere between its values.
     n_values = n_bins if settings.max_bins is None else np.full_like(n_bins, m)
     total_weight = float(model.weights.sum() + abs(model.h0) + abs(model.r0 - pair.threshold))
     of_h_and_r = massart(chosen.name, n_values, problem.bins.has_missing, m)
     return MarginBound(
-        empirical_maximum(problem, h, r - pair.threshold),
+        chosen.measured_by(empirical_maximum),
         complexity(problem.surrogate, total_weight, *of_h_and_r),
         total_weight,
         m,

@@ -20,8 +20,8 @@ ScoreLoss = Callable[[Floats, Indices], float]
 
 # By how many standard errors a learned rejector must be cheaper on held-out cases than the confidence rule: two, since
 # the better of several is compared.
-_SURE = 2.0
-_QUANTILES = 41  # thresholds tried
+SURE = 2.0
+TRIED_THRESHOLDS = 41  # thresholds tried
 
 
 def best_option(options: Floats, loss: ScoreLoss, rows: Indices) -> int:
@@ -61,7 +61,7 @@ def best_threshold(y: Floats, h: Floats, r: Floats, prices: Prices) -> float:
 
     Tried are quantiles of r, always rejecting and never rejecting.
     """
-    tried = np.concatenate([[0.0], np.unique(np.quantile(r, np.linspace(0.0, 1.0, _QUANTILES))), [r.min() - 1.0]])
+    tried = np.concatenate([[0.0], np.unique(np.quantile(r, np.linspace(0.0, 1.0, TRIED_THRESHOLDS))), [r.min() - 1.0]])
     means = [prices.mean(y, h, r - tau) for tau in tried]
     return float(tried[int(np.argmin(means))])
 
@@ -81,7 +81,7 @@ C = TypeVar("C", bound=Judged)
 
 
 def choose(candidates: list[C], training: TrainingSet) -> C:
-    """Return the candidate of least held-out cost; to replace the first it must be `_SURE` standard errors cheaper."""
+    """Return the candidate of least held-out cost; to replace the first it must be `SURE` standard errors cheaper."""
     first, *others = candidates
     base = first.held_out_cost(training)
     best, least = first, 0.0
@@ -91,7 +91,7 @@ def choose(candidates: list[C], training: TrainingSet) -> C:
             continue
         difference, weight = cost - base, training.prices.weight[training.tested]
         mean = float(weight @ difference / weight.sum())
-        if mean < least and mean < -_SURE * standard_error(difference, weight):
+        if mean < least and mean < -SURE * standard_error(difference, weight):
             best, least = other, mean
     return best
 
