@@ -50,6 +50,10 @@ class MatrixRows:
         loops.gather_block(self.K, chosen, chosen, out)
         return out
 
+    def exact_square(self, cases: Indices) -> Floats:
+        """Kernel values among any cases, in double precision."""
+        return self.K[np.ix_(cases, cases)].astype(np.float64, copy=False)
+
     def add(self, rows: Indices, coef: Floats, g: Floats) -> None:
         """``g += K[active, rows] @ coef``."""
         if len(self.active) == self.n:
@@ -113,6 +117,12 @@ class VectorRows:
         out = self._values(chosen, self._take(self._right, chosen))
         np.fill_diagonal(out, self.diagonal[chosen])
         return out
+
+    def exact_square(self, cases: Indices) -> Floats:
+        """Kernel values among any cases, in double precision."""
+        K = np.asarray(self.kernel(self.X[cases], self.X[cases]), dtype=np.float64)
+        np.fill_diagonal(K, self.diagonal[cases])
+        return finite(K, self.kernel)
 
     def add(self, rows: Indices, coef: Floats, g: Floats) -> None:
         """``g += K[active, rows] @ coef``, from the cache where the rows are there."""

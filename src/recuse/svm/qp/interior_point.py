@@ -8,7 +8,6 @@ certificate.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -19,8 +18,7 @@ from ...arrays import Floats
 from ...solution import Solution
 from .. import loops
 from ..kernels import centred, middle, squared_norms
-from .convergence import finish
-from .problem import Expansion, KinkedQP, feasible
+from .problem import Expansion, KinkedQP, best_shift, feasible
 from .spaces import CaseSpace, FeatureSpace, transposed
 
 _MOST_STEPS = 100
@@ -50,31 +48,14 @@ def solve_linear(problem: KinkedQP, X: Any, *, tol: float, max_iter: int = -1) -
     return shifted_back(solve_in(problem, FeatureSpace(Z), tol=tol, max_iter=max_iter), X, Z)
 
 
-def solve_dense(problem: KinkedQP, K: Floats, *, tol: float, max_iter: int = -1) -> Solution:
-    """Minimise the program with a kernel matrix that is held whole; a system of its size for each step."""
-    return solve_in(problem, CaseSpace(K), tol=tol, max_iter=max_iter)
-
-
-def solve_in(
-    problem: KinkedQP,
-    space: FeatureSpace | CaseSpace,
-    *,
-    tol: float,
-    max_iter: int = -1,
-    evaluate: Callable[[Floats, int], Solution] | None = None,
-) -> Solution:
+def solve_in(problem: KinkedQP, space: FeatureSpace | CaseSpace, *, tol: float, max_iter: int = -1) -> Solution:
     """Newton steps until the point, with its variables on their ends, is good enough.
 
-    `evaluate` turns feasible coefficients and the number of steps into a `Solution`; by default the certificate of the
-    program itself does.
+    Where the space says that other variables are held, the facts are those of the whole program if they are on the
+    right ends: they then add nothing to its gap.
     """
     state = _Interior(problem, space)
     limit = max_iter if max_iter >= 0 else _MOST_STEPS
-
-    def certified(beta: Floats, n_iter: int) -> Solution:
-        return finish(problem, beta, space.scores(beta), n_iter, tol)
-
-    judge = certified if evaluate is None else evaluate
     best: Solution | None = None
     aim, n_iter = min(1e-3 * tol, 1e-5), 0
     while n_iter < limit:
@@ -87,14 +68,26 @@ def solve_in(
             raise ValueError(_OVERFLOW)
         if gap > aim and n_iter < limit:
             continue
-        point = judge(state.on_ends(), n_iter)
+        point = _facts(problem, space, state.on_ends(), n_iter, tol)
         if best is None or point.residual < best.residual:
             best = point
         # A gap below rounding does not get better.
         if best.converged or gap < 1e-13 or not np.isfinite(gap):
             break
         aim = 0.1 * gap
-    return best if best is not None else judge(state.on_ends(), n_iter)
+    return best if best is not None else _facts(problem, space, state.on_ends(), n_iter, tol)
+
+
+def _facts(problem: KinkedQP, space: FeatureSpace | CaseSpace, beta: Floats, n_iter: int, tol: float) -> Solution:
+    """As `convergence.finish`, with variables held elsewhere."""
+    g = space.scores(beta)
+    b = best_shift(*problem.bends(g), space.total - float(problem.upper.sum()))
+    low, high = problem.intercept_interval(beta, g)
+    losses = float(problem.loss(g + b).sum())
+    gap = losses - float(problem.gain(beta).sum()) + float(beta @ (g + b))
+    primal, violation = space.value_at(beta, g, b) + losses, max(low - high, 0.0)
+    converged = violation <= tol and gap <= tol * primal
+    return Solution(Expansion(beta, g, b, gap), primal, violation, n_iter, converged)
 
 
 def refuse_overflow(Z: Any) -> None:
@@ -174,7 +167,7 @@ class _Interior:
         self.first = _Piece(problem.kink - problem.lower, problem.below)
         self.second = _Piece(problem.upper - problem.kink, problem.above)
         self.pieces = (self.first, self.second)
-        self.f = np.zeros(len(problem))
+        self.f = space.first_scores()
         self._pieces = loops.Pieces(*problem.arrays())
         self._drawn = np.empty(len(problem))
 
@@ -204,11 +197,14 @@ class _Interior:
         beta = problem.lower + self.first.settled() + self.second.settled()
         for end in (problem.lower, problem.kink, problem.upper):  # sums of widths are equal up to rounding
             beta = np.where(np.abs(beta - end) <= 1e-12 * (problem.upper - problem.lower), end, beta)
+        free = (beta != problem.lower) & (beta != problem.kink) & (beta != problem.upper)
+        beta = np.where(free, self.space.coefficients(beta), beta)
+        beta = np.clip(beta, problem.lower, problem.upper)
         return _balanced(problem, beta, self.space.total)
 
     def _value(self) -> float:
         """The primal objective."""
-        return self.space.half_norm + float(loops.total_loss(self._pieces, self.f))
+        return self.space.value() + float(loops.total_loss(self._pieces, self.f))
 
     def _solve(self, target: float, share: float) -> tuple[float, float, Floats]:
         """Newton's direction for products equal to `target`, and how far to go along it."""

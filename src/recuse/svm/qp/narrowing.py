@@ -19,7 +19,7 @@ from ...solution import Solution
 from ..kernels import centred
 from .convergence import finish
 from .interior_point import refuse_overflow, shifted_back, solve_in
-from .problem import Expansion, Held, KinkedQP, best_shift
+from .problem import Held, KinkedQP
 from .smoothing import distances, refined_scores
 from .spaces import FeatureSpace, transposed
 
@@ -105,26 +105,7 @@ def _round(problem: KinkedQP, Z: Any, ends: Floats, rows: Indices, tol: float) -
     beta[rows] = 0.0
     held = Held(transposed(Z, beta), float(beta.sum()), float(problem.gain(beta).sum()))
     part, cases = problem.take(rows), Z[rows]
-
-    def evaluate(inside: Floats, n_iter: int) -> Solution:
-        return _finish_part(part, cases, held, inside, n_iter, tol)
-
-    inside = solve_in(part, FeatureSpace(cases, held), tol=tol, evaluate=evaluate)
+    inside = solve_in(part, FeatureSpace(cases, held), tol=tol)
     beta[rows] = inside.model.beta
-    g = np.asarray(Z @ (held.weights + transposed(cases, inside.model.beta))).ravel()
+    g = np.asarray(Z @ (held.scores + transposed(cases, inside.model.beta))).ravel()
     return finish(problem, beta, g, inside.n_iter, tol)
-
-
-def _finish_part(part: KinkedQP, cases: Any, held: Held, beta: Floats, n_iter: int, tol: float) -> Solution:
-    """The facts of `convergence.finish`, as if every held variable were on the right end: it adds to no gap."""
-    w = held.weights + transposed(cases, beta)
-    g = np.asarray(cases @ w).ravel()
-    bends, jumps = part.bends(g)
-    b = best_shift(bends, jumps, -float(part.upper.sum()) - held.total)
-    low, high = part.intercept_interval(beta, g)
-    half_norm = 0.5 * float(w @ w)
-    dual = held.gain + float(part.gain(beta).sum()) - half_norm
-    primal = held.gain - float(held.weights @ w) - held.total * b + half_norm + float(part.loss(g + b).sum())
-    violation = max(low - high, 0.0)
-    converged = violation <= tol and primal - dual <= tol * primal
-    return Solution(Expansion(beta, g, b, primal - dual), primal, violation, n_iter, converged)

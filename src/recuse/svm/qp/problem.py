@@ -83,21 +83,24 @@ class KinkedQP:
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """What variables outside a part of the program, held at bounds or kinks, add to it; the kernel is linear.
+    """What variables outside a part of the program add to it.
 
     Attributes
     ----------
-    weights : ndarray of shape (n_features,) or float
-        Their ``X' beta``.
+    scores : ndarray or float
+        Their part of the scores, or of the weights of the features where the kernel is linear.
     total : float
         The sum of their beta: the others sum to its opposite.
     gain : float
         The sum of their phi.
+    half_norm : float
+        Half of ``beta' K beta`` among them; for a linear kernel it follows from the weights.
     """
 
-    weights: Floats | float = 0.0
+    scores: Floats | float = 0.0
     total: float = 0.0
     gain: float = 0.0
+    half_norm: float = 0.0
 
 
 NOTHING_HELD = Held()

@@ -1,7 +1,8 @@
 """Sequential minimal optimisation of the kinked program: pairs of variables, in blocks where there are many cases.
 
 Problems that pairs do not finish soon go on to other methods: an interior point method where the kernel matrix has a
-low rank, then active set steps on small problems and more pairs on large ones.
+low rank, else on the variables that are still in doubt, then active set steps on small problems and more pairs on large
+ones.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ..rows import WHOLE, MatrixRows, VectorRows
 from .active_set import NoEndError, by_active_set, most_steps, polished
 from .blocks import solve_blocks
 from .convergence import Method, run_to_tolerance, starting_point
+from .in_doubt import by_interior_point_in_doubt
 from .interior_point import solve_linear
 from .problem import KinkedQP
 from .spaces import pivoted_factor
@@ -68,7 +70,8 @@ def _finished(
     """What other methods reach where the pairs got stuck; the best point, if none of them converges."""
     n = len(problem)
     last = (by_active_set, most_steps(problem)) if n <= _POLISHED else (by_pairs, _MORE_PAIRS * n)
-    for method, limit in ((partial(_by_interior_point, cache_bytes=cache_bytes), _NEWTON_STEPS), last):
+    low_rank = partial(_by_interior_point, cache_bytes=cache_bytes)
+    for method, limit in ((low_rank, _NEWTON_STEPS), (by_interior_point_in_doubt, 2 * _NEWTON_STEPS), last):
         try:
             other = run_to_tolerance(method, problem, rows, solution.model.beta, solution.model.g, tol, limit)
         except (NoEndError, ValueError):  # a kernel that is not positive semidefinite, or values too large

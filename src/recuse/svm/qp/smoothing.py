@@ -15,7 +15,7 @@ from scipy import linalg
 
 from ...arrays import Flags, Floats
 from .problem import KinkedQP
-from .spaces import transposed, weighted_gram
+from .spaces import curvature, transposed
 
 _SHARES = (0.2, 0.2, 0.08, 0.08, 0.03, 0.03)  # of the cases that the windows hold, step by step
 _LEAST = 20  # cases in a window for each weight: with fewer the second derivative says little
@@ -68,14 +68,9 @@ def _newton_step(problem: KinkedQP, Z: Any, w: Floats, f: Floats, delta: float) 
     part, at = problem.take(inside), f[inside]
     for bend, width in ((part.below, part.kink - part.lower), (part.above, part.upper - part.kink)):
         weight += np.where(np.abs(at - bend) < delta, width * (0.5 / delta), 0.0)
-    d = len(w)
-    H = np.zeros((d + 1, d + 1))
-    H[:d, :d], H[:d, d] = weighted_gram(Z[inside], weight)
-    H[d, :d] = H[:d, d]
-    H[d, d] = weight.sum()
-    H[np.arange(d), np.arange(d)] += 1.0
     try:
-        step = linalg.cho_solve(linalg.cho_factor(H, check_finite=False), -slope, check_finite=False)
+        factor = linalg.cho_factor(curvature(Z[inside], weight), check_finite=False)
+        step = linalg.cho_solve(factor, -slope, check_finite=False)
     except linalg.LinAlgError:
         return None
     if not np.isfinite(step).all():

@@ -26,30 +26,38 @@ class FeatureSpace:
     ----------
     X : ndarray or CSR matrix of shape (n, n_features)
     held : Held
-        What cases that are not among these add to ``w`` and to the sum of beta.
+        Variables of other cases, `held.scores` being their ``X' beta``.
+
+    Attributes
+    ----------
+    total : float
+        What beta sums to.
     """
 
     def __init__(self, X: Any, held: Held = NOTHING_HELD) -> None:
-        self.X = X
-        self._held = np.zeros(X.shape[1]) + held.weights
-        self.total = -held.total  # of beta
+        self.X, self.total = X, -held.total
+        self._held = np.zeros(X.shape[1]) + held.scores
+        self._held_scores = np.asarray(X @ self._held).ravel()
+        self._constant = held.gain - 0.5 * float(self._held @ self._held)
         self.w, self.b = np.zeros(X.shape[1]), 0.0
         self._step = np.zeros(X.shape[1] + 1)
 
-    @property
-    def half_norm(self) -> float:
-        """``|w|^2 / 2``, less the scores that cases held elsewhere have at their coefficients."""
-        return float(self.w @ (0.5 * self.w - self._held)) + self.total * self.b
+    def first_scores(self) -> Floats:
+        """Scores at the first iterate."""
+        return np.zeros(self.X.shape[0])
+
+    def value(self) -> float:
+        """The primal objective at the iterate, but for the losses of these cases."""
+        own = self.w - self._held
+        return 0.5 * float(own @ own) + self.total * self.b + self._constant
+
+    def value_at(self, beta: Floats, g: Floats, b: float) -> float:
+        """The same at coefficients with scores ``g + b``."""
+        return 0.5 * float(beta @ (g - self._held_scores)) + self.total * b + self._constant
 
     def factorise(self, weight: Floats) -> None:
-        """Prepare the system at these inverse curvatures: the identity for w, plus weighted products of [X, 1]."""
-        d = self.X.shape[1]
-        H = np.zeros((d + 1, d + 1))
-        H[:d, :d], H[:d, d] = weighted_gram(self.X, weight)
-        H[d, :d] = H[:d, d]
-        H[d, d] = weight.sum()
-        H[np.arange(d), np.arange(d)] += 1.0
-        self._factor = linalg.cho_factor(H, check_finite=False)
+        """Prepare the system at these inverse curvatures."""
+        self._factor = linalg.cho_factor(curvature(self.X, weight), check_finite=False)
 
     def change(self, drawn: Floats) -> Floats:
         """The change of the scores; it is kept for `move`."""
@@ -62,6 +70,10 @@ class FeatureSpace:
         self.w += length * self._step[:-1]
         self.b += length * float(self._step[-1])
 
+    def coefficients(self, beta: Floats) -> Floats:
+        """The coefficients of the iterate, as far as they are known here: those given."""
+        return beta
+
     def scores(self, beta: Floats) -> Floats:
         """``K beta``, with what is held elsewhere."""
         return np.asarray(self.X @ (transposed(self.X, beta) + self._held)).ravel()
@@ -71,19 +83,32 @@ class CaseSpace:
     """Any positive semidefinite kernel matrix: iterates are coefficients of the cases and an intercept.
 
     The system is solved as ``1 + S K S`` with ``S = sqrt(W)``, whose eigenvalues are at least 1, however singular K is.
+
+    Parameters
+    ----------
+    K : ndarray of shape (n, n)
+    held : Held
+        Variables of other cases, `held.scores` being the part of the scores of these cases that is theirs.
     """
 
-    total = 0.0  # of beta
-
-    def __init__(self, K: Floats) -> None:
-        self.K = K
+    def __init__(self, K: Floats, held: Held = NOTHING_HELD) -> None:
+        self.K, self.total = K, -held.total
+        self._held_scores = np.zeros(len(K)) + held.scores
+        self._constant = held.gain - held.half_norm
         self.u, self.b = np.zeros(len(K)), 0.0
         self._g, self._du, self._dg, self._db = np.zeros(len(K)), np.zeros(len(K)), np.zeros(len(K)), 0.0
 
-    @property
-    def half_norm(self) -> float:
-        """``u'K u / 2``."""
-        return 0.5 * float(self.u @ self._g)
+    def first_scores(self) -> Floats:
+        """Scores at the first iterate."""
+        return self._held_scores.copy()
+
+    def value(self) -> float:
+        """The primal objective at the iterate, but for the losses of these cases."""
+        return 0.5 * float(self.u @ self._g) + self.total * self.b + self._constant
+
+    def value_at(self, beta: Floats, g: Floats, b: float) -> float:
+        """The same at coefficients with scores ``g + b``."""
+        return 0.5 * float(beta @ (g - self._held_scores)) + self.total * b + self._constant
 
     def factorise(self, weight: Floats) -> None:
         """Prepare the system at these inverse curvatures."""
@@ -98,7 +123,7 @@ class CaseSpace:
     def change(self, drawn: Floats) -> Floats:
         """The change of the scores; it is kept for `move`."""
         to_drawn = linalg.cho_solve(self._factor, (drawn - self.u) / self._root, check_finite=False)
-        self._db = float((self._root @ to_drawn + self.u.sum()) / (self._root @ self._to_ones))
+        self._db = float(self._root @ to_drawn + self.u.sum() - self.total) / float(self._root @ self._to_ones)
         self._du = self._root * (to_drawn - self._db * self._to_ones)
         self._dg = self.K @ self._du
         return self._dg + self._db
@@ -109,9 +134,24 @@ class CaseSpace:
         self._g += length * self._dg
         self.b += length * self._db
 
+    def coefficients(self, beta: Floats) -> Floats:
+        """Those that have the scores of the iterate: of a free variable the barriers know fewer digits."""
+        return self.u
+
     def scores(self, beta: Floats) -> Floats:
-        """``K beta``."""
-        return np.asarray(self.K @ beta)
+        """``K beta``, with what is held elsewhere."""
+        return np.asarray(self.K @ beta) + self._held_scores
+
+
+def curvature(X: Any, weight: Floats) -> Floats:
+    """The matrix of ``(w, b)``: the identity for w, plus the weighted products of [X, 1]."""
+    d = X.shape[1]
+    H = np.zeros((d + 1, d + 1))
+    H[:d, :d], H[:d, d] = weighted_gram(X, weight)
+    H[d, :d] = H[:d, d]
+    H[d, d] = weight.sum()
+    H[np.arange(d), np.arange(d)] += 1.0
+    return H
 
 
 def weighted_gram(X: Any, weight: Floats) -> tuple[Floats, Floats]:
