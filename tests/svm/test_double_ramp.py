@@ -450,3 +450,17 @@ def test_bad_paths_are_named(overlapping):
         double_ramp_path(X, y, [0.1]).scores(X[:, :2])
     with pytest.warns(ConvergenceWarning, match="double_ramp_path stopped 1 of 1 fits"):
         double_ramp_path(X, y, [1e-3], max_iter=2)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_matrix])
+def test_features_of_any_scale_have_the_proof_of_those_that_are_scaled(form, monkeypatch):
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:200, :10], y[:200]
+    called, original = [], quadratic_program.solve_linear
+    monkeypatch.setattr(quadratic_program, "solve_linear", lambda *a, **o: called.append(1) or original(*a, **o))
+    model = DoubleRampSVC(penalty="l2", kernel="linear").fit(form(X), y)
+    assert called  # pairs are slow on them
+    assert model.residual_ <= 1e-6
+    monkeypatch.setattr(quadratic_program, "_CASES_PER_FEATURE", 10**6)
+    by_pairs = DoubleRampSVC(penalty="l2", kernel="linear").fit(form(X), y)
+    assert model.objective_ == pytest.approx(by_pairs.objective_, abs=1e-5)

@@ -44,7 +44,7 @@ def test_among_the_cases_the_optimum_is_that_of_the_active_set(C, kernel):
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_full_rank_at_a_large_C_against_a_conic_solver(seed):
+def test_full_rank_at_a_large_c_against_a_conic_solver(seed):
     rng = np.random.default_rng(seed)
     y = rng.choice([-1.0, 1.0], 60)
     X = rng.normal(size=(60, 3))
@@ -105,7 +105,7 @@ def test_too_many_in_doubt_are_left_alone(monkeypatch):
     np.testing.assert_array_equal(after, beta)
 
 
-def test_a_machine_of_full_rank_and_large_C_converges_without_a_warning():
+def test_a_machine_of_full_rank_and_large_c_converges_without_a_warning():
     X, y, _ = problem_of(n=2100, d=5)
     model = DoubleHingeSVC(0.2, C=1e4, gamma=0.3).fit(X, y)
     assert model.residual_ <= 1e-3

@@ -14,6 +14,7 @@ from ..solution import Solution
 from .base import KernelCases, KernelMachineMixin, check_kernel_parameters, store_input, warn_of_sampled_kernel
 from .losses import SCORE_RULES, break_even_score, double_hinge
 from .qp.problem import from_hinges
+from .threads import with_one_thread
 
 
 class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
@@ -99,9 +100,10 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
     -----
     Up to 1000 cases "smo" is finished by a few active set steps, which leave no error but rounding: the result is then
     far more exact than `tol` asks. With no `max_iter`, an interior point method takes over where pairs have not ended
-    after ``10000 + 200 n`` steps (large C, classes that cannot be told apart), if the kernel matrix has a rank of at
-    most 1000 and, beyond 2048 cases, its Cholesky factor fits into `cache_size`; then active set steps up to 1000
-    cases, ``800 n`` more pairs beyond.
+    after ``10000 + 200 n`` steps (large C, classes that cannot be told apart): on all variables, if the kernel matrix
+    has a rank of at most 1000 and, beyond 2048 cases, its Cholesky factor fits into `cache_size`; else on those
+    variables whose place is still in doubt, up to 4000 of them, with a matrix of their size. Then active set steps up
+    to 1000 cases, ``800 n`` more pairs beyond.
 
     A linear kernel on 2000 cases or more, with at most 1000 features and four times as many cases, is solved in the
     space of the features by an interior point method, which needs no kernel values. From 20,000 cases on it works on
@@ -118,6 +120,8 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
     "precomputed", "sigmoid", "poly" with a negative `coef0` or a fractional `degree`) the kernel matrix of the training
     cases is checked; beyond 2048 of them, that of 2048 evenly spread ones, and a warning says that what is proved rests
     on the others too.
+
+    Linear algebra uses one thread during `fit`, but for other kernels than the linear one on 20,000 cases or more.
 
     Cases are centred for the rbf kernel, so that an offset costs no digits; of sparse ones the columns without zeros. A
     column with zeros and values beyond about 1e6 times the kernel's width costs digits.
@@ -176,6 +180,7 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         self.reject_label = reject_label
         self.on_reject = on_reject
 
+    @with_one_thread
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DoubleHingeSVC:
         """Fit the machine.
 

@@ -17,6 +17,7 @@ from ..solution import Solution
 from ..warning import warn_user
 from .base import KernelCases, KernelMachineMixin, check_kernel_parameters, store_input, warn_of_sampled_kernel
 from .losses import ActiveHinges, RampLoss, double_ramp
+from .threads import with_one_thread
 
 if TYPE_CHECKING:
     from .dc.descent import Program
@@ -186,6 +187,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         self.reject_label = reject_label
         self.on_reject = on_reject
 
+    @with_one_thread
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> DoubleRampSVC:
         """Fit the machine.
 

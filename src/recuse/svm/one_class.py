@@ -17,6 +17,7 @@ from ..solution import Solution
 from .base import ClassRegionsMixin, KernelCases, read_training_set, store_input, warn_of_sampled_kernel
 from .coupled.problem import CoupledQP, coupled_qp
 from .coupled.regions import near_an_edge
+from .threads import with_one_thread
 
 
 class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
@@ -167,6 +168,7 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         self.reject_label = reject_label
         self.on_reject = on_reject
 
+    @with_one_thread
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> CoupledOneClassSVC:
         """Fit both machines.
 

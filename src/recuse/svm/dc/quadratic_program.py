@@ -23,8 +23,10 @@ from typing import Any
 import numpy as np
 
 from ...arrays import Floats
+from ...solution import Solution
 from ..kernels import Kernel
 from ..losses import ActiveHinges, RampLoss
+from ..qp.interior_point import solve_linear
 from ..qp.problem import KinkedQP
 from ..qp.smo import solve_smo
 from ..rows import MatrixRows, VectorRows, kernel_source
@@ -35,6 +37,8 @@ _FINEST_TOL = 1e-11
 _GAP_SHARE = 0.1  # of tol: what a program may leave of its own duality gap
 _MOST_WIDTHS = 100  # values of rho tried
 _ROUNDING = 1e-13
+_CASES_PER_FEATURE = 4  # from which on a linear kernel is better solved among the features, if pairs are slow
+_PAIRS = (500, 10)  # pairs tried before: a number, and a number per case
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,8 @@ class NormProgram:
         Of the descent: programs are solved to a small share of it.
     cache_bytes : int
         Memory for kernel values inside a block, where the matrix is not held as a whole.
+    features : ndarray or CSR matrix, optional
+        The cases themselves, where the kernel is linear and they are many more than their features.
     """
 
     balanced = True  # the coefficients sum to 0
@@ -73,12 +79,21 @@ class NormProgram:
         """The program on these cases."""
         # tol=0.0: kernel values in double precision.
         rows = kernel_source(X, kernel, cache_bytes=cache_bytes, tol=0.0, whole=int(np.sqrt(cache_bytes / 8)))
-        return cls(loss, rows, lam, tol=tol, cache_bytes=cache_bytes)
+        few = kernel.form.linear and X.shape[1] <= X.shape[0] // _CASES_PER_FEATURE
+        return cls(loss, rows, lam, tol=tol, cache_bytes=cache_bytes, features=X if few else None)
 
     def __init__(
-        self, loss: RampLoss, rows: MatrixRows | VectorRows, lam: float, *, tol: float, cache_bytes: int
+        self,
+        loss: RampLoss,
+        rows: MatrixRows | VectorRows,
+        lam: float,
+        *,
+        tol: float,
+        cache_bytes: int,
+        features: Any = None,
     ) -> None:
-        self._rows, self._tol, self._cache_bytes = rows, tol, cache_bytes
+        self._rows, self._tol, self._cache_bytes, self._features = rows, tol, cache_bytes, features
+        self._pairs_are_slow = False
         self._beta, self._rho = np.zeros(len(loss.y)), loss.rho_min
         self.reset(loss, lam)
 
@@ -111,9 +126,7 @@ class NormProgram:
         """The program with rho given: its minimiser, the line from its dual, its value."""
         problem, tol = self._kinked(active, rho), _FIRST_TOL
         while True:
-            solution = solve_smo(
-                problem, self._rows, tol=tol, max_iter=-1, cache_bytes=self._cache_bytes, start=self._beta, polish=True
-            )
+            solution = self._solve(problem, tol)
             self._beta, gap = solution.model.beta, self.lam * solution.model.gap
             if gap <= 0.5 * self._gap or tol < _FINEST_TOL or not solution.converged:
                 break
@@ -121,6 +134,29 @@ class NormProgram:
         point = self._point(self._beta, solution.model.g, solution.model.intercept, rho)
         value = point.penalty + self.loss.majoriser(point.f, rho, active)
         return point, _Line(rho, value - gap, self._slope(self._beta, active)), value
+
+    def _solve(self, problem: KinkedQP, tol: float) -> Solution:
+        """The solution of a kinked program, from the last one."""
+        settings: dict[str, Any] = {"tol": tol, "cache_bytes": self._cache_bytes, "polish": True}
+        if self._features is not None:
+            if not self._pairs_are_slow:
+                pairs = _PAIRS[0] + _PAIRS[1] * len(problem)
+                quick = solve_smo(problem, self._rows, max_iter=pairs, start=self._beta, **settings)
+                if quick.converged:
+                    return quick
+            # Pairs are slow where features have different scales, which do not matter to an interior point method.
+            self._pairs_are_slow = True
+            exact = self._in_features(problem, tol)
+            if exact is not None and exact.converged:
+                return exact
+        return solve_smo(problem, self._rows, max_iter=-1, start=self._beta, **settings)
+
+    def _in_features(self, problem: KinkedQP, tol: float) -> Solution | None:
+        """The solution by the interior point method; None where the numbers are beyond it."""
+        try:
+            return solve_linear(problem, self._features, tol=tol)
+        except ValueError:
+            return None
 
     def _boxes(self, active: ActiveHinges) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
         """Lower and upper ends, each of x' and x''."""
