@@ -13,6 +13,7 @@ BENCHMARKS = (
     "metrics",
     "thresholds",
     "double_hinge",
+    "kernel_fits",
     "double_ramp",
     "coupled_one_class",
     "abstention_boosting",

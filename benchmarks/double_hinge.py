@@ -1,24 +1,20 @@
-"""The double hinge SVM against LIBSVM and LIBLINEAR (in scikit-learn) and a conic solver.
+"""The double hinge SVM against LIBSVM (in scikit-learn) and a conic solver.
 
 Two overlapping classes, 20 features of which 7 matter, Gaussian kernel with gamma = 0.05, reject price 0.2; the same
 C, tol = 1e-3 and cache of 200 MB on both sides, one thread each. The double hinge has more support vectors than the
 hinge at the same C (the first column says how many). The conic solver gets the primal with a square root of the kernel
 matrix, as a user would write it. Memory is the growth of the process's peak during `fit`, each in a process of its own.
 At n = 50,000 each side runs once.
-
-LIBLINEAR has two solvers for the linear machine. As called by default on so many cases it minimises the squared hinge
-by Newton steps; its relative duality gap and ours are in the first column. On the hinge it goes through the dual one
-coordinate at a time, and is not done after the 20 passes it is given here. Processor seconds in these two rows.
+The linear machine on very many cases is in `kernel_fits`.
 """
 
 import json
 import subprocess
 import sys
 import time
-import warnings
 
 import numpy as np
-from sklearn.svm import SVC, LinearSVC
+from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from recuse import DoubleHingeSVC
@@ -45,7 +41,6 @@ def run(quick=False):
     with threadpool_limits(1):
         yield from _kernel_rows(quick)
         yield _conic_row(200 if quick else 1000)
-        yield from _linear_rows(20_000 if quick else 500_000)
         yield _path_row(300 if quick else 1000)
     if not quick and sys.platform == "linux":
         yield Row("peak memory of fit, MiB", "n = 20,000", "SVC", _memory("ours"), _memory("theirs"))
@@ -114,42 +109,6 @@ def _conic_minimum(X, y):
     margin = cp.multiply(y, root @ u + b)
     loss = cp.sum(cp.maximum(entropy - (1 - low) * margin, entropy - low * margin, 0))
     return cp.Problem(cp.Minimize(0.5 * cp.sum_squares(u) + loss)).solve(solver=cp.CLARABEL)
-
-
-def _linear_rows(n):
-    """LIBLINEAR by default, Newton steps on the squared hinge, and on the hinge, coordinates of the dual."""
-    X, y = problem(n, 50)
-    model = DoubleHingeSVC(0.2, kernel="linear").fit(X, y)
-    theirs = _squared_hinge_gap(LinearSVC().fit(X, y), X, y)
-    gap = model.dual_gap_ / model.objective_
-    assert gap <= theirs, (gap, theirs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for what, peer, settings, repeats in (
-            (f"linear, C = 1, gap {gap:.0e} against {theirs:.0e}", "LinearSVC", {}, 3),
-            ("the same", "LinearSVC, hinge, 20 passes", {"loss": "hinge", "max_iter": 20}, 1),
-        ):
-            yield measure(
-                what,
-                f"{n:,} x 50",
-                lambda: DoubleHingeSVC(0.2, kernel="linear").fit(X, y),
-                peer,
-                lambda settings=settings: LinearSVC(**settings).fit(X, y),
-                goal=1.0,
-                repeats=repeats,
-                clock=time.process_time,
-            )
-
-
-def _squared_hinge_gap(peer, X, y):
-    """Duality gap of a fitted LinearSVC (squared hinge, intercept penalised) as a share of its objective."""
-    w = np.append(peer.coef_[0], peer.intercept_)
-    short = np.maximum(1.0 - y * (X @ w[:-1] + w[-1]), 0.0)
-    alpha = 2.0 * short
-    v = np.append(X.T @ (alpha * y), alpha @ y)
-    primal = 0.5 * float(w @ w) + float(short @ short)
-    dual = float(alpha.sum()) - 0.25 * float(alpha @ alpha) - 0.5 * float(v @ v)
-    return (primal - dual) / primal
 
 
 def _path_row(n):
