@@ -17,6 +17,7 @@ BENCHMARKS = (
     "double_ramp",
     "coupled_one_class",
     "abstention_boosting",
+    "boosting_defaults",
     "exactboost",
     "precision_at_k",
     "compare",

@@ -115,7 +115,7 @@ def test_exactboost_with_a_metric_of_your_own_is_monotone():
 @pytest.mark.parametrize(
     "build",
     [
-        lambda **given: AbstentionBoostingClassifier(family="decoupled", beta=0.002, n_rounds=20, **given),
+        lambda **given: AbstentionBoostingClassifier(costs=0.4, family="decoupled", beta=0.002, n_rounds=20, **given),
         lambda **given: ExactBoostClassifier(n_estimators=4, random_state=0, **given),
     ],
     ids=["abstention", "exactboost"],

@@ -210,10 +210,10 @@ def code_features(X: NDArray[Any], order: Indices, cuts: list[Floats]) -> Bins:
     return Bins(codes, cuts, n_bins, offsets, has_missing)
 
 
-def resolve_bins(max_bins: Any, n_rows: int) -> int | None:
-    """Return the number of bins, None for one per distinct value."""
+def resolve_bins(max_bins: Any, n_rows: int, exact_rows: int | None = None) -> int | None:
+    """Return the number of bins, None for one per distinct value, as "auto" has it up to `exact_rows` rows."""
     if isinstance(max_bins, str) and max_bins == "auto":
-        return None if n_rows <= EXACT_ROWS else MAX_UINT8_BINS
+        return None if n_rows <= (EXACT_ROWS if exact_rows is None else exact_rows) else MAX_UINT8_BINS
     if max_bins is None:
         return None
     if not is_integer(max_bins) or not 2 <= max_bins <= MAX_UINT8_BINS:

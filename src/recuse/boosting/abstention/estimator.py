@@ -103,15 +103,14 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         Rounds of boosting.
     beta : "auto" or float, default="auto"
         Penalty on the weights. "auto" chooses it on held-out cases from a path under the smallest
-        penalty that uses no stump.
+        penalty that uses no stump; the rounds go along the path, from the largest penalty to the one chosen.
     learning_rate : float in (0, 1], optional
         Share of each step taken; 1 for stumps and 0.1 for trees by default.
     max_depth : int, default=1
         More than 1, up to 10, boosts trees whose leaves hold pairs of scores; beta is then the least gain of a split
         ("auto" is 0), and the number of rounds is chosen on held-out cases.
     max_bins : "auto", int or None, default="auto"
-        Quantile bins of a feature, at most 255; None cuts between all distinct values. "auto" does so up to 20,000
-        cases.
+        Quantile bins of a feature, at most 255, which "auto" stands for; None cuts between all distinct values.
     monotonic_cst : array-like of int of shape (n_features,) or dict, optional
         1 where the class score h must not fall while the feature rises, -1 where it must not rise, 0 where it is free;
         or these by the names of the columns. Only stumps that obey are chosen, so that h is monotone exactly; the
@@ -388,7 +387,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
             beta=0.0 if automatic else float(self.beta),
             learning_rate=rate,
             max_depth=int(self.max_depth),
-            max_bins=resolve_bins(self.max_bins, n_rows),
+            max_bins=resolve_bins(self.max_bins, n_rows, exact_rows=0),
             step=self.step,
             corrective=bool(self.corrective),
             tune_beta=automatic and not chooses_rounds,

@@ -13,8 +13,9 @@ import numpy as np
 from ...arrays import Floats
 from .early_stopping import held_out_rounds
 from .engine.problem import Parts, Problem, Splittable
-from .engine.rounds import beta_max, boost
+from .engine.rounds import beta_max, boost, boost_path
 from .engine.settings import Settings
+from .engine.state import Ensemble
 
 # Penalties tried, as shares of the smallest penalty that uses no stump.
 BETA_PATH = tuple((10.0 ** np.linspace(-3.0, -0.2, 8)).tolist())
@@ -61,12 +62,16 @@ class Penalties(Options):
     shares: tuple[float, ...]
 
     def settle(self, option: int, problem: Problem, settings: Settings) -> Settings:
-        """Settings with the penalty of an option."""
-        return replace(settings, beta=self.shares[option] * beta_max(problem, settings))
+        """Settings with the penalty of an option, and the larger ones to go through before."""
+        highest = beta_max(problem, settings)
+        *before, (share, _) = penalty_path(settings, self.shares[option:])
+        path = tuple((larger * highest, limit) for larger, limit in before) if settings.follows_path else ()
+        return replace(settings, beta=share * highest, path=path)
 
     def held_out(self, option: int, problem: Problem, settings: Settings, parts: Parts) -> Floats:
         """Held-out scores with the penalty of an option."""
-        return held_out_penalties(problem, settings, parts, (self.shares[option],))[0]
+        shares = self.shares[option:] if settings.follows_path else (self.shares[option],)
+        return held_out_penalties(problem, settings, parts, shares)[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +108,22 @@ def held_out_penalties(cases: Splittable, settings: Settings, folds: Parts, shar
     quick = replace(settings, certify_every=50)
     for train, test in folds:
         part, rest = cases.split(train, test)
-        betas = [settings.beta] if shares is None else (np.array(shares) * beta_max(part, quick)).tolist()
-        for i, beta in enumerate(betas):
-            model = boost(part, replace(quick, beta=beta)).model
+        for i, model in enumerate(_models(part, quick, shares)):
             out[i, :, test] = np.transpose(model.scores(rest))
     return out
+
+
+def _models(problem: Problem, settings: Settings, shares: tuple[float, ...] | None) -> list[Ensemble]:
+    """Models at each penalty."""
+    if shares is None:
+        return [boost(problem, settings).model]
+    if settings.follows_path:
+        return list(boost_path(problem, settings, penalty_path(settings, shares)))[::-1]
+    highest = beta_max(problem, settings)
+    return [boost(problem, replace(settings, beta=share * highest)).model for share in shares]
+
+
+def penalty_path(settings: Settings, shares: tuple[float, ...]) -> list[tuple[float, int]]:
+    """The largest penalties, given increasing, as a path: from the largest on, each may use up its share of rounds."""
+    n = len(BETA_PATH)
+    return [(share, settings.n_rounds * (i + 1) // n) for i, share in enumerate(reversed(shares))]

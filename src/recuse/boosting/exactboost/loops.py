@@ -26,6 +26,8 @@ from numba import njit
 from numba.extending import overload
 
 WINDOW = 32  # the longest shift there can be; known to the compiler, so that loops over it are unrolled
+# Called from compiled code only: without the entry points for Python and C, which take as long to compile as the rest.
+_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 BEYOND = 2**62  # stands after the last of the distinct scores: farther than any shift leads
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -328,8 +330,8 @@ def reject_loss(objective, pos, neg, n):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
-def start_round(score, draws, units, base, margin, sample):
+@_inner
+def _start_round(score, draws, units, base, margin, sample):
     """Put the cases drawn, their judged scores as positions above `base`, and their weights into the sample."""
     pos_rows, neg_rows = draws.pos_rows, draws.neg_rows
     ids, value, unit, n_pos = sample.ids, sample.value, sample.unit, sample.n_pos
@@ -339,7 +341,7 @@ def start_round(score, draws, units, base, margin, sample):
         value[q] = score[i] - base - (margin if q < n_pos else 0)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _histogram(sample, hist, size):
     """Count the subsample by score; returns the weight of either class."""
     value, unit = sample.value, sample.unit
@@ -356,7 +358,7 @@ def _histogram(sample, hist, size):
     return all_pos, all_neg
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sort_by_value(sample, unsorted, count, size):
     """Counting sort of the subsample by score, positives and negatives apart, so that equal ones are neighbours.
 
@@ -383,7 +385,7 @@ def _sort_by_value(sample, unsorted, count, size):
             ids[to], value[to], unit[to] = old_ids[q], v, old_unit[q]
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sort_by_bin(codes, level, n_cells, sample, by_bin):
     """Counting sort of the subsample by the bin of one feature; cases of a bin stay in their order."""
     ids, unit, own, n_pos = sample.ids, sample.unit, by_bin.codes, sample.n_pos
@@ -407,7 +409,7 @@ def _sort_by_bin(codes, level, n_cells, sample, by_bin):
             levels[to], units[to] = level[q], unit[q]
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _rank_scores(hist, size, value, values, of_position, level):
     """Rank the scores of the subsample among the distinct ones; returns how many those are."""
     n = 0
@@ -422,7 +424,7 @@ def _rank_scores(hist, size, value, values, of_position, level):
     return n
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _running_total(hist, values, n, rates, total):
     """Running sum of what all cases add, by rank."""
     before = 0.0
@@ -431,7 +433,7 @@ def _running_total(hist, values, n, rates, total):
         total[r] = before
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _is_empty(starts, b):
     """Whether no case of the subsample is in bin b."""
     return starts[0, b] == starts[0, b + 1] and starts[1, b] == starts[1, b + 1]
@@ -452,7 +454,7 @@ def auc_start(objective, room, size, totals, D):
     return 0.0, 0, room.sample.value
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _next_level(levels, units, i, last):
     """Where the cases after i of the same score end, and the weight of all of them.
 
@@ -466,7 +468,7 @@ def _next_level(levels, units, i, last):
     return i, w
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _cross(v, w, left, right, gone, come):
     """Pairs that end, and pairs that begin, when cases of weight w at score v cross the cut."""
     # Slices of a length the compiler knows: the loop becomes a few vector instructions.
@@ -476,7 +478,7 @@ def _cross(v, w, left, right, gone, come):
         come[j] += w * b[j]
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _best_shift(rl, lr, lowest, highest, floor, found):
     """Best shift for the pairs of a cut, written to found[1] when it wins more than `floor`; returns what it wins."""
     up, down = rl[0] * 0, rl[0] * 0  # zeros of the type of the counts: whole numbers stay whole
@@ -562,7 +564,7 @@ def precision_start(objective, room, size, totals, D):
     return float(hits_at(room.hist[0], room.hist[1], size, objective.k)), 0, room.sample.value
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _hits_at_shift(above, d, size, k):
     """Positives among the first k when the right side is shifted by d; a shared k-th score counts the least.
 
@@ -628,7 +630,7 @@ def precision_sweep(objective, cuts, room, size, n, floor):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _add_bin(by_bin, b, rates, out):
     """Add what the cases of a bin add."""
     starts, levels, units = by_bin.starts, by_bin.levels, by_bin.units
@@ -638,7 +640,7 @@ def _add_bin(by_bin, b, rates, out):
             out[levels[side, i]] += rate * units[side, i]
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _add_left(by_bin, cut, cuts, rates, out, n):
     """What the cases left of a cut add, by rank."""
     starts, levels, units = by_bin.starts, by_bin.levels, by_bin.units
@@ -653,7 +655,7 @@ def _add_left(by_bin, cut, cuts, rates, out, n):
         _add_bin(by_bin, cuts.n_bins, rates, out)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _largest(bounds, last):
     """The first of the largest bounds."""
     cut = 0
@@ -663,7 +665,7 @@ def _largest(bounds, last):
     return cut
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _thresholds_in_reach(values, n, lowest, highest, spans, reach):
     """Which thresholds of the right side go with each of the left side when lowest <= d <= highest.
 
@@ -700,7 +702,7 @@ def ks_start(objective, room, size, totals, D):
     return best, n, ranks.level
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _ks_bounds(by_bin, ranks, n, cuts):
     """For each cut the best sum of two thresholds, one on either side, whatever the shift."""
     starts, rates, total, left, bounds = by_bin.starts, ranks.rates[0], ranks.total[0], ranks.left[0], ranks.bounds
@@ -723,7 +725,7 @@ def _ks_bounds(by_bin, ranks, n, cuts):
         bounds[b] = best_left + best_right
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _best_pair(left, total, n, reach, queue, pair):
     """Largest left[i] + right[j] over the pairs within reach: a sliding maximum.
 
@@ -753,7 +755,7 @@ def _best_pair(left, total, n, reach, queue, pair):
     return best
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _middle_shift(spans, i, j, lowest, highest):
     """The middle of the shifts that make thresholds i and j one."""
     low, high = max(spans[0, i] - spans[1, j], lowest), min(spans[1, i] - spans[0, j], highest)
@@ -791,7 +793,7 @@ def ks_sweep(objective, cuts, room, size, n, floor):
     return best
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _two_thresholds(a_sum, c_sum, n):
     """Least A(t_N) + C(t_P), t_N <= t_P, of running sums."""
     least_a, best = 0.0, 0.0
@@ -815,7 +817,7 @@ def reject_start(objective, room, size, totals, D):
     return -_two_thresholds(total[1], total[2], n), n, ranks.level
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _cost_at_shift(values, left, right, n, d):
     """Least A + C when the right side is shifted by d; `left` and `right` hold the changes of A and C by rank.
 
@@ -840,7 +842,7 @@ def _cost_at_shift(values, left, right, n, d):
     return best
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _reject_bounds(by_bin, ranks, n, cuts):
     """For each cut the least cost when each side has two thresholds of its own, as its negative."""
     starts, rates, total, left, bounds = by_bin.starts, ranks.rates, ranks.total, ranks.left, ranks.bounds
@@ -966,7 +968,7 @@ def _sweep(objective, cuts, room, size, n, floor):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _grouped_loss(objective, scores, sample, pos, neg):
     """Loss of scores in any order: sorted, then grouped by value."""
     unit, n_pos = sample.unit, sample.n_pos
@@ -1046,7 +1048,7 @@ def bisection(objective, sample, codes, n_cuts, D, floor, found):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _search_feature(objective, n_bins, sign, D, room, size, n, best):
     """Search the feature by whose bins the cases are sorted; returns the better of `best` and what it found."""
     some_missing = not _is_empty(room.by_bin.starts, n_bins)
@@ -1063,7 +1065,7 @@ def _search_feature(objective, n_bins, sign, D, room, size, n, best):
     return best
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _middle_of_gap(starts, n_bins, found):
     """Cuts between the same two cases of the subsample do equally well: take the one in the middle."""
     if found[0] < n_bins - 1:
@@ -1074,8 +1076,8 @@ def _middle_of_gap(starts, n_bins, found):
             found[0] = (found[0] + after - 1) // 2
 
 
-@njit(cache=True, nogil=True)
-def search_all(objective, table, features, D, room, size):
+@_inner
+def _search_all(objective, table, features, D, room, size):
     """Best stump of the features for a subsample; returns its feature, or -1 where none is better than none.
 
     The sample in `room` holds the cases, positives first, and their judged scores on an axis of `size` positions, at
@@ -1105,8 +1107,8 @@ def search_all(objective, table, features, D, room, size):
     return chosen
 
 
-@njit(cache=True, nogil=True)
-def search_by_bisection(objective, table, features, D, room, size):
+@_inner
+def _search_by_bisection(objective, table, features, D, room, size):
     """The same by the poster's bisection."""
     codes, n_bins, found, stump = table.codes, table.n_bins, room.found, room.candidate.stump
     sample, own = room.sample, room.by_bin.codes
@@ -1143,7 +1145,7 @@ def margin_of(theta, low, high, D):
     return max(1, int(np.rint(theta * max(high - low, D))))
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _shift_by_code(stump, n_bins, shift):
     """What a stump adds, by code: a lookup in place of a branch that the processor could not predict."""
     cut, d, missing_left = stump[0], stump[1], stump[2] == 1
@@ -1152,7 +1154,7 @@ def _shift_by_code(stump, n_bins, shift):
     shift[n_bins] = 0 if missing_left else d
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _count_shifted(score, codes, shift, rows, weights, base, out):
     """Histogram of the shifted scores of some cases."""
     out[:] = 0.0
@@ -1161,7 +1163,7 @@ def _count_shifted(score, codes, shift, rows, weights, base, out):
         out[score[i] + shift[codes[i]] - base] += weights[i]
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _loss_with_stump(objective, score, codes, n_bins, bag, plan, span_before, candidate):
     """Loss of all cases of the bag with the candidate added; writes the range of their scores to its span."""
     low, high = span_before
@@ -1184,7 +1186,7 @@ def _loss_with_stump(objective, score, codes, n_bins, bag, plan, span_before, ca
     return loss_of(objective, full[0, first:], full[1, first - margin :], last - first + margin + 1)
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _apply_shift(score, codes, shift):
     """Shift all cases as a stump says."""
     for i in range(len(score)):
@@ -1220,11 +1222,11 @@ def run(objectives, bisect, table, bag, plan, draws, room, outcome):
         draw(draws.states[1], draws.features, n_features)
         margin = margin_of(theta, low, high, D)
         size = high - low + margin + 2 * WINDOW + 2
-        start_round(score, draws, bag.units, low - margin - WINDOW, margin, sample)
+        _start_round(score, draws, bag.units, low - margin - WINDOW, margin, sample)
         if bisect is not None:
-            chosen = search_by_bisection(of_sample, table, draws.features[:n_features], D, room, size)
+            chosen = _search_by_bisection(of_sample, table, draws.features[:n_features], D, room, size)
         else:
-            chosen = search_all(of_sample, table, draws.features[:n_features], D, room, size)
+            chosen = _search_all(of_sample, table, draws.features[:n_features], D, room, size)
         if chosen < 0 or stump[1] == 0:
             continue
         # The search saw a part of the cases and kept the old margin: all of them decide, at the margin of their range.
@@ -1267,6 +1269,27 @@ def largest_correlation(codes, rows, signs, n_bins, sums):
             # Right less left of the known values; missing values go to the side that adds to it.
             best = max(best, abs(2.0 * left - known) + abs(sums[n]))
     return best
+
+
+# Parts of a run on their own.
+
+
+@njit(cache=True, nogil=True)
+def start_round(score, draws, units, base, margin, sample):
+    """Put the cases drawn into the sample: see `_start_round`."""
+    _start_round(score, draws, units, base, margin, sample)
+
+
+@njit(cache=True, nogil=True)
+def search_all(objective, table, features, D, room, size):
+    """Best stump of the features for a subsample: see `_search_all`."""
+    return _search_all(objective, table, features, D, room, size)
+
+
+@njit(cache=True, nogil=True)
+def search_by_bisection(objective, table, features, D, room, size):
+    """The same by the search that the poster prints: see `_search_by_bisection`."""
+    return _search_by_bisection(objective, table, features, D, room, size)
 
 
 def __getattr__(name: str) -> type:

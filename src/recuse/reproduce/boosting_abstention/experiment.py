@@ -138,7 +138,9 @@ def _self_tuned(cell: Cell, train: LabelledCases, test: LabelledCases, quick: bo
     others = {
         TSB_TUNED: TwoStepBoostingClassifier(**shared),
         TSB_FIXED: TwoStepBoostingClassifier(tune_rounds=False, **shared),
-        EXACT: AbstentionBoostingClassifier(family="coupled", loss="exponential", threshold="calibrated", **shared),
+        EXACT: AbstentionBoostingClassifier(
+            family="coupled", loss="exponential", threshold="calibrated", max_bins=None, **shared
+        ),
         LOGISTIC: ThresholdRejectClassifier(scaled, costs=cell.c),
         DHL: _double_hinge(cell.c, quick),
     }
@@ -199,8 +201,9 @@ def _search_printed_step(
 def _fit_printed_step(c: float, gamma: float, beta: float, cases: LabelledCases) -> AbstentionBoostingClassifier:
     """The paper's algorithm with its printed step."""
     model = AbstentionBoostingClassifier(
-        costs=c, loss="exponential", family="coupled", step="paper", gamma=gamma, beta=beta, threshold="calibrated"
-    )
+        costs=c, loss="exponential", family="coupled", step="paper", gamma=gamma, beta=beta, threshold="calibrated",
+        max_bins=None,
+    )  # fmt: skip
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # beta = 0 is part of the paper's grid
         return model.fit(*cases)

@@ -12,7 +12,7 @@ import pytest
 from recuse import AbstentionBoostingClassifier
 from recuse.boosting.abstention.engine.losses import LOSSES
 from recuse.boosting.abstention.engine.problem import Problem
-from recuse.boosting.abstention.engine.rounds import beta_max, boost
+from recuse.boosting.abstention.engine.rounds import beta_max, boost, boost_path
 from recuse.boosting.abstention.engine.settings import Settings
 from recuse.boosting.abstention.engine.state import State
 from recuse.boosting.abstention.engine.stumps import cell_labels
@@ -389,3 +389,46 @@ def test_curvatures_match_finite_differences(loss):
     by_u = np.subtract(surrogate.slopes(u + eps, v), surrogate.slopes(u - eps, v)) / (2 * eps)
     by_v = np.subtract(surrogate.slopes(u, v + eps), surrogate.slopes(u, v - eps)) / (2 * eps)
     np.testing.assert_allclose([uu, uv, 2.0 * uv, 2.0 * vv], [by_u[0], by_v[0], by_u[1], by_v[1]], atol=1e-7)
+
+
+@pytest.mark.parametrize("family", ["coupled", "decoupled", "score"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_path_ends_near_the_optimum_of_each_penalty(loss, family):
+    X, y = random_data(23, m=80, levels=8)
+    problem, _ = make_problem(X, y, 0.2, loss)
+    settings = Settings(family=family, n_rounds=400)
+    shares = (0.6, 0.3, 0.1)
+    models = list(boost_path(problem, settings, [(share, 2000) for share in shares]))
+    highest = beta_max(problem, settings)
+    for share, model in zip(shares, models, strict=True):
+        beta = share * highest
+        cold = boost(problem, replace(settings, beta=beta, n_rounds=2000, tol=1e-9, certify_every=100))
+        surrogate = problem.surrogate
+        value = surrogate.objective(problem.y, problem.s, *model.scores(problem)) + beta * model.weights.sum()
+        assert cold.objective - 1e-9 <= value <= cold.objective * 1.02
+
+
+@pytest.mark.parametrize("family", ["coupled", "decoupled"])
+def test_the_way_to_a_penalty_does_not_change_its_optimum(family):
+    X, y = random_data(24, m=60)
+    problem, _ = make_problem(X, y)
+    beta = 0.1 * beta_max(problem, Settings(family=family))
+    settings = Settings(family=family, beta=beta, n_rounds=4000, tol=1e-8, certify_every=100)
+    cold, warm = (boost(problem, replace(settings, path=path)) for path in ((), ((5 * beta, 20), (2 * beta, 40))))
+    assert warm.objective == pytest.approx(cold.objective, abs=1e-8)
+    assert warm.history["round"][0] <= 40  # the history is that of the last penalty
+    assert (np.diff(warm.history["objective"]) <= 1e-12).all()
+    assert warm.residual <= 1e-8
+    none = boost(problem, replace(settings, path=((5 * beta, 0), (2 * beta, 0))))
+    assert none.model.stumps == cold.model.stumps
+
+
+def test_a_path_uses_no_more_rounds_than_allowed():
+    X, y = random_data(25, m=60)
+    problem, _ = make_problem(X, y)
+    limits = (3, 7, 9)
+    models = list(boost_path(problem, Settings(), list(zip((0.5, 0.1, 0.01), limits, strict=True))))
+    assert all(len(model.stumps) <= limit for model, limit in zip(models, limits, strict=True))
+    top = beta_max(problem, Settings())
+    solution = boost(problem, Settings(beta=0.001 * top, n_rounds=10, path=((0.5 * top, 4), (0.1 * top, 8))))
+    assert solution.n_iter <= 10

@@ -11,9 +11,10 @@ one already weighted by its slope either way), the step moves its weight and bot
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,17 +26,19 @@ from .certificates import dual_gap
 from .corrective import correct
 from .problem import Problem
 from .settings import PAPER, Settings
-from .state import State
+from .state import Ensemble, State
 from .stumps import Coded
 
 _REFRESH = 50  # rounds between recomputations of the weights from the scores, against rounding drift
 _EMPTY = 1e-10  # below this objective the data are separated and the weights would grow without end
 _SMALL = 20_000  # rows up to which objective and certificate are read every round
+_NEAR = 0.1  # share of a penalty by which optimality may be violated before a path goes on to the next one
 logger = logging.getLogger(__name__)
 
 # Called after every round with the state, and the stump whose weight changed and by how much, or None when all may
 # have changed; a true answer ends the fit.
 Monitor = Callable[[State, Coded | None, float], bool]
+PenaltyPath = Sequence[tuple[float, int]]  # falling penalties, each with the round at which it ends at the latest
 
 
 def boost(problem: Problem, settings: Settings, monitor: Monitor | None = None) -> Solution:
@@ -50,10 +53,30 @@ def boost(problem: Problem, settings: Settings, monitor: Monitor | None = None) 
     monitor : callable, optional
         Called after every change of the scores; a true answer ends the fit.
     """
-    if settings.n_threads <= 1:
-        return _boost(problem.start(settings), monitor)
-    with ThreadPoolExecutor(settings.n_threads) as threads:
+    with _threads(settings) as threads:
         return _boost(problem.start(settings, threads), monitor)
+
+
+def boost_path(problem: Problem, settings: Settings, path: PenaltyPath) -> Iterator[Ensemble]:
+    """Models at falling penalties, each boosted from the one before.
+
+    Parameters
+    ----------
+    problem : Problem
+        Data and loss.
+    settings : Settings
+        Family, step and limits.
+    path : sequence of (float, int)
+        Penalties as shares of the smallest at which no stump is used, each with the round at which it ends at most.
+    """
+    with _threads(settings) as threads:
+        state = problem.start(settings, threads)
+        state.settle_intercepts()
+        state.sweep()
+        highest, n_iter = max(0.0, -state.search.best()[1]), 0
+        for share, limit in path:
+            n_iter = _approach(state, share * highest, n_iter, limit)
+            yield state.ensemble()
 
 
 def beta_max(problem: Problem, settings: Settings) -> float:
@@ -64,13 +87,44 @@ def beta_max(problem: Problem, settings: Settings) -> float:
     return max(0.0, -state.search.best()[1])
 
 
+def _threads(settings: Settings) -> AbstractContextManager[ThreadPoolExecutor | None]:
+    """Threads for the sweeps of a fit, if there are to be several."""
+    return ThreadPoolExecutor(settings.n_threads) if settings.n_threads > 1 else nullcontext()
+
+
+def _approach(state: State, beta: float, n_iter: int, limit: int) -> int:
+    """Boost at a penalty until no stump violates optimality by more than a share of it; return the rounds so far."""
+    state.settings = replace(state.settings, beta=beta)
+    while n_iter < limit:
+        if n_iter % _REFRESH == _REFRESH - 1:
+            state.refresh()
+        state.sweep()
+        stump, violation, _ = _select(state)
+        if violation <= max(_NEAR * beta, state.settings.tol):
+            break
+        _move(state, stump)
+        n_iter += 1
+    state.settle_intercepts()
+    return n_iter
+
+
+def _follow_path(state: State) -> int:
+    """Go through the penalties of the settings; return the rounds that took."""
+    settings, n_iter = state.settings, 0
+    for beta, limit in settings.path:
+        n_iter = _approach(state, beta, n_iter, limit)
+    state.settings = settings
+    return n_iter
+
+
 def _boost(state: State, monitor: Monitor | None) -> Solution:
     settings, history = state.settings, _History()
     every = settings.certify_every or (1 if state.n_cases <= _SMALL else 10)
     stages = len(settings.exponents)
     stage = _sharpen(state, 0)
     state.settle_intercepts()
-    for n_iter in range(settings.n_rounds + 1):
+    start = _follow_path(state)
+    for n_iter in range(start, settings.n_rounds + 1):
         last = n_iter == settings.n_rounds
         # Towards the maximum in equal shares of the rounds, or sooner where nothing is left to do.
         due = stages - 1 if last else min(n_iter * stages // settings.sharpening_rounds, stages - 1)
@@ -78,7 +132,7 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
             stage = _sharpen(state, due)
         if n_iter % _REFRESH == _REFRESH - 1:
             state.refresh()
-        stump, violation = _look(state, history, n_iter, full=last or n_iter % every == 0)
+        stump, violation = _look(state, history, n_iter, full=last or n_iter == start or n_iter % every == 0)
         while stage < stages - 1 and _is_done(history, violation, settings.tol):
             stage = _sharpen(state, stage + 1)
             stump, violation = _look(state, history, n_iter, full=True)

@@ -25,6 +25,8 @@ class Settings:
         Whether scores have intercepts; AdaBoost's has none.
     beta : float
         Penalty; 0 where `tune_beta` chooses it.
+    path : tuple of (float, int)
+        Penalties to go through on the way to `beta`, falling, each with the round at which it ends at the latest.
     tune_beta, tune_rounds, tune_threshold : bool
         What held-out cases choose.
     certify_every : int
@@ -38,6 +40,7 @@ class Settings:
     gamma: float = 0.0
     n_rounds: int = 200
     beta: float = 0.0
+    path: tuple[tuple[float, int], ...] = ()
     learning_rate: float = 1.0
     max_depth: int = 1
     max_bins: int | None = None
@@ -70,6 +73,14 @@ class Settings:
     def first_comparable_round(self) -> int:
         """Round from which losses can be compared: on the way to the maximum every stage has its own."""
         return self.sharpening_rounds if self.exponents and self._stops_early else 0
+
+    @property
+    def follows_path(self) -> bool:
+        """Whether penalties are gone through from the largest on, each from the model of the one before.
+
+        On the way to the maximum the loss changes from stage to stage, and a corrective fit ends at its optimum anyway.
+        """
+        return self.max_depth == 1 and not self.exponents and not self.corrective and self.step != PAPER
 
     @property
     def _stops_early(self) -> bool:
