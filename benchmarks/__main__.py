@@ -18,6 +18,7 @@ BENCHMARKS = (
     "coupled_one_class",
     "abstention_boosting",
     "boosting_defaults",
+    "compile",
     "exactboost",
     "precision_at_k",
     "compare",
