@@ -178,3 +178,11 @@ def test_groups_reach_both_inside_a_search():
         search = GridSearchCV(model, {"n_rounds": [5, 10]}, cv=GroupKFold(2)).fit(X, y, groups=groups)
         assert search.best_params_["n_rounds"] in (5, 10)
         assert len(clone(model).fit(X, y, groups=groups).predict(X)) == 200
+
+
+def test_rounds_along_a_path_of_penalties_are_stages_too():
+    X, y = table()
+    model = AbstentionBoostingClassifier(costs=0.45, family="chow", n_rounds=40, cv=2).fit(X[["age"]], y)
+    stages = list(model.staged_decision_function(X[["age"]]))
+    assert len(stages) == max(model.n_iter_, 1)
+    np.testing.assert_allclose(stages[-1], model.decision_function(X[["age"]]), atol=1e-10)

@@ -75,7 +75,7 @@ def boost_path(problem: Problem, settings: Settings, path: PenaltyPath) -> Itera
         state.sweep()
         highest, n_iter = max(0.0, -state.search.best()[1]), 0
         for share, limit in path:
-            n_iter = _approach(state, share * highest, n_iter, limit)
+            n_iter = _approach(state, (share * highest, limit), n_iter)
             yield state.ensemble()
 
 
@@ -92,8 +92,12 @@ def _threads(settings: Settings) -> AbstractContextManager[ThreadPoolExecutor | 
     return ThreadPoolExecutor(settings.n_threads) if settings.n_threads > 1 else nullcontext()
 
 
-def _approach(state: State, beta: float, n_iter: int, limit: int) -> int:
-    """Boost at a penalty until no stump violates optimality by more than a share of it; return the rounds so far."""
+def _approach(state: State, penalty: tuple[float, int], n_iter: int, monitor: Monitor | None = None) -> int:
+    """Boost at a penalty until no stump violates optimality by more than a share of it; return the rounds so far.
+
+    A monitor is told of every round, but can end the fit only at the last penalty.
+    """
+    beta, limit = penalty
     state.settings = replace(state.settings, beta=beta)
     while n_iter < limit:
         if n_iter % _REFRESH == _REFRESH - 1:
@@ -102,17 +106,19 @@ def _approach(state: State, beta: float, n_iter: int, limit: int) -> int:
         stump, violation, _ = _select(state)
         if violation <= max(_NEAR * beta, state.settings.tol):
             break
-        _move(state, stump)
+        change = _move(state, stump)
+        if monitor is not None:
+            monitor(state, *change)
         n_iter += 1
     state.settle_intercepts()
     return n_iter
 
 
-def _follow_path(state: State) -> int:
+def _follow_path(state: State, monitor: Monitor | None) -> int:
     """Go through the penalties of the settings; return the rounds that took."""
     settings, n_iter = state.settings, 0
-    for beta, limit in settings.path:
-        n_iter = _approach(state, beta, n_iter, limit)
+    for penalty in settings.path:
+        n_iter = _approach(state, penalty, n_iter, monitor)
     state.settings = settings
     return n_iter
 
@@ -123,7 +129,7 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
     stages = len(settings.exponents)
     stage = _sharpen(state, 0)
     state.settle_intercepts()
-    start = _follow_path(state)
+    start = _follow_path(state, monitor)
     for n_iter in range(start, settings.n_rounds + 1):
         last = n_iter == settings.n_rounds
         # Towards the maximum in equal shares of the rounds, or sooner where nothing is left to do.
