@@ -264,13 +264,28 @@ def _ensemble_settings(
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by `compare` or `fit`.")],
     data: DataFile,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="CSV file (default: standard output).")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="File, its name tells the format (default: CSV to standard output)."),
+    ] = None,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep", metavar="COLUMN|all", help="Column of the table to write beside the answers; several by commas."
+        ),
+    ] = None,
+    format: Annotated[str | None, typer.Option("--format", metavar="csv|jsonl|parquet", help="What to write.")] = None,
     capacity: Annotated[
         int | None, typer.Option(min=0, help="How many cases can be reviewed: ranks the rejected ones.")
     ] = None,
     raw: Annotated[
-        bool, typer.Option("--raw", help="Write text as it is, also what a spreadsheet would run as a formula.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--raw/--neutralise",
+            show_default=False,
+            help="Write text that a spreadsheet would run as it is, or mark it as text (default: mark it in CSV only).",
+        ),
+    ] = None,
     verify: Verify = None,
     as_json: AsJson = False,
 ) -> None:
@@ -285,7 +300,7 @@ def predict(
             "--json needs --out: only one of the two can go to standard output.", param_hint="--json"
         )
     loaded, file = recuse.load(model, digest=verify), sys.stdout.buffer if out is None else out
-    answered = predict_table(loaded, data, file, capacity=capacity, raw=raw)
+    answered = predict_table(loaded, data, file, capacity=capacity, raw=raw, keep=_names(keep), format=format)
     if as_json:
         _print_json(asdict(answered) | {"rejected": answered.rejected, "out": str(out)})
     else:

@@ -20,7 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
 from sklearn.utils.validation import check_is_fitted, indexable
 
-from .arrays import Flags, Indices
+from .arrays import Flags, Floats, Indices
 from .decisions import Decisions
 from .folds import DEFAULT_FOLDS, Fold, check_groups, check_times, make_folds, time_folds
 from .labels import REJECT_TEXT, as_labels, automatic_label, encode, require_label, to_python
@@ -57,12 +57,28 @@ def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
     >>> len(decisions), sorted(set(decisions.kind.tolist()))
     (100, ['accept', 'ambiguity'])
     """
+    return decide_with_probability(estimator, X, reasons=reasons, probability=False)[0]
+
+
+def decide_with_probability(
+    estimator: Any, X: Any, *, reasons: bool = True, probability: bool = True
+) -> tuple[Decisions, Floats | None]:
+    """Decide as `decide` does; return the probability of the positive class, too, of classifiers that have one."""
     classifier, transformed, names = _trace(estimator, X)
     if reasons and names is not None and hasattr(classifier, "_decide_named"):
         decisions: Decisions = classifier._decide_named(transformed, names)
     else:
         decisions = classifier.decide(transformed, reasons=reasons)
     decisions = with_novelties(estimator, X, decisions)
+    found = None
+    if probability and len(classifier.classes_) == 2 and hasattr(classifier, "predict_proba"):
+        column = int(to_python(classifier.classes_[1]) == to_python(classifier.pos_label_))
+        found = np.asarray(classifier.predict_proba(transformed))[:, column]
+    decisions = _with_index(decisions, X)
+    return decisions, found
+
+
+def _with_index(decisions: Decisions, X: Any) -> Decisions:
     return replace(decisions, index=getattr(X, "index", None))  # a transformer may have dropped the row names
 
 

@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 import os
+import pickle
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from .answer_files import SCORES, AnswerFile, answer_format, as_kept, six_digits, with_kept
 from .arrays import Floats
 from .decisions import Decisions
 from .ensemble import EnsembleRejectClassifier
 from .labels import REJECT_TEXT, to_python
-from .locating import decide, locate
+from .locating import decide_with_probability, locate
 from .parameters import check_count
 from .persistence import load, open_whole, saved_digest, saved_versions
-from .tables import TableColumns, TableFile, detected_decimal, read_chunks, to_csv
+from .tables import TableColumns, TableFile, detected_decimal, read_chunks
 
 ROWS_AT_ONCE = 50_000
-# Digits of a score in a file. The last digits of a matrix product depend on how many rows it has, so that they would
-# differ between a chunk and the whole table, and between processors.
-_DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -76,11 +76,13 @@ def predict_table(
     out: str | os.PathLike[str] | BinaryIO,
     *,
     capacity: int | None = None,
-    raw: bool = False,
+    raw: bool | None = None,
+    keep: str | Sequence[str] | None = None,
+    format: str | None = None,
     rows_at_once: int = ROWS_AT_ONCE,
     progress: Callable[[int], None] | None = None,
 ) -> Answered:
-    """Answer every case of a table file and write the decisions as CSV; the table need not fit into memory.
+    """Answer every case of a table file and write the decisions; the table need not fit into memory.
 
     Parameters
     ----------
@@ -90,15 +92,20 @@ def predict_table(
         A table file, as `recuse.tables.read_table` reads them. How numbers and dates are written is remembered from
         the table that the model was fitted on, unless a `TableFile` says otherwise.
     out : path-like or binary file
-        Where the decisions go, one row per case: case, decision, kind, forced, h, r, reason. The columns mean what
-        they mean in `Decisions`: h is greater than 0 towards the second of the sorted classes. Scores have six digits.
-        A file is written completely or not at all.
+        Where the decisions go, one row per case: case, decision, kind, forced, probability, h, r, reason. The columns
+        mean what they mean in `Decisions`: h is greater than 0 towards the second of the sorted classes; probability is
+        that of the positive class, where the model has one. Scores have six digits. A file is written completely or
+        not at all.
     capacity : int, optional
         How many rejected cases can be reviewed. A column `review` then numbers the rejected cases, starting with those
         whose review saves most (the lowest acceptance score); beyond the capacity it is empty.
-    raw : bool
-        Write text as it is. By default text that a spreadsheet would run, such as ``=1+1``, gets an apostrophe, which
-        `recuse.tables.restored` takes off again.
+    raw : bool, optional
+        Whether text is written as it is. By default not in CSV files, which people open: text that a spreadsheet would
+        run, such as ``=1+1``, gets an apostrophe, which `recuse.tables.restored` takes off again.
+    keep : "all", str or sequence of str, optional
+        Columns of the table to write beside the answers, as they are in the table, such as the number of a customer.
+    format : {"csv", "jsonl", "parquet"}, optional
+        What is written; by default what the name of `out` tells, else CSV.
     rows_at_once : int
         Rows held in memory.
     progress : callable, optional
@@ -114,13 +121,18 @@ def predict_table(
         model = load(model)
     model = _reading_as_written(model, TableFile.of(data))
     with _opened(out) as file:
+        answers = AnswerFile(file, answer_format(out, format), raw)
         if capacity is None:
-            counts, _ = _answer(model, data, file, raw, rows_at_once, progress)
+            counts, _ = _answer(model, data, answers.write, as_kept(keep), rows_at_once, progress)
+            answers.close()
             return Answered(*counts)
         with tempfile.TemporaryFile() as unranked:
-            counts, scores = _answer(model, data, unranked, raw, rows_at_once, progress)
+            store = partial(pickle.dump, file=unranked)
+            counts, scores = _answer(model, data, store, as_kept(keep), rows_at_once, progress)
             unranked.seek(0)
-            return Answered(*counts, capacity, _add_ranks(unranked, file, scores, capacity, rows_at_once))
+            limit = _add_ranks(unranked, answers.write, scores, capacity)
+            answers.close()
+            return Answered(*counts, capacity, limit)
 
 
 @contextmanager
@@ -133,27 +145,37 @@ def _opened(out: Any) -> Iterator[BinaryIO]:
 
 
 def _answer(
-    model: Any, data: Any, file: BinaryIO, raw: bool, rows_at_once: int, progress: Callable[[int], None] | None
+    model: Any,
+    data: Any,
+    write: Callable[[Any], None],
+    keep: list[str] | None,
+    rows_at_once: int,
+    progress: Callable[[int], None] | None,
 ) -> tuple[tuple[int, int, int], Floats]:
     """Write the decisions; return how many there are of each kind, and the acceptance scores of the rejected cases."""
     done, counts, scores = 0, {"ambiguity": 0, "novelty": 0}, []
-    for chunk in read_chunks(data, text_columns=_text_columns(model), size=rows_at_once):
+    # What is kept is read as text, so that 007 stays what it is.
+    as_text = None if keep is None else (*_text_columns(model), *keep)
+    for chunk in read_chunks(data, text_columns=as_text, size=rows_at_once):
         if len(chunk) == 0:
             continue
-        decisions = _decided(model, chunk, done)
+        decisions, probability = _decided(model, chunk, done)
         frame = decisions.to_pandas()[["label", "kind", "forced", "h", "r", "reason"]]
         frame = frame.rename(columns={"label": "decision"})
         # Whatever label marks a rejection inside the model, the file has this one.
         frame["decision"] = frame["decision"].astype(object).where(decisions.accepted, REJECT_TEXT)
         frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))
-        for score in ("h", "r"):  # and no other column: labels may be floats, too
-            frame[score] = [f"{value:.{_DIGITS}g}" for value in frame[score]]
-        file.write(to_csv(frame, header=done == 0, raw=raw))
+        if probability is not None:
+            frame.insert(frame.columns.get_loc("h"), "probability", probability)
+        for score in SCORES:  # and no other column: labels may be floats, too
+            if score in frame:
+                frame[score] = [six_digits(value) for value in frame[score]]
+        write(with_kept(frame.reset_index(drop=True), chunk, keep))
         done += len(frame)
         for kind in counts:
             counts[kind] += decisions.counts()[kind]
         # Ranked as written: cases that look alike in the file stay in their order.
-        scores.append(np.array([float(f"{score:.{_DIGITS}g}") for score in decisions.r[~decisions.accepted]]))
+        scores.append(np.array([six_digits(score) for score in decisions.r[~decisions.accepted]]))
         if progress is not None:
             progress(done)
     if done == 0:
@@ -161,10 +183,13 @@ def _answer(
     return (done, counts["ambiguity"], counts["novelty"]), np.concatenate(scores)
 
 
-def _decided(model: Any, chunk: Any, done: int) -> Decisions:
-    """The decisions on a chunk; a sentence if the model's parts do not fit together, or it answers NaN."""
+def _decided(model: Any, chunk: Any, done: int) -> tuple[Decisions, Floats | None]:
+    """The decisions on a chunk, and probabilities where there are any.
+
+    A sentence if the model's parts do not fit together, or it answers NaN.
+    """
     try:
-        decisions = decide(model, chunk)
+        decisions, probability = decide_with_probability(model, chunk)
     except (ValueError, TypeError, OSError):  # these say what is wrong with the table
         raise
     except Exception as error:
@@ -178,7 +203,7 @@ def _decided(model: Any, chunk: Any, done: int) -> Decisions:
             f"The model's score of case {done + 1 + unknown[0]} is not a number: the model is broken, or the case is "
             "far beyond those it was fitted with. Look at the case, or fit the model again."
         )
-    return decisions
+    return decisions, probability
 
 
 def _reading_as_written(model: Any, source: TableFile) -> Any:
@@ -200,25 +225,32 @@ def _text_columns(model: Any) -> tuple[str, ...]:
     return first.text_columns if isinstance(first, TableColumns) else ()
 
 
-def _add_ranks(unranked: BinaryIO, file: BinaryIO, scores: Floats, capacity: int, rows_at_once: int) -> float | None:
-    """Copy the decisions with each rejected case's place in the review queue; return the score at the limit."""
+def _add_ranks(unranked: BinaryIO, write: Callable[[Any], None], scores: Floats, capacity: int) -> float | None:
+    """Write the stored answers with each rejected case's place in the review queue; return the score at the limit."""
     import pandas as pd
 
     order = np.argsort(scores, kind="stable")
     place = np.empty(len(order), dtype=np.int64)
     place[order] = np.arange(1, len(order) + 1)
-    text = np.array([str(number) if number <= capacity else "" for number in place], dtype=object)
-    used, header = 0, True
-    for chunk in pd.read_csv(unranked, dtype=str, keep_default_na=False, chunksize=rows_at_once):
+    used = 0
+    while (chunk := _stored(unranked)) is not None:
         rejected = np.flatnonzero(chunk["kind"] != "accept")
-        review = np.full(len(chunk), "", dtype=object)
-        review[rejected] = text[used : used + len(rejected)]
+        review = pd.Series(pd.NA, index=chunk.index, dtype="Int64")
+        places = place[used : used + len(rejected)]
+        review.iloc[rejected[places <= capacity]] = places[places <= capacity]
         used += len(rejected)
-        file.write(to_csv(chunk.assign(review=review), header=header, raw=True))  # it was made safe before
-        header = False
+        write(chunk.assign(review=review))
     if len(scores) <= capacity or capacity == 0:
         return None if len(scores) <= capacity else float(scores.min())
     return float(scores[order[capacity - 1]])
+
+
+def _stored(file: BinaryIO) -> Any:
+    """The next answers of a temporary file of this process; None at its end."""
+    try:
+        return pickle.load(file)
+    except EOFError:
+        return None
 
 
 def _edit_facts(edit: Any) -> dict[str, Any]:

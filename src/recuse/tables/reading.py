@@ -70,13 +70,14 @@ def read_with_writings(source: Source, *, text_columns: tuple[str, ...] = ()) ->
 def read_chunks(
     source: Source,
     *,
-    text_columns: tuple[str, ...] = (),
+    text_columns: tuple[str, ...] | None = (),
     size: int | None = 50_000,
 ) -> Iterator[Any]:
     """Read a table chunk by chunk, as it is written; row numbers continue from one chunk to the next.
 
-    Parameters are those of `read_table`, and `size`: rows per chunk, None for all at once. Whether text is numbers or
-    dates is not decided on parts of a table: the model that answers it knows.
+    Parameters are those of `read_table`, and `size`: rows per chunk, None for all at once; `text_columns` may be None,
+    for every column of a text file. Whether text is numbers or dates is not decided on parts of a table: the model that
+    answers it knows.
     """
     source = TableFile.of(source)
     with on_disk(source) as path, _Refusing(source, kind := _format(source, path)):

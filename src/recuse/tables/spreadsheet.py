@@ -18,9 +18,14 @@ _MARK = "'"
 
 def to_csv(frame: Any, *, header: bool = True, raw: bool = False) -> bytes:
     """Return a data frame as CSV; unless `raw`, without text that a spreadsheet would run."""
-    shown = frame if raw else _with_text(frame, _neutralised)
+    shown = frame if raw else neutralised(frame)
     content: bytes = shown.to_csv(index=False, header=header).encode()
     return content
+
+
+def neutralised(frame: Any) -> Any:
+    """Return a table without text that a spreadsheet would run: an apostrophe before it marks it as text."""
+    return _with_text(frame, _neutralised)
 
 
 def restored(frame: Any) -> Any:

@@ -1,0 +1,111 @@
+"""Files of answers: CSV for people and spreadsheets, JSON Lines and Parquet for programs; columns of the table kept."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from .labels import preview
+from .tables import to_csv
+from .tables.spreadsheet import neutralised
+
+CSV, JSON_LINES, PARQUET = "csv", "jsonl", "parquet"
+ALL = "all"
+SCORES = ("probability", "h", "r")
+# Digits of a score in a file. The last digits of a matrix product depend on how many rows it has, so that they would
+# differ between a chunk and the whole table, and between processors.
+DIGITS = 6
+
+
+def answer_format(out: Any, given: str | None) -> str:
+    """The format of a file of answers: as given, or as its name tells; CSV otherwise."""
+    if given is None:
+        ending = Path(out).suffix.lower() if isinstance(out, str | os.PathLike) else ""
+        return {".parquet": PARQUET, ".pq": PARQUET, ".jsonl": JSON_LINES, ".ndjson": JSON_LINES}.get(ending, CSV)
+    if given not in _WRITERS:
+        raise ValueError(f"format={given!r} is not known: give {CSV!r}, {JSON_LINES!r} or {PARQUET!r}.")
+    return given
+
+
+def as_kept(keep: str | Sequence[str] | None) -> list[str] | None:
+    """Names of the columns to keep; None for all."""
+    if keep == ALL or keep == [ALL]:
+        return None
+    return [keep] if isinstance(keep, str) else list(keep or ())
+
+
+def with_kept(answers: Any, chunk: Any, keep: list[str] | None) -> Any:
+    """The answers with columns of the table after the number of the case; one called like an answer is renamed."""
+    names = list(chunk.columns) if keep is None else keep
+    lacking = [name for name in names if name not in chunk.columns]
+    if lacking:
+        raise ValueError(f"keep={lacking[0]!r} is not a column of the table: it has {preview(list(chunk.columns))}.")
+    kept = chunk[names].reset_index(drop=True)
+    kept.columns = [f"{name} (table)" if name in answers.columns else str(name) for name in names]
+    return answers.iloc[:, :1].join(kept).join(answers.iloc[:, 1:])
+
+
+def six_digits(score: float) -> float:
+    """A score as it is written."""
+    return float(f"{score:.{DIGITS}g}")
+
+
+class AnswerFile:
+    """Writes answers, frame by frame, in one of the formats.
+
+    Parameters
+    ----------
+    file : binary file
+        Where they go.
+    kind : str
+        "csv", "jsonl" or "parquet".
+    raw : bool or None
+        Whether text that a spreadsheet would run stays as it is. None: not in CSV, which people open; else yes.
+    """
+
+    def __init__(self, file: BinaryIO, kind: str = CSV, raw: bool | None = None) -> None:
+        self._file, self._begun = file, False
+        self._raw = kind != CSV if raw is None else raw
+        self._write: Callable[[AnswerFile, Any], None] = _WRITERS[kind]
+        self._parquet: Any = None
+
+    def write(self, frame: Any) -> None:
+        """Write some answers."""
+        self._write(self, frame if self._raw else neutralised(frame))
+        self._begun = True
+
+    def close(self) -> None:
+        """Write the end, where the format has one."""
+        if self._parquet is not None:
+            self._parquet.close()
+
+    def _write_csv(self, frame: Any) -> None:
+        scores = {name: [f"{value:.{DIGITS}g}" for value in frame[name]] for name in SCORES if name in frame}
+        self._file.write(to_csv(frame.assign(**scores), header=not self._begun, raw=True))
+
+    def _write_json(self, frame: Any) -> None:
+        text = frame.to_json(orient="records", lines=True, force_ascii=False, date_format="iso", double_precision=15)
+        self._file.write(text.rstrip("\n").encode() + b"\n")
+
+    def _write_parquet(self, frame: Any) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pa.Table.from_pandas(frame, preserve_index=False)
+        if self._parquet is None:
+            # A column without a value so far may hold text later.
+            fields = [field.with_type(pa.string()) if pa.types.is_null(field.type) else field for field in table.schema]
+            self._parquet = pq.ParquetWriter(self._file, pa.schema(fields))
+        try:
+            self._parquet.write_table(table.cast(self._parquet.schema))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
+            raise ValueError(f"A column does not keep its type throughout the table ({error}): write CSV.") from error
+
+
+_WRITERS: dict[str, Callable[[AnswerFile, Any], None]] = {
+    CSV: AnswerFile._write_csv,
+    JSON_LINES: AnswerFile._write_json,
+    PARQUET: AnswerFile._write_parquet,
+}
