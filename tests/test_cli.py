@@ -1,5 +1,6 @@
 """The command line: what it writes, its exit codes, and one clear line for every bad input."""
 
+import io
 import json
 import os
 import signal
@@ -101,7 +102,7 @@ def test_predict_to_standard_output(folder):
     done = run("predict", folder / "run" / "model.skops", folder / "data.csv")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert lines[0] == "case,decision,kind,forced,h,r,reason"
+    assert lines[0] == "case,decision,kind,forced,probability,h,r,reason"
     assert len(lines) == 161
 
 
@@ -262,7 +263,7 @@ def test_tables_of_every_kind_say_how_they_are_read(call, tmp_path):
     (tmp_path / "new.csv").write_text("größe;quote;seit\n1,234;3%;03.02.2024\n1.234;3%;03.02.2024\n")
     code, out, err = call("predict", model, tmp_path / "new.csv")
     assert code == 0, err
-    h = [float(line.split(",")[4]) for line in out.splitlines()[1:]]
+    h = pd.read_csv(io.StringIO(out))["h"]
     exact = pd.DataFrame({"größe": [1.234, 1234.0], "quote": [0.03, 0.03], "seit": pd.to_datetime(["2024-02-03"] * 2)})
     np.testing.assert_allclose(h, recuse.decide(recuse.load(model), exact).h, rtol=1e-4)
     (tmp_path / "new.csv").write_text("größe;quote;seit\n1.5;3%;03.02.2024\n")

@@ -93,6 +93,8 @@ class AnswerFile:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        # Answers of numbers have a text among them, for rejected cases: a column has one type.
+        frame = frame.assign(decision=frame["decision"].map(str))
         table = pa.Table.from_pandas(frame, preserve_index=False)
         if self._parquet is None:
             # A column without a value so far may hold text later.
