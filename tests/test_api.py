@@ -13,6 +13,7 @@ MODULES = [
     "recuse",
     "recuse.baselines",
     "recuse.boosting",
+    "recuse.dask",
     "recuse.datasets",
     "recuse.comparison",
     "recuse.metrics",

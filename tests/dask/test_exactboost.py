@@ -35,6 +35,7 @@ METRICS = [
     {"metric": "ks", "margin": 0.05},
     {"metric": "precision_at_k", "k": 60},
     {"metric": "reject_cost", "costs": Costs(fp=1, fn=3, reject=0.2)},
+    {"metric": "auc", "monotonic_cst": [-1, 1, 0, 0, 0]},
     {"metric": "auc", "costs": 0.3, "pos_label": 0, "n_iter_no_change": 3},
 ]
 PARTITIONS = {
@@ -161,7 +162,13 @@ def test_held_out_scores_are_of_runs_that_have_not_seen_the_case():
     draws = RowDraws.plan(sizes, 200, held_out=True)
     cuts = [np.array([0.5, 1.5, 2.5])] * 3
     task = RunTask(
-        cuts, np.zeros(3, dtype=bool), "auc", Terms(Costs(fp=1, fn=1, reject=0.2)), RunSettings(n_rounds=5), draws
+        cuts,
+        np.zeros(3, dtype=bool),
+        np.zeros(3, dtype=np.int8),
+        "auc",
+        Terms(Costs(fp=1, fn=1, reject=0.2)),
+        RunSettings(n_rounds=5),
+        draws,
     )
     whole = CodedRows(codes, 300)
     needed = whole.take(draws.needed(4, 0), draws.needed(4, 1))
@@ -186,8 +193,8 @@ def test_memory_of_a_run_is_within_its_bound(held_out):
         rows = CodedRows(random.integers(0, 64, (p, 10_000)).astype(np.uint8), 3_000, random.random(10_000) + 0.5)
         parts.append(take_run(rows, first, draws, 0))
     task = RunTask(
-        [np.arange(63.0)] * p, np.zeros(p, dtype=bool), "auc", Terms(Costs(fp=1, fn=1, reject=0.2)),
-        RunSettings(n_rounds=2, hold_out=held_out), draws,
+        [np.arange(63.0)] * p, np.zeros(p, dtype=bool), np.zeros(p, dtype=np.int8), "auc",
+        Terms(Costs(fp=1, fn=1, reject=0.2)), RunSettings(n_rounds=2, hold_out=held_out), draws,
     )  # fmt: skip
     boost_drawn(task, 0, *parts)  # compiled code is no part of it
     arrived = sum(part.nbytes for part in parts)
@@ -298,6 +305,9 @@ def test_other_input_is_refused(client, table):
         model.fit(frame, rows(y, [100, 300, 200]))
     with pytest.raises(ValueError, match="sample_weight is zero for every case"):
         model.fit(rows(X, [200] * 3), rows(y, [200] * 3), rows(np.zeros(N), [200] * 3))
+    named = dd.from_pandas(pd.DataFrame({"kind": pd.Categorical(["a", "b"] * 300)}), npartitions=3)
+    with pytest.raises(ValueError, match=r"The columns \['kind'\] hold categories, which Dask's fit does not take"):
+        model.fit(named, rows(y, [200] * 3))
     with pytest.raises(ValueError, match="run_cases must be 10 or more; got 3"):
         model.set_params(run_cases=3).fit(frame, rows(y, [200] * 3))
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..arrays import Floats, Indices
 from ..boosting.binning import MAX_UINT8_BINS, resolve_bins
+from ..boosting.constraints import resolve_monotonic
 from ..boosting.exactboost.data import DEFAULT_BINS, k_in_units, start_range
 from ..boosting.exactboost.estimator import ExactBoostClassifier, SettledCases
 from ..boosting.exactboost.objectives import Terms
@@ -40,6 +41,7 @@ class _Settled:
     terms: Terms
     coding: Coding
     has_missing: Any
+    monotonic: Any
     draws: RowDraws
 
 
@@ -65,8 +67,8 @@ class DaskExactBoostClassifier(ExactBoostClassifier):
 
     Parameters
     ----------
-    metric, k, costs, n_estimators, n_rounds, subsample, max_features, margin, search, max_bins, n_iter_no_change, \
-warm_start, pos_label, reject_label, on_reject, random_state
+    metric, k, costs, n_estimators, n_rounds, subsample, max_features, margin, search, max_bins, monotonic_cst, \
+n_iter_no_change, warm_start, pos_label, reject_label, on_reject, random_state, verbose
         As in `ExactBoostClassifier`. `subsample` is the share of a run's cases looked at in a round. `k` counts rows of
         the whole table.
     run_cases : "auto", int or None, default="auto"
@@ -96,6 +98,8 @@ pos_label_, n_features_in_, feature_names_in_
     **The panel.** Where runs draw, a quarter of `run_cases` is drawn once more. On these rows thresholds are chosen
     (with prices, each row by the runs that have not seen it), the mean score is centred and `objective_` is measured.
     Else these are all rows, and with prices each run keeps a fifth of them out, as on one machine.
+
+    Categories are not taken either: a column of a categorical type is refused; encode it first.
 
     `groups` are not taken: cases that belong together, such as the visits of one patient, may be on both sides when
     thresholds are chosen by prices.
@@ -130,6 +134,7 @@ pos_label_, n_features_in_, feature_names_in_
         margin: float = 0.0,
         search: str = "exact",
         max_bins: int | str | None = "auto",
+        monotonic_cst: Any = None,
         n_iter_no_change: int | None = None,
         run_cases: int | str | None = "auto",
         warm_start: bool = False,
@@ -138,6 +143,7 @@ pos_label_, n_features_in_, feature_names_in_
         on_reject: str = "label",
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
         super().__init__(
             metric=metric,
@@ -150,6 +156,8 @@ pos_label_, n_features_in_, feature_names_in_
             margin=margin,
             search=search,
             max_bins=max_bins,
+            monotonic_cst=monotonic_cst,
+            categorical_features=None,
             n_iter_no_change=n_iter_no_change,
             warm_start=warm_start,
             pos_label=pos_label,
@@ -157,6 +165,7 @@ pos_label_, n_features_in_, feature_names_in_
             on_reject=on_reject,
             n_jobs=n_jobs,
             random_state=random_state,
+            verbose=verbose,
         )
         self.run_cases = run_cases
 
@@ -182,6 +191,7 @@ pos_label_, n_features_in_, feature_names_in_
         """
         self._check_parameters()
         table = partitioned(X, y=y, sample_weight=sample_weight, init_score=init_score)
+        _refuse_categories(table)
         cluster = Cluster(client)
         columns = Columns(table.names, table.columns.shape[1], type(self).__name__)
         rows = RankingTable(table.pieces, columns, cluster)
@@ -218,9 +228,11 @@ pos_label_, n_features_in_, feature_names_in_
             span = start_range(np.sort(sign * np.array(contents.score_range)))
         draws = RowDraws.plan(sizes, self._most_run_cases(len(sketch.columns)), self._has_prices)
         self._check_class_sizes(labels, positive, draws.of_run)
+        names = None if table.names is None else np.array(table.names, dtype=object)
+        signs = int(sign) * resolve_monotonic(self.monotonic_cst, len(sketch.columns), names)
         has_missing = np.array([column.missing > 0 for column in sketch.columns])
         coding = Coding(sketch.cuts(n_bins), to_python(sides[0]), unit, sign, span)
-        return _Settled(labels, prices, positive, sign, terms, coding, has_missing, draws)
+        return _Settled(labels, prices, positive, sign, terms, coding, has_missing, signs.astype(np.int8), draws)
 
     def _settle_label_space(self, labels: Any) -> LabelSpace:
         self._check_on_reject()
@@ -242,7 +254,13 @@ pos_label_, n_features_in_, feature_names_in_
     def _fit_coded(self, rows: RankingTable, settled: _Settled, table: PartitionedTable) -> None:
         """Boost the runs of coded rows and publish the model; the panel stands for the training cases."""
         task = RunTask(
-            settled.coding.cuts, settled.has_missing, self.metric, settled.terms, self._settings(), settled.draws
+            settled.coding.cuts,
+            settled.has_missing,
+            settled.monotonic,
+            self.metric,
+            settled.terms,
+            self._settings(),
+            settled.draws,
         )
         problem = task.problem(rows.panel(settled.draws))
         given = SettledCases(settled.labels, settled.prices, settled.sign, settled.coding.span, problem)
@@ -275,3 +293,13 @@ def _require_known_columns(sketch: TableSketch, table: PartitionedTable) -> None
     empty = [name for name, column in zip(names, sketch.columns, strict=True) if not len(column.values)]
     if empty:
         raise ValueError(f"Every value is missing in the columns {preview(empty)}: leave them out.")
+
+
+def _refuse_categories(table: PartitionedTable) -> None:
+    """Refuse columns of a categorical type, which one machine would treat as names without an order."""
+    if table.names is not None:
+        named = [name for name, kind in table.columns.dtypes.items() if kind.name == "category"]
+        if named:
+            raise ValueError(
+                f"The columns {preview(named)} hold categories, which Dask's fit does not take: encode them."
+            )

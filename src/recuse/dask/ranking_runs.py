@@ -146,6 +146,7 @@ class RunTask(NamedTuple):
 
     cuts: list[Floats]
     has_missing: Flags
+    monotonic: NDArray[np.int8]
     metric: Any
     terms: Terms
     settings: RunSettings
@@ -158,7 +159,7 @@ class RunTask(NamedTuple):
         offsets = np.concatenate([[0], np.cumsum(n_bins + 1)]).astype(np.int64)
         share = n / self.draws.sizes.total
         return RankingProblem(
-            Bins(rows.codes, self.cuts, n_bins, offsets, self.has_missing),
+            Bins(rows.codes, self.cuts, n_bins, offsets, self.has_missing, self.monotonic),
             rows.n_pos,
             np.ones(n) if rows.weight is None else rows.weight,
             np.zeros(n, dtype=np.int32) if rows.start is None else rows.start,
