@@ -56,7 +56,7 @@ n_features_in_, feature_names_in_
     >>> from recuse.dask import DaskAbstentionBoostingClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = DaskAbstentionBoostingClassifier(costs=0.1, family="coupled", beta=0.01, threshold="calibrated")
-    >>> with Client(processes=False, n_workers=1, dashboard_address=None) as client:
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     fitted = model.fit(da.from_array(X[:400], chunks=(100, 30)), da.from_array(y[:400], chunks=100))
     >>> model.predict(X[408:418])
     array([ 0,  1,  1,  1,  1,  0, -1,  1,  1,  0])
