@@ -1,17 +1,18 @@
 """Training on a Dask cluster: two workers of one thread and 2 GiB each, on a Parquet dataset that they read.
 
 The peer is LightGBM's Dask estimator with 2 leaves, 255 bins and as many rounds, on the same cluster and the same
-dataset. Seconds per round are the difference between a fit of many rounds and one of few, divided by the rounds
-between: reading and binning cancel. CPU counts the processor seconds of client and workers together. "One process" is
-`AbstentionBoostingClassifier` with two threads, on the same rows in memory. Bytes are those of the histograms as Dask
-serialises them, against 32 bytes per cell and worker: two classes, two weights, eight bytes each. Rows "... times"
-compare two of our own sizes.
+dataset. Seconds per round are taken between two rounds of one fit, so that reading and binning do not count. CPU
+counts the processor seconds of client and workers together. "One process" is `AbstentionBoostingClassifier` with two
+threads, on the same rows in memory. Bytes are those of the histograms as Dask serialises them, against 32 bytes per
+cell and worker: two classes, two weights, eight bytes each. Rows "... times" compare two of our own sizes.
 """
 
 import os
 import pickle
 import tempfile
 import time
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -86,13 +87,78 @@ def seconds(client, call):
     return np.array([clock, sum(client.run(time.process_time).values()) + time.process_time() - cpu])
 
 
-def per_round(client, fit, repeats=REPEATS):
-    """Median clock and processor seconds per round, from fits of few and of many rounds."""
-    fit(FEW)
-    found = [
-        (seconds(client, lambda: fit(MANY)) - seconds(client, lambda: fit(FEW))) / (MANY - FEW) for _ in range(repeats)
-    ]
+def per_round(mark, fit, repeats=REPEATS):
+    """Median clock and processor seconds per round between two rounds of a fit; `mark` notes the seconds at these."""
+    found = []
+    for _ in range(repeats):
+        marks = {}
+        with mark(marks):
+            fit(MANY)
+        found.append((marks[MANY] - marks[FEW]) / (MANY - FEW))
     return np.median(found, axis=0)
+
+
+@contextmanager
+def marking_sweeps(state, seconds_so_far, marks):
+    """Note the seconds before some sweeps over the features of a kind of state."""
+    sweep, count = state.sweep, iter(range(1, 10_000))
+
+    def sweep_and_mark(self):
+        n = next(count)
+        if n in (FEW, MANY):
+            marks[n] = seconds_so_far()
+        return sweep(self)
+
+    state.sweep = sweep_and_mark
+    try:
+        yield
+    finally:
+        state.sweep = sweep
+
+
+def on_cluster(client):
+    """Marks of a fit on a cluster: the processor seconds are those of client and workers."""
+    from recuse.dask.boosting import ClusterState
+
+    def so_far():
+        return np.array([time.perf_counter(), sum(client.run(time.process_time).values()) + time.process_time()])
+
+    return partial(marking_sweeps, ClusterState, so_far)
+
+
+def in_one_process():
+    """Marks of a fit here."""
+    from recuse.boosting.abstention.engine.state import State
+
+    return partial(marking_sweeps, State, lambda: np.array([time.perf_counter(), time.process_time()]))
+
+
+@contextmanager
+def marking_iterations(folder, marks):
+    """Marks of LightGBM's workers: the clock of the slowest, and all their processor seconds."""
+    with tempfile.TemporaryDirectory(dir=folder) as notes:
+        marks["notes"] = notes
+        yield
+        found = [np.loadtxt(path) for path in Path(notes).iterdir()]
+    for n in (FEW, MANY):
+        rows = np.array([lines[lines[:, 0] == n][0, 1:] for lines in found])
+        marks[n] = np.array([rows[:, 0].max(), rows[:, 1].sum()])
+
+
+class NoteSeconds:
+    """A callback of LightGBM: the seconds after some rounds, into a file of each process."""
+
+    before_iteration, order = False, 0
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def __call__(self, env):
+        """Write a line for the rounds that are marked."""
+        n = env.iteration + 1
+        if n in (FEW, MANY):
+            with (Path(self.folder) / str(os.getpid())).open("a") as file:
+                file.write(f"{n} {time.perf_counter()} {time.process_time()}\n")
 
 
 def fit_ours(client, folder, n_rounds):
@@ -101,21 +167,32 @@ def fit_ours(client, folder, n_rounds):
     return DaskAbstentionBoostingClassifier(**FAMILY, n_rounds=n_rounds).fit(*read(folder), client=client)
 
 
-def fit_lightgbm(client, folder, n_rounds):
+def fit_lightgbm(client, folder, n_rounds, **options):
     import lightgbm
 
     peer = lightgbm.DaskLGBMClassifier(
         client=client, n_estimators=n_rounds, num_leaves=2, max_bin=255, min_child_samples=1, verbose=-1
     )
-    return peer.fit(*read(folder))
+    return peer.fit(*read(folder), **options)
 
 
 def against_lightgbm(client, folder, n):
     size, peer = f"{n:,} x {N_FEATURES}, 40 files", "LightGBM's Dask estimator"
-    ours = per_round(client, lambda rounds: fit_ours(client, folder, rounds))
-    theirs = per_round(client, lambda rounds: fit_lightgbm(client, folder, rounds))
+    ours = per_round(on_cluster(client), lambda rounds: fit_ours(client, folder, rounds))
+    theirs = rounds_of_lightgbm(client, folder)
     yield Row("a round, clock", size, peer, ours[0], theirs[0], 1.0)
     yield Row("a round, CPU", size, peer, ours[1], theirs[1], 1.0)
+
+
+def rounds_of_lightgbm(client, folder):
+    """Clock and processor seconds of its rounds."""
+    found = []
+    for _ in range(REPEATS):
+        marks = {}
+        with marking_iterations(folder.parent, marks):
+            fit_lightgbm(client, folder, MANY, callbacks=[NoteSeconds(marks["notes"])])
+        found.append((marks[MANY] - marks[FEW]) / (MANY - FEW))
+    return np.median(found, axis=0)
 
 
 def against_one_process(client, folder, n):
@@ -125,9 +202,9 @@ def against_one_process(client, folder, n):
 
     table = pd.read_parquet(folder)
     X, y = table[names()].to_numpy(), table["y"].to_numpy()
-    ours = per_round(client, lambda rounds: fit_ours(client, folder, rounds))
+    ours = per_round(on_cluster(client), lambda rounds: fit_ours(client, folder, rounds))
     alone = per_round(
-        client, lambda rounds: AbstentionBoostingClassifier(**FAMILY, n_rounds=rounds, n_jobs=2).fit(X, y)
+        in_one_process(), lambda rounds: AbstentionBoostingClassifier(**FAMILY, n_rounds=rounds, n_jobs=2).fit(X, y)
     )
     size, peer = f"{n:,} x {N_FEATURES}, 40 files", "one process, 2 threads"
     yield Row("a round of two workers, clock", size, peer, ours[0], alone[0], 1.3)
@@ -181,23 +258,19 @@ def bytes_per_round(client, folder, n):
 
 
 def growth(client, folder, n):
-    """Twice and four times the rows, and the same rows in more partitions."""
-    base = per_round(client, lambda rounds: fit_ours(client, make_once(folder, n // 4, 40), rounds))
+    """Twice and four times the rows, and the same rows in more partitions; processor seconds."""
+
+    def found(n_rows, n_files):
+        data = make_once(folder, n_rows, n_files)
+        return per_round(on_cluster(client), lambda rounds: fit_ours(client, data, rounds))[1]
+
+    base = found(n // 4, 40)
     for times in (2, 4):
-        data = make_once(folder, n // 4 * times, 40)
-        found = per_round(client, lambda rounds, data=data: fit_ours(client, data, rounds))
-        yield Row(
-            f"a round of {times} times the rows, clock",
-            f"{n // 4 * times:,} rows",
-            f"{n // 4:,} rows",
-            found[0],
-            base[0],
-        )
-    few = per_round(client, lambda rounds: fit_ours(client, make_once(folder, n, 8), rounds))
+        row = f"{n // 4 * times:,} rows", f"{n // 4:,} rows"
+        yield Row(f"a round of {times} times the rows, CPU", *row, found(n // 4 * times, 40), base)
+    few = found(n, 8)
     for n_files in (40, 160):
-        data = make_once(folder, n, n_files)
-        found = per_round(client, lambda rounds, data=data: fit_ours(client, data, rounds))
-        yield Row(f"a round in {n_files} partitions, clock", f"{n:,} rows", "8 partitions", found[0], few[0])
+        yield Row(f"a round in {n_files} partitions, CPU", f"{n:,} rows", "8 partitions", found(n, n_files), few)
 
 
 def make_once(folder, n, n_files):
