@@ -228,7 +228,7 @@ def tables(tmp_path_factory):
         (["fine.csv", "-t", "y", "--methods", "magic"], "'magic' is not known"),
         (["infinite.csv", "-t", "y"], "the column 'a' holds an infinite number; leave the cell empty"),
         (["damaged.csv", "-t", "y"], "neither UTF-8 nor text in another encoding"),
-        (["folder.csv", "-t", "y"], "is a folder: give the file"),
+        (["folder.csv", "-t", "y"], "is a folder without Parquet files: give the file"),
         (["fine.pdf", "-t", "y"], "not a table format"),
         (["fine.csv", "-t", "y", "--seed", "-1"], "seed must be 0 or more; got -1"),
         (["fine.csv", "-t", "y", "--n-jobs", "0"], "n_jobs=0 leaves no process to do the work"),

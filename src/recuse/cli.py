@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from recuse.dask.connection import parse_cluster
+from recuse.dask.faults import ClusterError
 from recuse.extras import EXTRAS, missing
 from recuse.options import TABLE_HELP, reads_table
 from recuse.reproduce import PROTOCOLS
@@ -42,6 +44,15 @@ def _repeats(text: str) -> int | str:
     if text != "auto" and not (text.isdecimal() and int(text) > 0):
         raise typer.BadParameter(f"{text!r} is neither auto nor a number of 1 or more.")
     return text if text == "auto" else int(text)
+
+
+def _cluster(text: str) -> str:
+    """The address of a cluster, or so many processes."""
+    try:
+        parse_cluster(text)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from None
+    return text
 
 
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help=TABLE_HELP)]
@@ -92,6 +103,14 @@ Verify = Annotated[
     str | None,
     typer.Option("--verify", metavar="DIGEST", help="Refuse the model unless its file has this digest (see inspect)."),
 ]
+Cluster = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS|local:N",
+        parser=_cluster,
+        help="Work on a dask cluster: the address of its scheduler, or so many processes on this machine.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output.")]
 
 
@@ -132,6 +151,7 @@ def compare(
     cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
     repeats: Repeats = "auto",
     n_jobs: Annotated[int, typer.Option(help="Folds computed in parallel; -1 for all cores.")] = -1,
+    cluster: Cluster = None,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("recuse-run"),
     overwrite: Annotated[
@@ -164,6 +184,7 @@ def compare(
             repeats=repeats,
             n_jobs=n_jobs,
             novelty=novelty,
+            cluster=cluster,
             seed=seed,
             out=out,
             overwrite=overwrite,
@@ -218,6 +239,7 @@ def fit(
         float | None,
         typer.Option(show_default=False, help="Share of the cases to answer, of methods that place thresholds."),
     ] = None,
+    cluster: Cluster = None,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file.")] = Path("model.skops"),
     as_json: AsJson = False,
@@ -239,6 +261,7 @@ def fit(
             time=time,
             novelty=novelty,
             coverage=coverage,
+            cluster=cluster,
             seed=seed,
             **_ensemble_settings(method, effort, time_limit, report),
         )
@@ -266,7 +289,11 @@ def predict(
     data: DataFile,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="File, its name tells the format (default: CSV to standard output)."),
+        typer.Option(
+            "--out",
+            "-o",
+            help="File, its name tells the format (default: CSV to standard output), or a folder.",
+        ),
     ] = None,
     keep: Annotated[
         list[str] | None,
@@ -286,10 +313,19 @@ def predict(
             help="Write text that a spreadsheet would run as it is, or mark it as text (default: mark it in CSV only).",
         ),
     ] = None,
+    reasons: Annotated[
+        bool, typer.Option(help="Write a sentence for each case; large tables are faster without.")
+    ] = True,
+    cluster: Cluster = None,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in the folder of --out.")] = False,
     verify: Verify = None,
     as_json: AsJson = False,
 ) -> None:
-    """Answer every case of a table, of any size, with a decision and a reason."""
+    """Answer every case of a table, of any size, with a decision and a reason.
+
+    The files of a folder are answered one by one, on a cluster several at once. If it was interrupted, the same
+    command continues where it stopped.
+    """
     from dataclasses import asdict
 
     import recuse
@@ -300,7 +336,18 @@ def predict(
             "--json needs --out: only one of the two can go to standard output.", param_hint="--json"
         )
     loaded, file = recuse.load(model, digest=verify), sys.stdout.buffer if out is None else out
-    answered = predict_table(loaded, data, file, capacity=capacity, raw=raw, keep=_names(keep), format=format)
+    answered = predict_table(
+        loaded,
+        data,
+        file,
+        capacity=capacity,
+        raw=raw,
+        keep=_names(keep),
+        format=format,
+        reasons=reasons,
+        cluster=cluster,
+        overwrite=overwrite,
+    )
     if as_json:
         _print_json(asdict(answered) | {"rejected": answered.rejected, "out": str(out)})
     else:
@@ -483,7 +530,7 @@ def main(arguments: list[str] | None = None) -> None:
     except ModuleNotFoundError as error:
         package = (error.name or "").partition(".")[0]
         _fail(missing(package, "The recuse command") if package in EXTRAS else str(error), 1)
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except (ValueError, TypeError, OSError, ImportError, ClusterError) as error:
         _fail(" ".join(str(error).split()) or type(error).__name__, 1)
 
 

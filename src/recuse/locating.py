@@ -9,6 +9,7 @@ from __future__ import annotations
 import numbers
 from collections.abc import Mapping
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -21,21 +22,21 @@ from sklearn.utils import _safe_indexing  # documented in scikit-learn's referen
 from sklearn.utils.validation import check_is_fitted, indexable
 
 from .arrays import Flags, Floats, Indices
-from .decisions import Decisions
+from .decisions import KINDS, Decisions
 from .folds import DEFAULT_FOLDS, Fold, check_groups, check_times, make_folds, time_folds
 from .labels import REJECT_TEXT, as_labels, automatic_label, encode, require_label, to_python
 from .routing import group_params, is_search, take_params
 from .validation import check_labels
 
 
-def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
+def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Any:
     """Answer or reject every case of `X`, as the classifier inside `estimator` does.
 
     Parameters
     ----------
     estimator : fitted reject-option classifier, or a Pipeline or search that ends in one
         The earlier steps of a Pipeline are applied to `X`; of a search the best estimator is used.
-    X : array-like of shape (n_samples, n_features)
+    X : array-like of shape (n_samples, n_features), or a dask DataFrame or array
         The cases.
     reasons : bool, default=True
         Whether to write a sentence for each case; large tables are faster without.
@@ -43,6 +44,8 @@ def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
     Returns
     -------
     Decisions
+        For a dask collection a dask DataFrame with the columns of `Decisions.to_pandas`, which answers a partition
+        when it is computed.
 
     Examples
     --------
@@ -57,6 +60,9 @@ def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Decisions:
     >>> len(decisions), sorted(set(decisions.kind.tolist()))
     (100, ['accept', 'ambiguity'])
     """
+    if is_dask(X):
+        # By name: what stands on this module is not a part of it, and is there only for those who have dask.
+        return import_module("recuse.dask.answering").decide_partitions(estimator, X, reasons)
     return decide_with_probability(estimator, X, reasons=reasons, probability=False)[0]
 
 
@@ -98,6 +104,31 @@ def with_novelties(estimator: Any, X: Any, decisions: Decisions) -> Decisions:
         changed["reason"] = changed["reason"].astype(object)
         changed["reason"][rows] = [reason for _, reason in found.values()]
     return replace(decisions, **changed)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether a table is a dask collection; dask is not imported for that."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def no_decisions(estimator: Any, index: Any = None) -> Decisions:
+    """The decisions of a fitted estimator on no case at all: every column with its type."""
+    classifier, _ = locate(estimator)
+    labels, none = classifier._labels.decode(np.empty(0, dtype=np.intp)), np.empty(0)
+    return Decisions(
+        label=labels,
+        forced=labels.copy(),
+        accepted=none.astype(bool),
+        kind=none.astype(np.array(KINDS).dtype),
+        h=none,
+        r=none.copy(),
+        reason=none.astype(object),
+        classes=classifier.classes_,
+        reject_label=classifier.reject_label_,
+        costs=classifier.costs_,
+        pos_label=classifier.pos_label_,
+        index=index,
+    )
 
 
 def cross_val_decide(

@@ -7,7 +7,7 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,86 +16,62 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .answer_files import SCORES, AnswerFile, answer_format, as_kept, six_digits, with_kept
+from .answering import (
+    ROWS_AT_ONCE,
+    Answered,
+    AnswerSettings,
+    answer_folder,
+    decide_chunk,
+    in_this_process,
+    text_columns,
+)
 from .arrays import Floats
-from .decisions import Decisions
 from .ensemble import EnsembleRejectClassifier
 from .labels import REJECT_TEXT, to_python
-from .locating import decide_with_probability, locate
+from .locating import is_dask, locate
 from .parameters import check_count
 from .persistence import load, open_whole, saved_digest, saved_versions
-from .tables import TableColumns, TableFile, detected_decimal, read_chunks
+from .tables import TableColumns, TableFile, detected_decimal, is_dataset, read_chunks
 
-ROWS_AT_ONCE = 50_000
+__all__ = ["Answered", "inspect_model", "predict_table"]
 
-
-@dataclass(frozen=True)
-class Answered:
-    """Counts of the answers to a table.
-
-    Attributes
-    ----------
-    cases, ambiguity, novelty : int
-        All cases; those rejected, by kind.
-    capacity : int or None
-        How many rejected cases can be reviewed.
-    limit : float or None
-        Acceptance score of the last case within the capacity; None when all rejected cases fit.
-    """
-
-    cases: int
-    ambiguity: int
-    novelty: int
-    capacity: int | None = None
-    limit: float | None = None
-
-    @property
-    def rejected(self) -> int:
-        """Cases for manual review."""
-        return self.ambiguity + self.novelty
-
-    def __str__(self) -> str:
-        share = f" ({self.rejected / self.cases:.1%})" if self.cases else ""
-        text = f"{self.cases} cases: {self.cases - self.rejected} answered, {self.rejected}{share} {REJECT_TEXT}"
-        if self.novelty:
-            text += f", {self.novelty} of them unlike any seen"
-        if self.capacity is None:
-            return text
-        if self.limit is None:
-            return f"{text}; the capacity of {self.capacity} is enough for all of them"
-        if self.capacity == 0:
-            return f"{text}; the capacity of 0 leaves all of them out"
-        return (
-            f"{text}; the capacity of {self.capacity} ends at acceptance score {self.limit:.4g}, "
-            f"{self.rejected - self.capacity} cases are beyond it"
-        )
+_TEXT_FILES = (".csv", ".gz", ".tsv", ".txt", ".jsonl", ".parquet", ".pq")
 
 
 def predict_table(
     model: Any,
-    data: str | os.PathLike[str] | TableFile,
+    data: Any,
     out: str | os.PathLike[str] | BinaryIO,
     *,
     capacity: int | None = None,
     raw: bool | None = None,
     keep: str | Sequence[str] | None = None,
     format: str | None = None,
+    reasons: bool = True,
     rows_at_once: int = ROWS_AT_ONCE,
+    cluster: Any = None,
+    overwrite: bool = False,
     progress: Callable[[int], None] | None = None,
 ) -> Answered:
-    """Answer every case of a table file and write the decisions; the table need not fit into memory.
+    """Answer every case of a table and write the decisions; the table need not fit into memory.
+
+    A file is answered into one file. A folder of Parquet files, and a dask DataFrame, are answered part by part
+    into a folder of Parquet files, one for each part, on a cluster or in this process; the same call continues a run
+    that was interrupted.
 
     Parameters
     ----------
     model : estimator or path
         A fitted reject-option classifier, or a Pipeline that ends in one, or the file that holds it.
-    data : path-like or TableFile
+    data : path-like, TableFile or dask DataFrame
         A table file, as `recuse.tables.read_table` reads them. How numbers and dates are written is remembered from
-        the table that the model was fitted on, unless a `TableFile` says otherwise.
+        the table that the model was fitted on, unless a `TableFile` says otherwise. Or a folder of Parquet files, whose
+        folders may name columns, as in ``year=2024/part.0.parquet``; or a dask DataFrame.
     out : path-like or binary file
         Where the decisions go, one row per case: case, decision, kind, forced, probability, h, r, reason. The columns
         mean what they mean in `Decisions`: h is greater than 0 towards the second of the sorted classes; probability is
         that of the positive class, where the model has one. Scores have six digits. A file is written completely or
-        not at all.
+        not at all. The answers to a folder or a dask DataFrame go to a folder, unless `out` is the name of a file.
     capacity : int, optional
         How many rejected cases can be reviewed. A column `review` then numbers the rejected cases, starting with those
         whose review saves most (the lowest acceptance score); beyond the capacity it is empty.
@@ -106,33 +82,111 @@ def predict_table(
         Columns of the table to write beside the answers, as they are in the table, such as the number of a customer.
     format : {"csv", "jsonl", "parquet"}, optional
         What is written; by default what the name of `out` tells, else CSV.
+    reasons : bool, default=True
+        Whether to write a sentence for each case; large tables are faster without.
     rows_at_once : int
         Rows held in memory.
+    cluster : str or distributed.Client, optional
+        Where the parts of a folder or a dask DataFrame are answered: the address of a dask scheduler, "local:4" for
+        four processes on this machine, or a client. The workers read and write the folders themselves.
+    overwrite : bool, default=False
+        Whether other files in the folder `out` may be replaced.
     progress : callable, optional
         Called with the number of cases answered so far.
 
     Returns
     -------
     Answered
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> import recuse
+    >>> from recuse.predicting import predict_table
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> table = load_breast_cancer(as_frame=True).frame
+    >>> model = recuse.fit(table[:300], "target", 0.1, method="logistic-chow", positive=1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     (Path(folder) / "new").mkdir()
+    ...     table[300:400].to_parquet(Path(folder) / "new" / "part.0.parquet")
+    ...     table[400:].to_parquet(Path(folder) / "new" / "part.1.parquet")
+    ...     answered = predict_table(model, Path(folder) / "new", Path(folder) / "answers", capacity=3)
+    ...     answers = pd.read_parquet(Path(folder) / "answers")
+    >>> answered.cases, len(answers), int(answers["review"].max())
+    (269, 269, 3)
     """
     if capacity is not None:
         check_count("capacity", capacity, least=0)
     if isinstance(model, str | os.PathLike):
         model = load(model)
+    settings = AnswerSettings(reasons, capacity, rows_at_once)
+    if is_dask(data) or (is_dataset(data) and _is_folder(out)):
+        _require_plain(keep, format)
+        return _predict_parts(model, data, _as_folder(out), settings, cluster, overwrite, progress)
+    if cluster is not None:
+        raise ValueError(
+            f"cluster={cluster!r} answers a folder of Parquet files into a folder; {TableFile.of(data).shown} or out "
+            "is none: give such folders, or leave cluster out."
+        )
     model = _reading_as_written(model, TableFile.of(data))
     with _opened(out) as file:
         answers = AnswerFile(file, answer_format(out, format), raw)
         if capacity is None:
-            counts, _ = _answer(model, data, answers.write, as_kept(keep), rows_at_once, progress)
+            counts, _ = _answer(model, data, answers.write, as_kept(keep), settings, progress)
             answers.close()
             return Answered(*counts)
         with tempfile.TemporaryFile() as unranked:
             store = partial(pickle.dump, file=unranked)
-            counts, scores = _answer(model, data, store, as_kept(keep), rows_at_once, progress)
+            counts, scores = _answer(model, data, store, as_kept(keep), settings, progress)
             unranked.seek(0)
             limit = _add_ranks(unranked, answers.write, scores, capacity)
             answers.close()
             return Answered(*counts, capacity, limit)
+
+
+def _require_plain(keep: Any, format: str | None) -> None:
+    """Refuse what only one file of answers has."""
+    if keep or format not in (None, "parquet"):
+        name, value = ("keep", keep) if keep else ("format", format)
+        raise ValueError(
+            f"{name}={value!r} is for one file of answers: those of a folder are Parquet files in the order of its "
+            "rows. Leave it out, or give a file as out."
+        )
+
+
+def _predict_parts(
+    model: Any,
+    data: Any,
+    out: Path,
+    settings: AnswerSettings,
+    cluster: Any,
+    overwrite: bool,
+    progress: Callable[[int], None] | None,
+) -> Answered:
+    """Answer a folder or a dask DataFrame into a folder; dask is loaded only where it is used."""
+    if is_dask(data):
+        from .dask.answering import answer_partitions
+
+        return answer_partitions(model, data, out, settings, cluster, overwrite, progress)
+    data = TableFile.of(data).path
+    if cluster is not None:
+        from .dask.answering import answer_on_cluster
+
+        return answer_on_cluster(model, data, out, settings, cluster, overwrite, progress)
+    return answer_folder(model, data, out, settings, run=in_this_process, overwrite=overwrite, progress=progress)
+
+
+def _is_folder(out: Any) -> bool:
+    """Whether the answers to a folder go to a folder: not to an open file, nor to a name of a CSV file."""
+    return isinstance(out, str | os.PathLike) and Path(out).suffix.lower() not in _TEXT_FILES
+
+
+def _as_folder(out: Any) -> Path:
+    if not _is_folder(out):
+        raise ValueError(f"out={out!r} is no folder: the answers to a dask DataFrame go to a folder of Parquet files.")
+    return Path(out)
 
 
 @contextmanager
@@ -149,18 +203,19 @@ def _answer(
     data: Any,
     write: Callable[[Any], None],
     keep: list[str] | None,
-    rows_at_once: int,
+    settings: AnswerSettings,
     progress: Callable[[int], None] | None,
 ) -> tuple[tuple[int, int, int], Floats]:
     """Write the decisions; return how many there are of each kind, and the acceptance scores of the rejected cases."""
     done, counts, scores = 0, {"ambiguity": 0, "novelty": 0}, []
     # What is kept is read as text, so that 007 stays what it is.
-    as_text = None if keep is None else (*_text_columns(model), *keep)
-    for chunk in read_chunks(data, text_columns=as_text, size=rows_at_once):
+    as_text = None if keep is None else (*text_columns(model), *keep)
+    for chunk in read_chunks(data, text_columns=as_text, size=settings.rows_at_once):
         if len(chunk) == 0:
             continue
-        decisions, probability = _decided(model, chunk, done)
-        frame = decisions.to_pandas()[["label", "kind", "forced", "h", "r", "reason"]]
+        decisions, probability = decide_chunk(model, chunk, done, settings.reasons)
+        columns = ["label", "kind", "forced", "h", "r", *(["reason"] if settings.reasons else [])]
+        frame = decisions.to_pandas()[columns]
         frame = frame.rename(columns={"label": "decision"})
         # Whatever label marks a rejection inside the model, the file has this one.
         frame["decision"] = frame["decision"].astype(object).where(decisions.accepted, REJECT_TEXT)
@@ -183,29 +238,6 @@ def _answer(
     return (done, counts["ambiguity"], counts["novelty"]), np.concatenate(scores)
 
 
-def _decided(model: Any, chunk: Any, done: int) -> tuple[Decisions, Floats | None]:
-    """The decisions on a chunk, and probabilities where there are any.
-
-    A sentence if the model's parts do not fit together, or it answers NaN.
-    """
-    try:
-        decisions, probability = decide_with_probability(model, chunk)
-    except (ValueError, TypeError, OSError):  # these say what is wrong with the table
-        raise
-    except Exception as error:
-        raise ValueError(
-            f"The model fails on the cases from {done + 1} on ({type(error).__name__}: {error}): its parts do not fit "
-            "together, or not with the installed versions. Fit it again."
-        ) from error
-    unknown = np.flatnonzero(np.isnan(decisions.h) | np.isnan(decisions.r))
-    if len(unknown):
-        raise ValueError(
-            f"The model's score of case {done + 1 + unknown[0]} is not a number: the model is broken, or the case is "
-            "far beyond those it was fitted with. Look at the case, or fit the model again."
-        )
-    return decisions, probability
-
-
 def _reading_as_written(model: Any, source: TableFile) -> Any:
     """The model, reading numbers and dates as they are written in this table, where that is given or certain.
 
@@ -218,11 +250,6 @@ def _reading_as_written(model: Any, source: TableFile) -> Any:
     if source.decimal_writing is None:
         columns = columns.read_with(detected_decimal(source), known_too=False)
     return Pipeline([(model.steps[0][0], columns), *model.steps[1:]])
-
-
-def _text_columns(model: Any) -> tuple[str, ...]:
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
-    return first.text_columns if isinstance(first, TableColumns) else ()
 
 
 def _add_ranks(unranked: BinaryIO, write: Callable[[Any], None], scores: Floats, capacity: int) -> float | None:

@@ -26,6 +26,7 @@ from .folds import FoldResult
 from .loading import DEFAULT_COSTS, LEAST_CASES, as_names, check_folding, load_cases, load_table, require_packages
 from .methods import INNER_FOLDS, Method, Task, left_out
 from .own import as_methods, warn_of_other_prices
+from .remote import TableThere, cluster_runs
 from .repetitions import AUTO, Repetitions, leaders, most_repetitions, why_enough, why_no_more
 from .result import ARRAY, Answers, Comparison, RunArguments
 from .writing import write_run
@@ -45,6 +46,7 @@ def compare(
     repeats: int | str = AUTO,
     n_jobs: int | None = None,
     novelty: str = "range",
+    cluster: Any = None,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
@@ -58,8 +60,8 @@ def compare(
     Parameters
     ----------
     data : DataFrame, array-like or path, optional
-        The table: a pandas or polars frame, an array or a list of rows, or a CSV, TSV or Parquet file. By default
-        scikit-learn's breast-cancer table, with malignant as the positive class.
+        The table: a pandas or polars frame, an array or a list of rows, a CSV, TSV or Parquet file, or a folder of
+        Parquet files. By default scikit-learn's breast-cancer table, with malignant as the positive class.
     target : str or array-like of shape (n_cases,)
         Column with the outcome, of two classes; or the outcome of each case, as in ``compare(X, y)``.
     positive : label, optional
@@ -90,10 +92,13 @@ def compare(
         steady, at most ten times and 3,000 / n times; methods that are far behind are not repeated. The result says
         how often it was, and why no more (``repetitions``).
     n_jobs : int, optional
-        Folds computed in parallel; -1 for all cores.
+        Folds computed in parallel; -1 for all cores. A cluster has its own number of workers.
     novelty : {"range", "off"}, default="range"
         Whether cases are rejected as novelties if a number of them lies far outside the range of the training part, by
         more than the length of that range.
+    cluster : str or distributed.Client, optional
+        Send the folds of all methods to a dask cluster: the address of its scheduler, "local:4" for four processes on
+        this machine, or a client. The workers read a folder of Parquet files themselves; other tables are sent.
     seed : int, default=0
         Random state of folds, methods and intervals.
     out : path-like, optional
@@ -133,32 +138,41 @@ def compare(
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))
     cases = load_cases(table, positive, drop=drop, groups=groups, time=time, least=max(cv, LEAST_CASES))
-    n_cases = len(cases.outcomes)
     warn_of_other_prices(chosen, costs, cases)
     splits = _splits(cases, arguments)
     source, fingerprint = table_fingerprint(table.frame), data_fingerprint(cases)
     folder = None if out is None else claim_folder(out, table.name, source, overwrite)
     checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.of_folds() | costs.as_dict()))
     task = Task.of(cases, costs, seed, novelty)
-    fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing)
-    answered = fits.answered_cases
-    nothing_yet = Comparison(
+    there = TableThere.of(data, table.target, positive, drop, groups, time, fingerprint)
+    with cluster_runs(cluster, cases, there, splits, task) as run:
+        fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing, run)
+        comparison = _repeat(fits, _begun(fits, costs, arguments, fingerprint, source, methods is None))
+    comparison = replace(comparison, seconds=perf_counter() - started)
+    if folder is not None:
+        write_run(comparison, folder)
+    return comparison
+
+
+def _begun(
+    fits: Fits, costs: Costs, arguments: RunArguments, fingerprint: str, source: str, all_methods: bool
+) -> Comparison:
+    """The comparison before the first fit."""
+    cases, answered = fits.cases, fits.answered_cases
+    n_cases = len(cases.outcomes)
+    return Comparison(
         cases if len(answered) == n_cases else cases.take(answered),
         costs,
-        chosen,
+        fits.methods,
         answers={},
         errors={},
         arguments=arguments,
         fingerprint=fingerprint,
         repetitions=Repetitions(0, None, ""),
-        left_out=left_out(n_cases) if methods is None else {},
+        left_out=left_out(n_cases) if all_methods else {},
         table=None if len(answered) == n_cases else cases,
         source=source,
     )
-    comparison = replace(_repeat(fits, nothing_yet), seconds=perf_counter() - started)
-    if folder is not None:
-        write_run(comparison, folder)
-    return comparison
 
 
 def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:

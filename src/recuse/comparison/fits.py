@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -17,6 +18,7 @@ from .checkpoints import Checkpoints, method_key
 from .folds import FoldResult, run_fold
 from .methods import Method, Task
 from .own import as_methods, sendable
+from .remote import FoldRuns
 
 Progress = Callable[[int, int, str], None]
 
@@ -37,6 +39,8 @@ class Fits:
         Results of an earlier run.
     n_jobs, progress
         As in `compare`.
+    run_there : callable or None
+        What fits on a cluster; None fits here.
     done : dict
         Result by name of the method and number of the fold.
     """
@@ -49,6 +53,7 @@ class Fits:
     checkpoints: Checkpoints
     n_jobs: int | None
     progress: Progress
+    run_there: FoldRuns | None = None
     done: dict[tuple[str, int], FoldResult] = field(default_factory=dict)
 
     def lacking(self, methods: list[Method], repeats: int) -> list[tuple[Method, int]]:
@@ -66,11 +71,28 @@ class Fits:
         pending = self.lacking(methods, repeats)
         total = len(self.done) + len(pending)
         self.progress(len(self.done), total, "")
-        for method, number, result in _results(pending, self.task, self.cases, self.splits, self.n_jobs):
+        for method, number, result in self._results(pending):
             self.checkpoints.store(keys[method.name], number, result)
             self.done[method.name, number] = result
             again = f", repetition {number // self.cv + 1}" if number >= self.cv else ""
             self.progress(len(self.done), total, method.title + again)
+
+    def _results(self, pending: list[tuple[Method, int]]) -> Iterator[tuple[Method, int, FoldResult]]:
+        """Run the pending fits, here, in worker processes or on a cluster; yield each result as it is there."""
+        if self.run_there is None and effective_n_jobs(self.n_jobs) == 1:  # in this process: nothing is copied
+            for method, number in pending:
+                yield method, number, run_fold(method, self.task, self.cases, *self.splits[number])
+            return
+        run = self.run_there or self._in_processes
+        for position, result in run(pending):
+            method, number = pending[position]
+            if isinstance(result, WorkerDiedError):
+                result = _without_worker(method, number, self.splits, result)
+            yield method, number, result
+
+    def _in_processes(self, pending: list[tuple[Method, int]]) -> Iterator[tuple[int, Any]]:
+        calls = [(sendable(method), self.task, self.cases, *self.splits[number]) for method, number in pending]
+        return surviving_results(_run_sent, calls, self.n_jobs)
 
     @property
     def answered_cases(self) -> Indices:
@@ -85,26 +107,6 @@ class Fits:
             name: [replace(fold, test=np.searchsorted(answered, fold.test)) for fold in folds]
             for name, folds in found.items()
         }
-
-
-def _results(
-    pending: list[tuple[Method, int]],
-    task: Task,
-    cases: Cases,
-    splits: list[Fold],
-    n_jobs: int | None,
-) -> Iterator[tuple[Method, int, FoldResult]]:
-    """Run the pending fits, in this process or in workers; yield each result as it is there."""
-    if effective_n_jobs(n_jobs) == 1:  # in this process: nothing is copied
-        for method, number in pending:
-            yield method, number, run_fold(method, task, cases, *splits[number])
-        return
-    calls = [(sendable(method), task, cases, *splits[number]) for method, number in pending]
-    for call, result in surviving_results(_run_sent, calls, n_jobs):
-        method, number = pending[call]
-        if isinstance(result, WorkerDiedError):
-            result = _without_worker(method, number, splits, result)
-        yield method, number, result
 
 
 def _without_worker(method: Method, number: int, splits: list[Fold], death: WorkerDiedError) -> FoldResult:

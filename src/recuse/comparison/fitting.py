@@ -11,10 +11,12 @@ from sklearn.pipeline import Pipeline
 from ..costs import Costs, as_costs
 from ..folds import require_groups
 from ..parameters import check_count
+from .checkpoints import data_fingerprint
 from .folds import fit_model
 from .loading import DEFAULT_COSTS, as_names, check_folding, load_cases, load_table, require_packages
 from .methods import ENSEMBLE, INNER_FOLDS, Method, Plan, Task
 from .own import as_methods, warn_of_other_prices
+from .remote import TableThere, fit_on_cluster
 
 
 def fit(
@@ -32,6 +34,7 @@ def fit(
     n_jobs: int | None = None,
     novelty: str = "range",
     coverage: float | None = None,
+    cluster: Any = None,
     seed: int = 0,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> Pipeline:
@@ -40,7 +43,8 @@ def fit(
     Parameters
     ----------
     data : DataFrame, array-like or path
-        The table: a pandas or polars frame, an array or a list of rows, or a CSV, TSV or Parquet file.
+        The table: a pandas or polars frame, an array or a list of rows, a CSV, TSV or Parquet file, or a folder of
+        Parquet files.
     target : str or array-like of shape (n_cases,)
         Column with the outcome, of two classes; or the outcome of each case.
     costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
@@ -60,6 +64,10 @@ def fit(
         Of the ensemble: seconds for the fit; see `EnsembleRejectClassifier`.
     n_jobs : int, optional
         Of the ensemble: folds fitted at once, in threads.
+    cluster : str or distributed.Client, optional
+        Fit on a worker of a dask cluster, in one thread: the address of its scheduler, "local:1" for a process on this
+        machine, or a client. The worker reads a folder of Parquet files itself; another table is sent. The training
+        part must fit into its memory: `recuse.dask` has estimators for tables that do not.
     progress : callable, optional
         Of the ensemble: called with the number of members done, the number of all, and the title of the next one.
 
@@ -85,16 +93,24 @@ def fit(
     check_folding(groups, time)
     table = load_table(data, target)
     (chosen,) = as_methods([method], len(table.frame))
-    settings = {"effort": effort, "time_limit": time_limit, "n_jobs": n_jobs, "progress": progress}
+    settings: dict[str, Any] = {"effort": effort, "time_limit": time_limit}
+    if cluster is None:  # there a fit has one thread, and nobody to report to
+        settings |= {"n_jobs": n_jobs, "progress": progress}
     given = {name: value for name, value in settings.items() if value is not None}
     if chosen.name == ENSEMBLE:
         given["rule"] = "auto"  # Chow's rule is for `compare`, which needs the answers at other prices
     chosen = _with_coverage(_with_settings(chosen, given), coverage)
-    cases = load_cases(table, positive, drop=as_names(drop), groups=groups, time=time).in_time()
+    cases = load_cases(table, positive, drop=as_names(drop), groups=groups, time=time)
     if cases.groups is not None:
         require_groups(cases.groups, INNER_FOLDS)
     warn_of_other_prices([chosen], costs, cases)
-    model, _ = fit_model(chosen, Task.of(cases, costs, seed, novelty), cases.features, cases.outcomes, cases.groups)
+    task = Task.of(cases, costs, seed, novelty)
+    if cluster is not None:
+        there = TableThere.of(data, table.target, positive, as_names(drop), groups, time, data_fingerprint(cases))
+        model = fit_on_cluster(cluster, cases, there, chosen, task)
+    else:
+        cases = cases.in_time()
+        model, _ = fit_model(chosen, task, cases.features, cases.outcomes, cases.groups)
     model[0].remember_writings(cases.writings)
     if chosen.name == ENSEMBLE:
         model[-1].set_params(progress=None)  # a model that is saved reports to nobody

@@ -11,6 +11,7 @@ __all__ = [
     "DaskAbstentionBoostingClassifier",
     "DaskExactBoostClassifier",
     "PartitionError",
+    "decisions_meta",
     "fit_boosting_chow",
 ]
 
@@ -20,11 +21,13 @@ _HOMES = {
     "DaskAbstentionBoostingClassifier": "abstention",
     "DaskExactBoostClassifier": "exactboost",
     "PartitionError": "faults",
+    "decisions_meta": "answering",
     "fit_boosting_chow": "boosting_chow",
 }
 
 if TYPE_CHECKING:
     from .abstention import DaskAbstentionBoostingClassifier
+    from .answering import decisions_meta
     from .boosting_chow import fit_boosting_chow
     from .exactboost import DaskExactBoostClassifier
     from .faults import ClusterError, PartitionError

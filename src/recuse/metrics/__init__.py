@@ -11,6 +11,7 @@ from .curves import (
     risk_at_coverage,
     risk_coverage_curve,
 )
+from .merging import RiskCoverageSketch
 from .ranking import ks_score, precision_at_k_score
 from .rejection import coverage_score, expected_cost, reject_confusion_matrix, rejection_rate, selective_accuracy_score
 from .reliability import Reliability, reliability_curve
@@ -19,6 +20,7 @@ from .scorers import RejectScorer, get_scorer, get_scorer_names
 __all__ = [
     "RejectScorer",
     "Reliability",
+    "RiskCoverageSketch",
     "accuracy_rejection_curve",
     "augrc_score",
     "aurc_score",

@@ -3,6 +3,7 @@
 from .cases import Cases, check_cases
 from .checking import TableFacts, check_table
 from .columns import TableColumns
+from .folders import ParquetPart, dataset_parts, is_dataset, read_part
 from .formats import table_format
 from .hints import identifier_hints, positive_hints, table_hints
 from .reading import as_frame, detected_decimal, read_chunks, read_table, read_with_writings, with_outcomes
@@ -11,17 +12,21 @@ from .spreadsheet import restored, to_csv
 
 __all__ = [
     "Cases",
+    "ParquetPart",
     "TableColumns",
     "TableFacts",
     "TableFile",
     "as_frame",
     "check_cases",
     "check_table",
+    "dataset_parts",
     "detected_decimal",
     "identifier_hints",
+    "is_dataset",
     "is_table_file",
     "positive_hints",
     "read_chunks",
+    "read_part",
     "read_table",
     "read_with_writings",
     "restored",

@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from .arrow_files import feather_chunks, parquet_chunks
 from .databases import duckdb_chunks, sqlite_chunks
 from .delimited import Dialect, detect_dialect, text_chunks
+from .folders import is_dataset, read_dataset
 from .formats import DUCKDB, EXCEL, FEATHER, JSON_LINES, PARQUET, SEPARATORS, SQLITE, sniffed_format, table_format
 from .json_lines import json_chunks
 from .limits import require_fields
@@ -39,6 +40,7 @@ def read_table(source: Source, *, text_columns: tuple[str, ...] = ()) -> Any:
     ----------
     source : path-like or TableFile
         The file's name tells the format: CSV, TSV, Parquet, Feather, Excel, JSON Lines, SQLite or DuckDB, also gzipped.
+        A folder is read as a Parquet dataset.
     text_columns : tuple of str
         Columns to read as text even if they look like numbers.
 
@@ -53,6 +55,9 @@ def read_table(source: Source, *, text_columns: tuple[str, ...] = ()) -> Any:
 def read_with_writings(source: Source, *, text_columns: tuple[str, ...] = ()) -> tuple[Any, dict[str, str]]:
     """Read a table as `read_table` does; return how its columns are written, too, for tables to be read later."""
     source = TableFile.of(source)
+    if is_dataset(source):
+        frame = _whole(read_dataset(source.path))
+        return _as_written(frame, found := detect_writings(frame).columns), dict(found)
     with on_disk(source) as path, _Refusing(source, kind := _format(source, path)):
         if kind in SEPARATORS:
             frame, found = _read_text(path, source, kind, text_columns)
@@ -80,6 +85,9 @@ def read_chunks(
     answers it knows.
     """
     source = TableFile.of(source)
+    if is_dataset(source):
+        yield from read_dataset(source.path, size)
+        return
     with on_disk(source) as path, _Refusing(source, kind := _format(source, path)):
         if kind in SEPARATORS:
             dialect = _told_dialect(path, source, kind)
@@ -110,8 +118,7 @@ def _format(source: TableFile, path: str) -> str:
         return sniffed_format(path)
     kind = table_format(path)
     if not Path(path).is_file():
-        state = "is a folder" if Path(path).is_dir() else "does not exist"
-        raise FileNotFoundError(f"{path} {state}: give the file that holds the table.")
+        raise FileNotFoundError(f"{path} does not exist: give the file that holds the table.")
     return kind
 
 

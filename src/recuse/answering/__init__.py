@@ -1,0 +1,35 @@
+"""Answers to tables of any size: frame by frame, in the order of review, into a folder that is written whole."""
+
+from .counts import Answered, PartAnswers, ReviewQueue
+from .folders import (
+    AnswerSettings,
+    answer_file,
+    answer_folder,
+    answer_frame,
+    answer_parts,
+    in_this_process,
+    request_digest,
+)
+from .frames import DIGITS, ROWS_AT_ONCE, answer_table, decide_chunk, needed_columns, six_digits, text_columns
+from .staging import Stage
+
+__all__ = [
+    "DIGITS",
+    "ROWS_AT_ONCE",
+    "AnswerSettings",
+    "Answered",
+    "PartAnswers",
+    "ReviewQueue",
+    "Stage",
+    "answer_file",
+    "answer_folder",
+    "answer_frame",
+    "answer_parts",
+    "answer_table",
+    "decide_chunk",
+    "in_this_process",
+    "needed_columns",
+    "request_digest",
+    "six_digits",
+    "text_columns",
+]
