@@ -17,7 +17,7 @@ ROUNDS, REPEATS = 100, 3
 
 
 def answer_rows(client, folder, n, columns, scratch):
-    """Rows for a dataset of `n` cases with these feature columns and outcomes `y`; `scratch` is a folder to write to."""
+    """Rows for a dataset of `n` cases with these feature columns and outcomes `y`; `scratch` is written to."""
     import dask.dataframe as dd
     import pandas as pd
 

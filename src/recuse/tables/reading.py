@@ -57,13 +57,19 @@ def read_with_writings(source: Source, *, text_columns: tuple[str, ...] = ()) ->
     source = TableFile.of(source)
     if is_dataset(source):
         frame = _whole(read_dataset(source.path))
-        return _as_written(frame, found := detect_writings(frame).columns), dict(found)
+        found = detect_writings(frame, decimal=source.decimal_writing, dates=source.dates)
+        return _told(frame, found, source, text_columns)
     with on_disk(source) as path, _Refusing(source, kind := _format(source, path)):
         if kind in SEPARATORS:
             frame, found = _read_text(path, source, kind, text_columns)
         else:
             frame = _whole(_chunks(path, source, kind, None))
             found = detect_writings(frame, decimal=source.decimal_writing, dates=source.dates)
+    return _told(frame, found, source, text_columns)
+
+
+def _told(frame: Any, found: Writings, source: TableFile, text_columns: tuple[str, ...]) -> tuple[Any, dict[str, str]]:
+    """The table as it is meant, and how its columns are written, which is logged."""
     if len(frame) == 0:
         raise ValueError(f"{source.shown} holds no rows: a header alone is not a table of cases.")
     for sentence in describe(found):
