@@ -27,6 +27,7 @@ BENCHMARKS = (
     "sliders",
     "shrinkage",
     "hostile_files",
+    "fuzzed_tables",
     "members",
     "regret",
     "rules",

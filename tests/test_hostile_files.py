@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.fuzzed_tables import NEW
 from benchmarks.hostile_files import FUZZES, model_rows, table_rows
 
 from tests.marks import may_reject_all
@@ -44,3 +45,7 @@ def test_the_memory_measured_is_that_of_the_program_alone():
         [sys.executable, "-c", parent], capture_output=True, text=True, timeout=LIMIT, check=True, cwd=folder
     )
     assert 1 < float(done.stdout) < 128
+
+
+def test_fuzzed_tables_of_every_format():
+    assert_met(table_rows(2 * len(NEW), seed=3, fuzzes=NEW))
