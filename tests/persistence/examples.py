@@ -55,6 +55,7 @@ EXAMPLES = {
     "abstention_boosting.corrective": AbstentionBoostingClassifier(family="coupled", corrective=True, **_FIXED),
     "abstention_boosting.stack_oof": AbstentionBoostingClassifier(family="decoupled", stack="oof", **_FIXED),
     "abstention_boosting.stack_start": AbstentionBoostingClassifier(family="decoupled", stack="start", **_FIXED),
+    "abstention_boosting.edited": AbstentionBoostingClassifier(family="chow", categorical_features=[2], **_FIXED),
     "abstention_boosting.trees": AbstentionBoostingClassifier(family="decoupled", max_depth=2, **_FIXED),
     "abstention_boosting.trees_auto": AbstentionBoostingClassifier(max_depth=2, **_ROUNDS),
     "abstention_boosting.trees_chow": AbstentionBoostingClassifier(family="chow", max_depth=2, **_ROUNDS),
@@ -119,6 +120,7 @@ EXAMPLES = {
 KEPT = [
     *(name for name in EXAMPLES if "." not in name),
     "abstention_boosting.chow",
+    "abstention_boosting.edited",
     "abstention_boosting.stack_oof",
     "abstention_boosting.stack_start",
     "abstention_boosting.trees",
@@ -141,4 +143,8 @@ KEPT = [
 def fit_example(name):
     """A fitted copy of an example."""
     labels = THREE_LABELS if name.endswith("three_classes") else LABELS
-    return clone(EXAMPLES[name]).fit(X, labels)
+    if not name.endswith("edited"):
+        return clone(EXAMPLES[name]).fit(X, labels)
+    few = np.column_stack([X[:, :2], X[:, 2].round()])  # the last column in a few levels
+    model = clone(EXAMPLES[name]).fit(few, labels)
+    return model.edit(int(model.shape_functions_[0].feature), "cap", X, labels, at_most=0.2, at_least=-0.2, by="Ada")
