@@ -201,8 +201,8 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
     >>> from recuse import AbstentionBoostingClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> model = AbstentionBoostingClassifier(costs=0.1, family="coupled", beta=0.01, threshold="calibrated")
-    >>> model.fit(X[:400], y[:400]).predict(X[408:418])
-    array([ 0,  1,  1,  1,  1,  0, -1,  1,  1,  0])
+    >>> model.fit(X[:400], y[:400]).predict(X[417:427])
+    array([ 0,  1,  1,  1,  0,  1, -1,  1,  1,  1])
     >>> len(model.shape_functions_) < X.shape[1]
     True
     """
