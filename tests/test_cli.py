@@ -247,7 +247,9 @@ def test_bad_tables_and_prices(call, tables, tmp_path, arguments, message):
 
 
 def test_tables_of_every_kind_say_how_they_are_read(call, tmp_path):
-    rows = "".join(f"{i},5;{i % 7}%;{1 + i % 28:02d}.02.2024;{['no', 'yes'][i > 30 + i % 3]}\n" for i in range(60))
+    rows = "".join(
+        f"{i},5;{i % 7}%;{1 + i % 28:02d}.02.2024;{['no', 'yes'][i + 6 * (i % 3) > 36]}\n" for i in range(60)
+    )
     (tmp_path / "t.csv").write_bytes(("größe;quote;seit;y\n" + rows).encode("cp1252"))
     model, fit = tmp_path / "m.skops", ["fit", tmp_path / "t.csv", "-t", "y", "-m", "logistic-chow"]
     code, _, err = call(*fit, "-o", model)
@@ -496,7 +498,10 @@ def test_the_positive_outcome_is_told_and_a_guess_is_called_a_guess(folder, call
     arguments = [command, folder / "data.csv", "-t", "default", *one[command], "-o", tmp_path / "out"]
     code, _, err = call(*arguments)
     assert code == 0
-    assert "recuse: data.csv: the positive outcome is default = 'good', 111 of 160 cases (69.4%).\n" in err
+    assert (
+        "recuse: data.csv: the positive outcome is default = 'good', 111 of 160 cases (69.4%); --positive bad would exchange the two prices.\n"
+        in err
+    )
     assert "recuse: warning: data.csv: 'good' is taken as the positive outcome of 'default'" in err
     assert "--positive good or --positive bad" in err
     code, _, err = call(*arguments, "--positive", "bad")

@@ -101,7 +101,7 @@ def _require_honest_batches(file: BinaryIO, packed: int) -> None:
             continue
         body = message.body
         rows, columns, places = _batch_shape(message.metadata.to_pybytes(), message.type == "dictionary")
-        unpacked += rows * columns  # at least a byte for each cell, once it is in a data frame
+        unpacked += 8 * rows * columns  # a number, or a reference to text, once it is in a data frame
         for offset, length in places:
             if length >= 8 and body is not None and offset + 8 <= body.size:
                 stated = struct.unpack("<q", body[offset : offset + 8].to_pybytes())[0]
