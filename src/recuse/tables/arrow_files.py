@@ -51,7 +51,9 @@ def feather_chunks(path: str, size: int | None) -> Iterator[Any]:
         require_columns(len(reader.schema.names))
         require_distinct(reader.schema.names)
         if size is None:
-            yield reader.read_all().to_pandas().reset_index(drop=True)
+            table = reader.read_all()
+            table.validate(full=True)  # a damaged file can point anywhere
+            yield table.to_pandas().reset_index(drop=True)
         else:
             yield from _frames(_sliced(reader, size))
 
@@ -78,6 +80,7 @@ def _frames(batches: Any) -> Iterator[Any]:
 def _sliced(reader: Any, size: int) -> Iterator[Any]:
     for number in range(reader.num_record_batches):
         batch = reader.get_batch(number)
+        batch.validate(full=True)
         for start in range(0, batch.num_rows, size):
             yield batch.slice(start, size)
 
