@@ -268,6 +268,7 @@ class Partitions:
             worker: self.client.submit(
                 Shelf,
                 self._name,
+                worker,
                 threads[worker],
                 actor=True,
                 workers=[worker],

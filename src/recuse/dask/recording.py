@@ -1,29 +1,20 @@
-"""Models on the way of a fit on a cluster: at several penalties, or after several numbers of rounds."""
+"""Models on the way of a fit on a cluster: after several numbers of rounds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..boosting.abstention.early_stopping import PATIENCE
-from ..boosting.abstention.engine.rounds import beta_max, boost
+from ..boosting.abstention.engine.rounds import boost
 from ..boosting.abstention.engine.settings import Settings
 from ..boosting.abstention.engine.state import State
 from ..boosting.abstention.engine.stumps import Coded
 from .boosting import ClusterProblem, ClusterState
 from .coded import CodedPartition
 from .scoring import Start, Tables
-
-
-def penalised_models(problem: ClusterProblem, settings: Settings, shares: Sequence[float] | None) -> list[Any]:
-    """Models at penalties given as shares of the smallest that uses no stump; without shares, that of the settings."""
-    if shares is None:
-        return [boost(problem, settings).model]
-    highest = beta_max(problem, settings)
-    return [boost(problem, replace(settings, beta=share * highest)).model for share in shares]
 
 
 def models_at_rounds(

@@ -79,6 +79,8 @@ class ScoreRule:
         What the models are added to.
     surrogate : Surrogate, optional
         What the pair minimises; with `log_odds`, h is then 0 where both classes cost the same.
+    fixed : bool
+        Whether that place is the one at r = 0 for every row, as where h is monotone.
     level : float, optional
         Chow's rule: r = |h| - level.
     """
@@ -87,6 +89,7 @@ class ScoreRule:
     start: Start | None = None
     surrogate: Surrogate | None = None
     log_odds: float = 0.0
+    fixed: bool = False
     level: float | None = None
 
     def scores(self, bins: Bins, rows: Indices, fold: int) -> tuple[Floats, Floats]:
@@ -98,7 +101,7 @@ class ScoreRule:
         if self.level is not None:
             return h, np.abs(h) - self.level
         if self.surrogate is not None and self.log_odds != 0.0:
-            h = h - forced_boundary(self.surrogate, self.log_odds, r)
+            h = h - forced_boundary(self.surrogate, self.log_odds, np.zeros_like(r) if self.fixed else r)
         return h, r
 
     def with_level(self, level: float) -> ScoreRule:

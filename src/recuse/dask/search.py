@@ -25,7 +25,7 @@ from ..boosting.abstention.engine.rounds import boost
 from ..boosting.abstention.engine.settings import PAPER, Settings
 from ..boosting.abstention.engine.stumps import SCORE, describe
 from ..boosting.abstention.engine.surrogates import Surrogate, make_surrogate
-from ..boosting.abstention.options import BETA_PATH, NoChoice, Options, Penalties, RoundNumbers
+from ..boosting.abstention.options import BETA_PATH, NoChoice, Options, Penalties, RoundNumbers, penalised_models
 from ..boosting.abstention.pairs import ChowPair, StartedPair
 from ..boosting.abstention.selection import SURE, TRIED_THRESHOLDS
 from ..boosting.abstention.stages import StageRecorder, Stages
@@ -38,7 +38,7 @@ from .coded import CodedPartition
 from .folding import FoldRule
 from .partitions import Partitions
 from .quantiles import quantiles
-from .recording import models_at_rounds, penalised_models
+from .recording import models_at_rounds
 from .scoring import ScoreRule, Start, Tables
 
 
@@ -91,6 +91,11 @@ class ClusterTraining:
     def part_weights(self) -> Floats:
         """Weight of the rows that are judged together."""
         return np.asarray(self.partitions.ask(CodedPartition.part_weights))
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether h is to be monotone along some feature."""
+        return bool(self.bins.monotonic.any())
 
     @property
     def rule(self) -> FoldRule:
@@ -184,7 +189,8 @@ class ClusterSearch:
     def _whole_rule(self, boosted: Boosted, start: Start | None) -> ScoreRule:
         """The finished model, for the rows of every fold."""
         tables = Tables.of(boosted.solution.model, self.training.bins)
-        return ScoreRule(self._everywhere(tables), start, boosted.problem.surrogate, self.training.log_odds)
+        surrogate, training = boosted.problem.surrogate, self.training
+        return ScoreRule(self._everywhere(tables), start, surrogate, training.log_odds, training.is_monotone)
 
     def _everywhere(self, tables: Tables) -> dict[int, Tables]:
         n_folds = 1 if self.training.folds is None else self.training.folds.n_folds
@@ -263,7 +269,8 @@ class _Boostable:
             start = None
             if self._stacked is not None:
                 start = Start({f: s.models[f] for f, s in starts.items() if s}, surrogate, self._training.c)
-            self.rules.append(ScoreRule(models, start, surrogate, 0.0 if self.settings.family == SCORE else log_odds))
+            boundary = 0.0 if self.settings.family == SCORE else log_odds
+            self.rules.append(ScoreRule(models, start, surrogate, boundary, self._training.is_monotone))
         if self.settings.tune_rounds:
             self._options = RoundNumbers(None, self._rounds)
         elif self.settings.tune_beta:
@@ -292,9 +299,10 @@ class _Boostable:
         if self.settings.tune_rounds:
             settled = self._options.settle(option, problem, quick)
             return models_at_rounds(problem, settled, [settled.n_rounds], out[-1], None, self._tables)[-1]
-        if self.settings.tune_beta:
-            return self._tables(penalised_models(problem, quick, (BETA_PATH[option],))[0])
-        return self._tables(boost(problem, quick).model)
+        shares = None
+        if isinstance(self._options, Penalties):
+            shares = self._options.shares_up_to(option, quick)
+        return self._tables(penalised_models(problem, quick, shares)[0])
 
     def _models_by_round(
         self, problem: ClusterProblem, settings: Settings, held_out: int, start: Start | None

@@ -10,8 +10,8 @@ from weakref import WeakValueDictionary
 
 from . import faults
 
-# The shelves of this process by name; each belongs to the actor, and goes with it.
-_SHELVES: WeakValueDictionary[str, Shelf] = WeakValueDictionary()
+# The shelves of this process by fit and worker, of which a process may have several; each goes with its actor.
+_SHELVES: WeakValueDictionary[tuple[str, str], Shelf] = WeakValueDictionary()
 
 
 class Command(NamedTuple):
@@ -31,10 +31,10 @@ class Failure(NamedTuple):
 class Shelf:
     """What a worker holds for one fit: an actor."""
 
-    def __init__(self, name: str, n_threads: int) -> None:
+    def __init__(self, name: str, worker: str, n_threads: int) -> None:
         self._held: dict[int, Any] = {}
         self._threads = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
-        _SHELVES[name] = self
+        _SHELVES[name, worker] = self
 
     def put(self, number: int, held: Any) -> None:
         """Keep what was made of a partition."""
@@ -77,10 +77,12 @@ def hold(
     name: str, number: int, load: Command, own: tuple[Any, ...], repeated: Sequence[Command], *pieces: Any
 ) -> None:
     """A task: make of a partition what is to be held, bring it up to date and put it on the shelf."""
+    from distributed import get_worker
+
     held = naming_partition(number, load.function, *pieces, *load.args, *own)
     for function, args in repeated:
         function(held, *args)
-    _SHELVES[name].put(number, held)
+    _SHELVES[name, get_worker().address].put(number, held)
 
 
 def naming_partition(number: int, function: Callable[..., Any], *args: Any) -> Any:

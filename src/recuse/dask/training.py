@@ -15,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from ..base import require_two_classes
 from ..boosting.abstention.data import FOLDED_ROWS, Inputs
 from ..boosting.abstention.prices import forced_log_odds, reduce_prices
-from ..boosting.binning import MAX_UINT8_BINS, code_features, resolve_bins
+from ..boosting.binning import code_features, resolve_bins
 from ..boosting.categories import Categories
 from ..boosting.constraints import resolve_monotonic
 from ..folds import DEFAULT_FOLDS
@@ -120,10 +120,7 @@ def _cuts(estimator: Any, sketch: TableSketch, n_rows: int, inputs: Inputs) -> l
     if empty:
         names = np.arange(inputs.n_features) if inputs.feature_names is None else inputs.feature_names
         raise ValueError(f"Every value is missing in the columns {preview(names[empty])}: leave them out.")
-    max_bins = resolve_bins(estimator.max_bins, n_rows)
-    if max_bins is None and isinstance(estimator.max_bins, str) and any(column.error for column in sketch.columns):
-        max_bins = MAX_UINT8_BINS  # more distinct values than a wide table's sketch keeps
-    return sketch.cuts(max_bins)
+    return sketch.cuts(resolve_bins(estimator.max_bins, n_rows, exact_rows=0))
 
 
 def _fold_rule(estimator: Any, n_rows: int, contents: Contents) -> FoldRule:

@@ -70,8 +70,11 @@ class Penalties(Options):
 
     def held_out(self, option: int, problem: Problem, settings: Settings, parts: Parts) -> Floats:
         """Held-out scores with the penalty of an option."""
-        shares = self.shares[option:] if settings.follows_path else (self.shares[option],)
-        return held_out_penalties(problem, settings, parts, shares)[0]
+        return held_out_penalties(problem, settings, parts, self.shares_up_to(option, settings))[0]
+
+    def shares_up_to(self, option: int, settings: Settings) -> tuple[float, ...]:
+        """The penalty of an option, and the larger ones that a path comes through before."""
+        return self.shares[option:] if settings.follows_path else (self.shares[option],)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,13 +111,13 @@ def held_out_penalties(cases: Splittable, settings: Settings, folds: Parts, shar
     quick = replace(settings, certify_every=50)
     for train, test in folds:
         part, rest = cases.split(train, test)
-        for i, model in enumerate(_models(part, quick, shares)):
+        for i, model in enumerate(penalised_models(part, quick, shares)):
             out[i, :, test] = np.transpose(model.scores(rest))
     return out
 
 
-def _models(problem: Problem, settings: Settings, shares: tuple[float, ...] | None) -> list[Ensemble]:
-    """Models at each penalty."""
+def penalised_models(problem: Problem, settings: Settings, shares: tuple[float, ...] | None) -> list[Ensemble]:
+    """Models at each penalty; `shares` are the largest ones of `BETA_PATH`, or None for that in `settings`."""
     if shares is None:
         return [boost(problem, settings).model]
     if settings.follows_path:
