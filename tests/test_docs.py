@@ -19,6 +19,7 @@ PUBLIC = {
     "recuse": set(),
     "recuse.baselines": set(),
     "recuse.comparison": {"compare", "fit"},  # documented as recuse.compare and recuse.fit
+    "recuse.dask": set(),
     "recuse.dask.metrics": set(),
     "recuse.datasets": set(),
     "recuse.ensemble": {"EnsembleRejectClassifier"},

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..boosting.abstention.engine.settings import Settings
 from ..boosting.abstention.estimator import AbstentionBoostingClassifier, FitRecord
+from ..progress import shown_progress
 from .candidates import ClusterCandidate, as_training_set
 from .partitions import Partitions
 from .search import ClusterSearch
@@ -33,13 +34,15 @@ class DaskAbstentionBoostingClassifier(AbstentionBoostingClassifier):
     Parameters
     ----------
     costs, loss, surrogate, family, stack, n_rounds, beta, learning_rate, max_bins, monotonic_cst, step, gamma, b, \
-early_stopping, threshold, tol, pos_label, reject_label, on_reject, n_jobs, random_state
+early_stopping, threshold, tol, pos_label, reject_label, on_reject, n_jobs, random_state, verbose
         As in `AbstentionBoostingClassifier`; `stack` may be None or "start", `n_jobs` is the number of threads of
         predictions in memory. A fit uses those of the workers.
     cv : int, optional
         Number of folds.
-    max_depth, corrective
-        Left at 1 and False: trees and corrective steps need all rows in one place.
+    max_depth, corrective, interactions
+        Left at 1, False and None: trees, corrective steps and pair terms need all rows in one place.
+    categorical_features
+        Left at its default: columns of a categorical type are refused; encode them first.
 
     Attributes
     ----------
@@ -93,7 +96,8 @@ n_features_in_, feature_names_in_
             prepared = prepare(self, partitions, table, with_folds=self._needs_held_out())
             settings = self._settings(prepared.n_rows)
             search = ClusterSearch(prepared.training, settings)
-            candidates = search.candidates(self.family, self.stack)
+            with shown_progress(self.verbose):
+                candidates = search.candidates(self.family, self.stack)
             chosen = search.choose(candidates)
         record = _record(settings, prepared, chosen)
         self._store(prepared.inputs, as_training_set(), [*candidates], chosen, record)
@@ -110,8 +114,10 @@ n_features_in_, feature_names_in_
 
     def _check_distributable(self) -> None:
         """Refuse what needs all rows in one place."""
-        for name, value in (("max_depth", self.max_depth == 1), ("corrective", not self.corrective)):
-            if not value:
+        together = {"max_depth": self.max_depth > 1, "corrective": self.corrective}
+        together["interactions"] = getattr(self, "_interacts", False)
+        for name, wanted in together.items():
+            if wanted:
                 raise ValueError(
                     f"{name}={getattr(self, name)!r} needs all cases in one place: leave {name} out on a cluster, or "
                     "use AbstentionBoostingClassifier on a sample that fits into memory."

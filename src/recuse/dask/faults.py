@@ -6,11 +6,38 @@ from typing import Any
 
 
 class ClusterError(RuntimeError):
-    """Work on a cluster that cannot go on: no workers, a scheduler that went away, a partition nobody can hold."""
+    """Work on a cluster that cannot go on: no workers, a scheduler that went away, a partition nobody can hold.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from recuse.dask import ClusterError, DaskAbstentionBoostingClassifier
+    >>> try:
+    ...     DaskAbstentionBoostingClassifier().fit(da.zeros((4, 1)), da.zeros(4))
+    ... except ClusterError as error:
+    ...     print(error)
+    There is no Dask client: start one with dask.distributed.Client(), or give it as client=... .
+    """
 
 
 class PartitionError(ValueError):
-    """A partition that cannot be used: another schema, an unreadable file, values that are no numbers."""
+    """A partition that cannot be used: another schema, an unreadable file, values that are no numbers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from recuse.dask import DaskAbstentionBoostingClassifier, PartitionError
+    >>> X = da.from_array(np.array([[1.0], [2.0], [np.inf], [3.0]]), chunks=(2, 1))
+    >>> y = da.from_array(np.array([0, 1, 0, 1]), chunks=2)
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
+    ...     try:
+    ...         DaskAbstentionBoostingClassifier().fit(X, y)
+    ...     except PartitionError as error:
+    ...         print(error)
+    Partition 1: Input X contains infinity or a value too large for dtype('float64').
+    """
 
 
 def no_client() -> ClusterError:

@@ -9,7 +9,7 @@ difference between two candidates.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -27,6 +27,7 @@ from ..boosting.abstention.engine.stumps import SCORE, describe
 from ..boosting.abstention.engine.surrogates import Surrogate, make_surrogate
 from ..boosting.abstention.options import BETA_PATH, NoChoice, Options, Penalties, RoundNumbers, penalised_models
 from ..boosting.abstention.pairs import ChowPair, StartedPair
+from ..boosting.abstention.search import log_candidate
 from ..boosting.abstention.selection import SURE, TRIED_THRESHOLDS
 from ..boosting.abstention.stages import StageRecorder, Stages
 from ..boosting.binning import Bins
@@ -114,16 +115,21 @@ class ClusterSearch:
 
     def candidates(self, family: str, stack: str | None) -> list[ClusterCandidate]:
         """Fit every candidate of a family, the one to prefer first."""
-        if family == CHOW_FAMILY:
-            return [self.with_chows_rule()]
-        if family != "auto":
-            return [self.fit_pair(family, stack)]
-        found = [self.with_chows_rule(), self.fit_pair("decoupled", stack)]
-        # Of two folds nothing is left for a score that knows neither.
-        can_start = not self.settings.exponents and self.settings.step != PAPER and self.training.rule.n_folds > 2
-        if stack is None and can_start:
-            found.append(self.fit_pair("decoupled", "start"))
+        found = []
+        for candidate in self._each_candidate(family, stack):
+            found.append(candidate)
+            log_candidate(candidate)
         return found
+
+    def _each_candidate(self, family: str, stack: str | None) -> Iterator[ClusterCandidate]:
+        if family in (CHOW_FAMILY, "auto"):
+            yield self.with_chows_rule()
+        if family != CHOW_FAMILY:
+            yield self.fit_pair("decoupled" if family == "auto" else family, stack)
+        # Of two folds nothing is left for a score that knows neither.
+        settings, auto = self.settings, family == "auto" and stack is None
+        if auto and not settings.exponents and settings.step != PAPER and self.training.rule.n_folds > 2:
+            yield self.fit_pair("decoupled", "start")
 
     def choose(self, candidates: Sequence[ClusterCandidate]) -> ClusterCandidate:
         """The candidate of least held-out cost; to replace the first it must be clearly cheaper."""

@@ -138,6 +138,11 @@ def search(training: TrainingSet, settings: Settings, family: str, stack: str | 
     candidates = []
     for candidate in FAMILIES[family].candidates(Searched(training, settings), stack):
         candidates.append(candidate)
-        n_iter, beta = candidate.boosted.solution.n_iter, candidate.boosted.beta
-        _log.info("AbstentionBoosting: %s fitted, %d rounds, penalty %.3g", candidate.name, n_iter, beta)
+        log_candidate(candidate)
     return candidates
+
+
+def log_candidate(candidate: Candidate) -> None:
+    """Tell those who follow the progress of a fit."""
+    n_iter, beta = candidate.boosted.solution.n_iter, candidate.boosted.beta
+    _log.info("AbstentionBoosting: %s fitted, %d rounds, penalty %.3g", candidate.name, n_iter, beta)
