@@ -111,6 +111,29 @@ Cluster = Annotated[
         help="Work on a dask cluster: the address of its scheduler, or so many processes on this machine.",
     ),
 ]
+Methods = Annotated[
+    str | None,
+    typer.Option(help="Methods, separated by commas; `recuse methods` lists them.", autocompletion=_methods),
+]
+AnswersOut = Annotated[
+    Path | None,
+    typer.Option("--out", "-o", help="File, its name tells the format (default: CSV to standard output), or a folder."),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep", metavar="COLUMN|all", help="Column of the table to write beside the answers; several by commas."
+    ),
+]
+Raw = Annotated[
+    bool | None,
+    typer.Option(
+        "--raw/--neutralise",
+        show_default=False,
+        help="Write text that a spreadsheet would run as it is, or mark it as text (default: mark it in CSV only).",
+    ),
+]
+Reasons = Annotated[bool, typer.Option(help="Write a sentence for each case; large tables are faster without.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output.")]
 
 
@@ -144,10 +167,7 @@ def compare(
     reject_positive: RejectPositive = None,
     reject_negative: RejectNegative = None,
     novelty: Novelty = "range",
-    methods: Annotated[
-        str | None,
-        typer.Option(help="Methods, separated by commas; `recuse methods` lists them.", autocompletion=_methods),
-    ] = None,
+    methods: Methods = None,
     cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
     repeats: Repeats = "auto",
     n_jobs: Annotated[int, typer.Option(help="Folds computed in parallel; -1 for all cores.")] = -1,
@@ -287,35 +307,14 @@ def _ensemble_settings(
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="File written by `compare` or `fit`.")],
     data: DataFile,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            "-o",
-            help="File, its name tells the format (default: CSV to standard output), or a folder.",
-        ),
-    ] = None,
-    keep: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--keep", metavar="COLUMN|all", help="Column of the table to write beside the answers; several by commas."
-        ),
-    ] = None,
+    out: AnswersOut = None,
+    keep: Keep = None,
     format: Annotated[str | None, typer.Option("--format", metavar="csv|jsonl|parquet", help="What to write.")] = None,
     capacity: Annotated[
         int | None, typer.Option(min=0, help="How many cases can be reviewed: ranks the rejected ones.")
     ] = None,
-    raw: Annotated[
-        bool | None,
-        typer.Option(
-            "--raw/--neutralise",
-            show_default=False,
-            help="Write text that a spreadsheet would run as it is, or mark it as text (default: mark it in CSV only).",
-        ),
-    ] = None,
-    reasons: Annotated[
-        bool, typer.Option(help="Write a sentence for each case; large tables are faster without.")
-    ] = True,
+    raw: Raw = None,
+    reasons: Reasons = True,
     cluster: Cluster = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in the folder of --out.")] = False,
     verify: Verify = None,
