@@ -19,6 +19,7 @@ BENCHMARKS = (
     "abstention_boosting",
     "boosting_defaults",
     "compile",
+    "interactions",
     "exactboost",
     "precision_at_k",
     "compare",

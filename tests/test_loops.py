@@ -69,6 +69,7 @@ from tests.test_loops import classes_in, signatures
 X, y = make_classification(60, 4, random_state=0)
 for model in (
     AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=3, threshold="calibrated"),
+    AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=3, interactions=1),
     ExactBoostClassifier(metric="reject_cost", n_estimators=1, n_rounds=2),
     DoubleHingeSVC(),
     CoupledOneClassSVC(nu_positive=0.2, nu_negative=0.2),

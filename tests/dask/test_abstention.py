@@ -176,6 +176,7 @@ def test_a_partition_with_another_schema_or_an_unreadable_file_is_named(client, 
     [
         ({"max_depth": 2}, "max_depth=2 needs all cases in one place"),
         ({"corrective": True, "family": "coupled"}, "corrective=True needs all cases in one place"),
+        ({"interactions": 2}, "interactions=2 needs all cases in one place"),
         ({"stack": "oof", "family": "coupled"}, "stack must be None or 'start' on a cluster; got 'oof'"),
         ({"stack": "start", "family": "decoupled", "cv": 2}, "stack='start' needs scores .* cv=3 folds or more"),
         ({"cv": [([0], [1])], "beta": "auto"}, "cv must be a number of folds, 2 or more, on a cluster"),

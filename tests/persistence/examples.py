@@ -53,6 +53,9 @@ EXAMPLES = {
         family="coupled", loss="exponential", step="paper", **_FIXED
     ),
     "abstention_boosting.corrective": AbstentionBoostingClassifier(family="coupled", corrective=True, **_FIXED),
+    "abstention_boosting.interactions": AbstentionBoostingClassifier(
+        family="decoupled", costs=0.35, interactions=2, max_bins=6, **_FIXED
+    ),
     "abstention_boosting.stack_oof": AbstentionBoostingClassifier(family="decoupled", stack="oof", **_FIXED),
     "abstention_boosting.stack_start": AbstentionBoostingClassifier(family="decoupled", stack="start", **_FIXED),
     "abstention_boosting.edited": AbstentionBoostingClassifier(family="chow", categorical_features=[2], **_FIXED),
@@ -121,6 +124,7 @@ KEPT = [
     *(name for name in EXAMPLES if "." not in name),
     "abstention_boosting.chow",
     "abstention_boosting.edited",
+    "abstention_boosting.interactions",
     "abstention_boosting.stack_oof",
     "abstention_boosting.stack_start",
     "abstention_boosting.trees",

@@ -45,6 +45,20 @@ def with_a_shape(**changes):
     return spoil
 
 
+def with_a_surface(**changes):
+    def spoil(model):
+        surfaces = model._pair.form.surfaces
+        surfaces[0] = dataclasses.replace(
+            surfaces[0], **{name: change(surfaces[0]) for name, change in changes.items()}
+        )
+
+    return spoil
+
+
+def pair_booster():
+    return AbstentionBoostingClassifier(family="chow", n_rounds=4, beta=0.01, interactions=2, max_bins=6)
+
+
 def booster():
     return AbstentionBoostingClassifier(family="decoupled", n_rounds=4, beta=0.01, threshold="calibrated")
 
@@ -69,6 +83,13 @@ SPOILED = {
     "cuts NaN": (booster(), with_a_shape(cuts=lambda shape: with_nan(shape.cuts.copy()))),
     "h short": (booster(), with_a_shape(h=lambda shape: shape.h[:-1])),
     "feature outside": (booster(), with_a_shape(feature=lambda shape: 3)),
+    "pair cuts NaN": (
+        pair_booster(),
+        with_a_surface(cuts=lambda surface: (with_nan(surface.cuts[0].copy()), surface.cuts[1])),
+    ),
+    "pair table short": (pair_booster(), with_a_surface(h=lambda surface: surface.h[:, :-1])),
+    "pair table infinite": (pair_booster(), with_a_surface(r=lambda surface: with_infinity(surface.r.copy()))),
+    "pair outside": (pair_booster(), with_a_surface(features=lambda surface: (0, 3))),
 }
 
 

@@ -114,7 +114,7 @@ class AdditiveModelMixin(ABC):
         """Share of each feature in the class score "h" and in the acceptance score "r"; "r" where one is learned.
 
         How far what it adds lies from its mean, on average over the training cases. What a stacked score adds is shared
-        out as its own functions are.
+        out as its own functions are. Pair terms are not counted.
         """
         check_is_fitted(self)
         h, r = _spreads(self._additive_forms(), self.n_features_in_)
@@ -141,7 +141,7 @@ class AdditiveModelMixin(ABC):
         scores of a case are the sums of `h` and of `r` over the rows that it falls into, and the row of the intercept.
         With unequal prices and a learned rejector the boundary between the classes moves with r; then, and with a
         stacked score, whose own rows have ``score=True``, `decision_function` is more than this sum. Levels that
-        training did not have are looked up as missing.
+        training did not have are looked up as missing. Pair terms are not in it: see `interaction_functions_`.
 
         Returns
         -------
@@ -186,11 +186,14 @@ class AdditiveModelMixin(ABC):
         feature : str or int
             Name or number of the column.
         action : {"remove", "flatten", "set", "cap", "monotonise"}
-            - "remove": every case gets the mean of what the feature adds.
+            - "remove": every case gets the mean of what the feature adds; its pair terms go too.
             - "flatten": values in the range ``low`` < x <= ``high``, or in ``levels``, all add their mean.
             - "set": they add ``h`` and ``r``.
             - "cap": no value adds less than ``at_least`` or more than ``at_most``.
-            - "monotonise": the closest function that rises (``sign=1``) or falls (``sign=-1``).
+            - "monotonise": the closest function that rises (``sign=1``) or falls (``sign=-1``); refused for a feature
+              that is in a pair term.
+
+            All but "remove" leave pair terms as they are.
         X, y : array-like, optional
             Cases that the model was not fitted to, and their classes: what the edit costs is measured on them.
         sample_weight : array-like, optional
@@ -234,7 +237,7 @@ class AdditiveModelMixin(ABC):
 
     def _find_feature(self, feature: Any) -> tuple[int, str]:
         """Number and name of a column."""
-        names = feature_names(self, self.n_features_in_)
+        names = feature_names(self, self.n_features_in_)[: self.n_features_in_]
         if isinstance(feature, str):
             if feature not in names:
                 raise ValueError(f"feature={feature!r} is not among the columns {preview(names)}.")

@@ -105,6 +105,12 @@ class Change(NamedTuple):
 def edit_form(form: AdditiveForm, feature: int, action: str, details: Mapping[str, Any]) -> AdditiveForm:
     """The form with an edit of one feature; as it is where the feature adds nothing."""
     shapes, h0, r0 = [], form.h0, form.r0
+    apart = [surface for surface in form.surfaces if feature not in surface.features]
+    if action == "monotonise" and len(apart) < len(form.surfaces):
+        raise ValueError(
+            "action='monotonise' does not go with a feature that is in a pair term: the sum would not be monotone. Fit "
+            "with monotonic_cst, or remove the feature."
+        )
     for shape in form.shapes:
         if shape.feature != feature:
             shapes.append(shape)
@@ -113,7 +119,8 @@ def edit_form(form: AdditiveForm, feature: int, action: str, details: Mapping[st
         h0, r0 = h0 + changed.h, r0 + changed.r
         if changed.shape is not None:
             shapes.append(changed.shape)
-    return replace(form, h0=h0, r0=r0, shapes=shapes)
+    # The mean of a pair term is 0 whatever the other feature: without the term every case gets its mean.
+    return replace(form, h0=h0, r0=r0, shapes=shapes, surfaces=apart if action == "remove" else form.surfaces)
 
 
 def check_action(action: Any, details: Mapping[str, Any]) -> None:

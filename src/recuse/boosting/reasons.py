@@ -79,9 +79,10 @@ def for_class(label: str, amounts: Floats, names: list[str]) -> str:
 
 
 def feature_names(model: Any, n: int, extra: str = "its own score") -> list[str]:
-    """Names of the columns; a score that is added to them comes last."""
+    """Names of the columns, then of the pair terms; a score that is added to them comes last."""
     known = getattr(model, "feature_names_in_", None)
     names = [f"x{i}" for i in range(model.n_features_in_)] if known is None else [str(name) for name in known]
+    names += [surface.name(names) for surface in getattr(model, "interaction_functions_", ())]
     return names + [extra] * (n - len(names))
 
 

@@ -2,12 +2,13 @@
 
     h(x) = h0 + sum_f g_f(x_f),    r(x) = r0 + sum_f q_f(x_f)
 
-Prediction is one binary search per feature, with NumPy only.
+and, where pairs of features act together, step functions of two features beside them: see `surfaces`. Prediction is
+one binary search per feature, with NumPy only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Floats, Indices
 from .binning import Bins, LevelCells
+from .surfaces import SurfaceFunction, SurfaceTables
 
 _BLOCK = 16_384  # rows worked on at once: their scores stay in the cache
 
@@ -70,16 +72,19 @@ class AdditiveForm:
         Intercepts.
     shapes : list of ShapeFunction
         One for each feature the model uses.
+    surfaces : sequence of SurfaceFunction
+        One for each pair of features that act together.
     """
 
     h0: float
     r0: float
     shapes: list[ShapeFunction]
+    surfaces: Sequence[SurfaceFunction] = ()
 
     @property
     def n_cells(self) -> int:
-        """Cells of all features: the size of the model."""
-        return sum(len(shape.h) + 1 for shape in self.shapes)
+        """Cells of all features and pairs: the size of the model."""
+        return sum(len(shape.h) + 1 for shape in self.shapes) + sum(surface.h.size for surface in self.surfaces)
 
     def evaluate(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Floats, Floats]:
         """Scores h and r of each case."""
@@ -89,6 +94,7 @@ class AdditiveForm:
             (s.feature, np.append(s.cuts, np.inf), np.append(s.h, s.missing[0]) + 1j * np.append(s.r, s.missing[1]))
             for s in self.shapes
         ]
+        pairs = SurfaceTables(self.surfaces)
 
         def work(start: int) -> None:
             block, out = X[start : start + _BLOCK], scores[start : start + _BLOCK]
@@ -96,6 +102,7 @@ class AdditiveForm:
             for feature, cuts, table in tables:
                 column = np.ascontiguousarray(block[:, feature], dtype=np.float64)
                 out += table[cuts.searchsorted(column)]
+            pairs.add(block, out)
 
         starts = range(0, len(X), _BLOCK)
         if n_threads > 1 and len(starts) > 1:
@@ -108,15 +115,23 @@ class AdditiveForm:
         return scores.real.copy(), scores.imag.copy()
 
     def contributions(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
-        """What each feature adds to h and to r: one row per case, one column per feature."""
-        h, r = np.zeros(X.shape), np.zeros(X.shape)
+        """What each feature adds to h and to r: one row per case, one column per feature, then one per pair."""
+        p = X.shape[1]
+        h, r = np.zeros((2, len(X), p + len(self.surfaces)))
         for shape in self.shapes:
             h[:, shape.feature], r[:, shape.feature] = shape.evaluate(X[:, shape.feature])
+        for j, surface in enumerate(self.surfaces, start=p):
+            h[:, j], r[:, j] = surface.evaluate(X)
         return h, r
 
 
 def additive_form(
-    h0: float, r0: float, tables: tuple[Floats, Floats], bins: Bins, weight: Floats | None = None
+    h0: float,
+    r0: float,
+    tables: tuple[Floats, Floats],
+    bins: Bins,
+    weight: Floats | None = None,
+    surfaces: Sequence[SurfaceFunction] = (),
 ) -> AdditiveForm:
     """Merge equal neighbouring cells of full tables, and drop the features that add nothing.
 
@@ -130,9 +145,11 @@ def additive_form(
         The cells.
     weight : ndarray, optional
         Weights of the coded cases: how many of them lie in each cell is then known.
+    surfaces : sequence of SurfaceFunction
+        Pair terms beside them.
     """
     shares = np.full(bins.n_cells, np.nan) if weight is None else bins.shares(weight)
-    return AdditiveForm(h0, r0, list(_shapes(tables, bins, shares)))
+    return AdditiveForm(h0, r0, list(_shapes(tables, bins, shares)), surfaces)
 
 
 def _shapes(tables: tuple[Floats, Floats], bins: Bins, shares: Floats) -> Iterator[ShapeFunction]:

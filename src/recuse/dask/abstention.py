@@ -114,8 +114,7 @@ n_features_in_, feature_names_in_
 
     def _check_distributable(self) -> None:
         """Refuse what needs all rows in one place."""
-        together = {"max_depth": self.max_depth > 1, "corrective": self.corrective}
-        together["interactions"] = getattr(self, "_interacts", False)
+        together = {"max_depth": self.max_depth > 1, "corrective": self.corrective, "interactions": self._interacts}
         for name, wanted in together.items():
             if wanted:
                 raise ValueError(

@@ -76,8 +76,18 @@ def _parts_of(model: Any) -> Any:
     if isinstance(model, Pipeline):
         return _curve_parts(model)
     if hasattr(model, "shape_functions_") and not hasattr(model, "score_functions_"):
-        return lambda matrix: AdditiveForm(0.0, 0.0, model.shape_functions_).contributions(matrix)[0]
+        surfaces = getattr(model, "interaction_functions_", [])
+        return lambda matrix: _by_column(AdditiveForm(0.0, 0.0, model.shape_functions_, surfaces), matrix)
     return None
+
+
+def _by_column(form: AdditiveForm, matrix: Floats) -> Floats:
+    """What each column adds to h; half of a pair term belongs to either of its columns."""
+    parts, p = form.contributions(matrix)[0], matrix.shape[1]
+    for j, surface in enumerate(form.surfaces, start=p):
+        for column in surface.features:
+            parts[:, column] += parts[:, j] / 2
+    return parts[:, :p]
 
 
 def _curve_parts(model: Pipeline) -> Any:

@@ -55,7 +55,9 @@ def _all_numbers(value: Any, holds: Any) -> bool:
     data = getattr(value, "data", None) if hasattr(value, "indptr") else value  # of a sparse matrix, what is stored
     if not isinstance(data, float | tuple | np.ndarray | np.floating):
         return True
-    array = np.asarray(data, dtype=object if isinstance(data, tuple) else None)
+    if isinstance(data, tuple):
+        return all(_all_numbers(part, holds) for part in data)
+    array = np.asarray(data)
     if array.dtype == object:
         return all(_all_numbers(part, holds) for part in array.flat if isinstance(part, float | np.floating))
     return array.dtype.kind != "f" or bool(holds(array).all())
@@ -73,7 +75,10 @@ def _check_lengths(part: Any) -> None:
             _require(((used >= -1) & (used < n_columns)).all(), "feature", f"is not one of {n_columns}")
     machines = _last_axis(values.get("dual_coef_")), _rows(values.get("support_vectors_"))
     _require(None in machines or machines[0] == machines[1], "dual_coef_", "does not belong to support_vectors_")
-    if {"cuts", "h", "r"} <= values.keys():
+    if {"features", "cuts", "h", "r"} <= values.keys():  # a step function of two features
+        shape = tuple(len(cuts) + 2 for cuts in values["cuts"])
+        _require(np.shape(values["h"]) == np.shape(values["r"]) == shape, "cuts", "does not belong to h and r")
+    elif {"cuts", "h", "r"} <= values.keys():
         _require(len(values["h"]) == len(values["r"]) == len(values["cuts"]) + 1, "cuts", "does not belong to h and r")
 
 
@@ -81,11 +86,9 @@ def _features_used(owner: Any) -> list[NDArray[Any]]:
     """Positions of the features that the shapes and trees of one of this library's estimators look at."""
     if not type(owner).__module__.startswith("recuse"):
         return []
-    return [
-        np.asarray(attributes_of(part)["feature"])
-        for part in parts(owner, inside=lambda part: part is owner or "n_features_in_" not in attributes_of(part))
-        if "feature" in attributes_of(part)
-    ]
+    inside = parts(owner, inside=lambda part: part is owner or "n_features_in_" not in attributes_of(part))
+    values = [attributes_of(part) for part in inside]
+    return [np.asarray(value[name]) for value in values for name in ("feature", "features") if name in value]
 
 
 def _last_axis(value: Any) -> int | None:

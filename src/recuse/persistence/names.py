@@ -87,6 +87,7 @@ RECORDS = {
     "recuse.saved.ShapeFunction": "recuse.boosting.shapes.ShapeFunction",
     "recuse.saved.SigmoidCalibrator": "recuse.calibration.Sigmoid",
     "recuse.saved.Stump": "recuse.boosting.abstention.engine.stumps.Stump",
+    "recuse.saved.SurfaceFunction": "recuse.boosting.surfaces.SurfaceFunction",
     "recuse.saved.TemperatureCalibrator": "recuse.calibration.Temperature",
     "recuse.saved.ThresholdBand": "recuse.thresholds.bands.Band",
     "recuse.saved.ThresholdGuarantee": "recuse.thresholds.guarantee.Guarantee",

@@ -6,11 +6,13 @@ from .margins import MarginLossDisplay
 from .regions import RejectRegionDisplay
 from .reliability import ReliabilityDisplay
 from .shapes import ShapeFunctionDisplay
+from .surfaces import InteractionDisplay
 
 __all__ = [
     "AccuracyRejectionDisplay",
     "CostCurveDisplay",
     "EditDisplay",
+    "InteractionDisplay",
     "MarginLossDisplay",
     "RejectConfusionMatrixDisplay",
     "RejectRegionDisplay",

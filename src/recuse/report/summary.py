@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -233,7 +233,14 @@ def _shapes(comparison: ReportedComparison, model: Any) -> dict[str, Any]:
         "n_shapes": len(shapes),
         "own_acceptance": any(any(shape["r"]) for shape in shapes),
         "stacked": bool(getattr(classifier, "score_functions_", None)),
+        "pairs": _pairs(getattr(classifier, "interaction_functions_", ()), names),
     }
+
+
+def _pairs(surfaces: Sequence[Any], names: list[str]) -> list[str]:
+    """Pairs of columns that act together, the strongest first."""
+    strongest = sorted(surfaces, key=lambda surface: -_moved({"h": surface.h, "r": surface.r}))
+    return [str(surface.name(names)) for surface in strongest]
 
 
 def _moved(shape: dict[str, Any]) -> float:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...arrays import Floats
+from ...arrays import Floats, Indices
 from ...solution import Solution
 from ..shapes import AdditiveForm, additive_form
 from .data import TrainingSet
@@ -20,6 +20,30 @@ from .options import Options
 from .pairs import ChowPair, Form, LearnedPair, Pair
 from .selection import ScoreLoss, best_option, judged_scores, tune_threshold
 from .stages import StageRecorder, Stages
+
+
+@dataclass(frozen=True, eq=False)
+class OptionChoice:
+    """How the option was chosen, so that it can be chosen again on fewer cases.
+
+    Attributes
+    ----------
+    settings : Settings
+        Settings before the choice.
+    options : Options
+        What was left to choose.
+    loss : callable
+        What the choice minimised.
+    """
+
+    settings: Settings
+    options: Options
+    loss: ScoreLoss
+
+    def settle(self, rows: Indices, problem: Problem) -> Settings:
+        """Settings of the option of least loss on some held-out cases, for a problem."""
+        assert self.options.scores is not None
+        return self.options.settle(best_option(self.options.scores, self.loss, rows), problem, self.settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +67,8 @@ class Boosted:
     judged : ndarray of shape (2, m), optional
         Scores of each case by models that have not seen it, with penalty, rounds and threshold chosen on the other
         parts, so that what it costs can be compared with what another rule costs.
+    choice : OptionChoice, optional
+        How penalty and rounds were chosen; pair terms choose them again on every fold.
     stages : Stages, optional
         How the weights changed from round to round; None for trees, which hold their stages themselves.
     """
@@ -54,6 +80,7 @@ class Boosted:
     beta: float
     threshold: float
     judged: Floats | None
+    choice: OptionChoice | None = None
     stages: Stages | None = None
 
     def learned_pair(self, log_odds: float) -> LearnedPair:
@@ -103,7 +130,7 @@ def fit_best_option(
     training: TrainingSet, problem: Problem, settings: Settings, options: Options, loss: ScoreLoss
 ) -> Boosted:
     """Fit all cases with the option of least held-out loss."""
-    judged, threshold = None, 0.0
+    judged, threshold, choice = None, 0.0, OptionChoice(settings, options, loss)
     if options.scores is not None:
         best = best_option(options.scores, loss, training.tested)
         if settings.tune_threshold:
@@ -113,11 +140,11 @@ def fit_best_option(
         settings = options.settle(best, problem, settings)
     if settings.max_depth > 1:
         solution = boost_trees(problem, settings)
-        return Boosted(solution, problem, solution.model, [], settings.beta, threshold, judged)
+        return Boosted(solution, problem, solution.model, [], settings.beta, threshold, judged, choice)
     recorder = StageRecorder()
     solution = boost(problem, settings, recorder)
     model, bins = solution.model, problem.bins
     form = additive_form(model.h0, model.r0, model.tables(bins), bins, problem.s)
     stumps = [describe(stump, bins, settings.gamma) for stump in model.stumps]
     stages = recorder.stages(model, bins, settings.gamma)
-    return Boosted(solution, problem, form, stumps, settings.beta, threshold, judged, stages=stages)
+    return Boosted(solution, problem, form, stumps, settings.beta, threshold, judged, choice, stages)

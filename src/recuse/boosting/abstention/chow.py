@@ -54,12 +54,16 @@ class BoostedScore:
 
     def with_chows_rule(self) -> Candidate:
         """Return the score that costs least on held-out cases under Chow's rule, with that rule as its rejector."""
-        training, loss = self.training, self.settings.loss
-        level = LOSSES[loss].chow_level(training.highest_price)
+        price = self.training.price
+        return self.ruled(CHOW_FAMILY, self.fit_for(lambda scores, rows: price(self._with_rule(scores), rows)))
 
-        def ruled(scores: Floats) -> Floats:
-            return np.stack([scores[0], np.abs(scores[0]) - level])
+    def ruled(self, name: str, boosted: Boosted) -> Candidate:
+        """Return a boosted score with Chow's rule as its rejector."""
+        training = self.training
+        pair = ChowPair.at_price(boosted.form, self.settings.loss, training.highest_price, training.log_odds)
+        return Candidate(name, pair, boosted, None if boosted.judged is None else self._with_rule(boosted.judged))
 
-        boosted = self.fit_for(lambda scores, rows: training.price(ruled(scores), rows))
-        pair = ChowPair.at_price(boosted.form, loss, training.highest_price, training.log_odds)
-        return Candidate(CHOW_FAMILY, pair, boosted, None if boosted.judged is None else ruled(boosted.judged))
+    def _with_rule(self, scores: Floats) -> Floats:
+        """Scores (h, r) with the r of Chow's rule."""
+        level = LOSSES[self.settings.loss].chow_level(self.training.highest_price)
+        return np.stack([scores[0], np.abs(scores[0]) - level])

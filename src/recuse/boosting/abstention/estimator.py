@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from .engine.losses import LOSSES
 from .engine.rounds import STEPS
 from .engine.settings import PAPER, Settings
 from .engine.surrogates import SURROGATES
+from .interactions.wanted import Wanted, check_interactions, resolve_interactions
 from .margin_bound import MarginBound, complexity, empirical_maximum, massart
 from .pairs import ChowPair, LearnedPair, PriceChange, StartedPair, with_forms
 from .prices import Reduction, forced_log_odds, reduce_prices
@@ -131,6 +132,12 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         cost. With the exponential loss and a fixed b one fit answers at every price: see `reprice`.
     corrective : bool, default=False
         Optimise the weights of all stumps in every round: a certified optimum, for small data.
+    interactions : int, list of pairs, "auto" or None, default=None
+        Pair terms: what two features together add to both scores, beyond what each adds by itself, as step functions
+        of both. A number takes that many pairs, the strongest by a screen over all of them; a list names the pairs by
+        column names or numbers, such as ``[("age", "smoking")]``; "auto" takes them where they make held-out cases
+        cheaper by more than two standard errors. They are boosted after the stumps, on the same objective, and their
+        number of turns is chosen on held-out cases. For stumps (``max_depth=1``) with surrogate "sum", without `stack`.
     early_stopping : bool, default=False
         Choose the number of rounds, at most `n_rounds`, on held-out cases; boosting on a fold ends when its held-out
         loss has not fallen for 30 rounds. Needs a number for `beta`.
@@ -160,13 +167,18 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
     Attributes
     ----------
     family_ : str
-        What was fitted; ``"decoupled+start"`` stands for the decoupled family with stack "start".
+        What was fitted; ``"decoupled+start"`` stands for the decoupled family with stack "start", and
+        ``"chow+interactions"`` for boosted stumps and pair terms with Chow's rule.
     stumps_ : list of Stump
         The stumps, with cut values; empty for trees.
     weights_ : ndarray
         Their weights alpha.
     shape_functions_ : list of ShapeFunction
         For each feature used, what it adds to h and r; not for trees. A stacked score is the feature after the last.
+    interaction_functions_ : list of SurfaceFunction
+        For each pair of features that act together, what it adds to h and r; empty without pair terms. With them, every
+        term has the weighted mean 0 over the training cases, a pair term in each of its rows and columns: so main
+        effects and pair terms are unique.
     score_functions_ : list of ShapeFunction
         The same for the stacked score, where there is one.
     beta_ : float
@@ -174,12 +186,13 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
     threshold_ : float
         What is taken off the boosted r.
     objective_ : float
-        Final value of the objective above.
+        Final value of the objective above; pair terms lower it further, and have no penalty.
     residual_ : float
-        Largest violation of its optimality conditions.
+        Largest violation of its optimality conditions by the stumps, before pair terms.
     dual_gap_ : float
         Upper bound of the distance to the optimum; NaN where none is known (trees, "max", "paper"). At beta=0 it bounds
-        the distance to the best model whose weights add up to no more than these, and is infinite without stumps.
+        the distance to the best model whose weights add up to no more than these, and is infinite without stumps. With
+        pair terms it is that of the stumps before them: among main effects nothing is better by more than this.
     history_ : dict of ndarray
         Objective, gap and violation by round.
     n_iter_ : int
@@ -226,6 +239,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         gamma: float = 0.0,
         b: float | None = None,
         corrective: bool = False,
+        interactions: Any = None,
         early_stopping: bool = False,
         threshold: str = "tuned",
         cv: Any = None,
@@ -253,6 +267,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         self.gamma = gamma
         self.b = b
         self.corrective = corrective
+        self.interactions = interactions
         self.early_stopping = early_stopping
         self.threshold = threshold
         self.cv = cv
@@ -290,7 +305,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         needs = self._needs_held_out()
         training, inputs = prepare(self, X, y, sample_weight, reject_cost, groups=groups, with_folds=needs)
         self._check_combination_with(training, by_case=reject_cost is not None)
-        settings = self._settings(len(training.s))
+        settings = replace(self._settings(len(training.s)), interactions=self._wanted_pairs(training, inputs))
         with shown_progress(self.verbose):
             candidates = search(training, settings, self.family, self.stack)
         chosen = choose(candidates, training)
@@ -322,6 +337,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         check_count("verbose", self.verbose, least=0)
         check_switch("corrective", self.corrective)
         check_switch("early_stopping", self.early_stopping)
+        check_interactions(self.interactions)
         self._check_combinations()
 
     def _check_combinations(self) -> None:
@@ -342,6 +358,31 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
             raise ValueError("corrective=True needs surrogate='sum', max_depth=1 and step='joint' or 'line'.")
         if self._stack_needs_chow and (SURROGATES[self.surrogate] or self.step == PAPER):
             raise ValueError(f"stack={self.stack!r} needs surrogate='sum' and step='joint' or 'line'.")
+
+        self._check_interactions()
+
+    def _check_interactions(self) -> None:
+        """Refuse pair terms with what they do not go with."""
+        if not self._interacts:
+            return
+        refused = {
+            "max_depth": (self.max_depth > 1, "1: deeper trees let features act together already"),
+            "stack": (self.stack is not None, "None: a stacked score has no pair terms"),
+            "surrogate": (bool(SURROGATES[self.surrogate]), "'sum'"),
+            "step": (self.step == PAPER, "'joint' or 'line'"),
+        }
+        for name, (wrong, remedy) in refused.items():
+            if wrong:
+                raise ValueError(
+                    f"interactions={self.interactions!r} does not go with {name}={getattr(self, name)!r}: use "
+                    f"{name}={remedy}; or interactions=None."
+                )
+
+    @property
+    def _interacts(self) -> bool:
+        """Whether pair terms are asked for."""
+        wanted = self.interactions
+        return wanted is not None and not (np.ndim(wanted) == 0 and wanted == 0) and np.size(wanted) > 0
 
     def _check_combination_with(self, training: TrainingSet, *, by_case: bool) -> None:
         """Refuse parameters that do not go with the training set."""
@@ -371,7 +412,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         family = FAMILIES[self.family]
         open_choices = self.beta == "auto" or self.early_stopping or self.max_depth > 1 or family.several
         tuned = self.threshold == "tuned" and family.learns_pair
-        return bool(open_choices or tuned or self.stack is not None)
+        return bool(open_choices or tuned or self.stack is not None or self._interacts)
 
     def _settings(self, n_rows: int) -> Settings:
         """The parameters, resolved; each candidate puts in its own family of stumps."""
@@ -396,6 +437,11 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
             tol=float(self.tol),
             n_threads=n_threads(self.n_jobs),
         )
+
+    def _wanted_pairs(self, training: TrainingSet, inputs: Inputs) -> Wanted:
+        """The parameter `interactions`, resolved."""
+        signs = np.zeros(inputs.n_features, dtype=np.int8) if training.monotonic is None else training.monotonic
+        return resolve_interactions(self.interactions, signs, inputs.feature_names)
 
     def _store(
         self, inputs: Inputs, training: TrainingSet, candidates: list[Candidate], chosen: Candidate, fit: FitRecord
@@ -426,6 +472,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         """Publish the intercepts and shape functions of the pair."""
         pair = self._pair
         self.intercept_ = (pair.form.h0, pair.form.r0)
+        self.interaction_functions_ = list(pair.form.surfaces) if isinstance(pair.form, AdditiveForm) else []
         for name, form in (("shape_functions_", pair.form), ("score_functions_", pair.score)):
             if isinstance(form, AdditiveForm):
                 setattr(self, name, form.shapes)
@@ -466,10 +513,9 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         fit = self._fit
         if self._bound is None or not self.costs_.symmetric:
             raise ValueError(
-                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, categories or edits, at "
-                f"equal error prices and the prices of fit; this model is {self.family_!r} with "
-                f"max_depth={fit.settings.max_depth} and "
-                f"{self.costs_!r}."
+                "The bound is for stumps of family 'coupled' or 'decoupled' without stacking, pair terms, categories "
+                f"or edits, at equal error prices and the prices of fit; this model is {self.family_!r} with "
+                f"max_depth={fit.settings.max_depth} and {self.costs_!r}."
             )
         if fit.by_case or not fit.equal_weights:
             raise ValueError("The bound is for a sample of equal weights and one reject price: fit without others.")
@@ -624,10 +670,11 @@ def _fit_record(settings: Settings, training: TrainingSet, chosen: Candidate, re
 
 
 def _margin_bound(chosen: Candidate, settings: Settings) -> MarginBound | None:
-    """The paper's bound; None where it does not hold: for trees, stacked scores, Chow's rule and categories."""
+    """The paper's bound; None where it does not hold: for trees, pair terms, stacks, Chow's rule and categories."""
     pair, boosted, problem = chosen.pair, chosen.boosted, chosen.boosted.problem
-    additive = isinstance(pair, LearnedPair) and isinstance(pair.form, AdditiveForm)
-    if not additive or problem.bins.levels:  # the order of levels is chosen by the cases
+    if not (isinstance(pair, LearnedPair) and isinstance(pair.form, AdditiveForm)) or pair.form.surfaces:
+        return None
+    if problem.bins.levels:  # the order of levels is chosen by the cases
         return None
     model = boosted.solution.model
     m, n_bins = problem.n_cases, problem.bins.n_bins

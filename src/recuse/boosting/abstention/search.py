@@ -17,10 +17,14 @@ from .data import TrainingSet
 from .engine.problem import Problem
 from .engine.settings import PAPER, Settings
 from .engine.surrogates import Surrogate, forced_boundary, make_surrogate
+from .interactions.fitting import add_interactions
+from .interactions.wanted import AUTO
 from .options import Options, search_options
+from .pairs import LearnedPair
 from .stacking import STACKS, StackedScore, stack_score
 
 _log = logging.getLogger("recuse")
+INTERACTING = "+interactions"  # behind the name of a family: with pair terms
 
 
 class Searched:
@@ -65,6 +69,23 @@ class Searched:
         boosted = fit_best_option(training, stacking.whole(), settings, options, training.price)
         return Candidate(f"{family}+{stack}", stacking.pair(boosted), boosted, boosted.judged)
 
+    def with_interactions(self, main: Candidate) -> Iterator[Candidate]:
+        """The candidate with main effects only, unless pair terms are wanted whatever they cost, and with pair terms.
+
+        `choose` takes the second of the two only where it is clearly cheaper.
+        """
+        wanted, name, training = self.settings.interactions, main.name + INTERACTING, self.training
+        if wanted is None or wanted == AUTO:
+            yield main
+        if wanted is None:
+            return
+        if isinstance(main.pair, LearnedPair):
+            settle = replace(main.pair, threshold=0.0).settle
+            boosted = add_interactions(training, main.boosted, wanted, settle)
+            yield Candidate(name, boosted.learned_pair(training.log_odds), boosted, boosted.judged)
+        else:
+            yield self.score.ruled(name, add_interactions(training, main.boosted, wanted, lambda h, r: (h, r)))
+
 
 def with_boundary(options: Options, surrogate: Surrogate, log_odds: float, *, fixed: bool = False) -> Options:
     """The held-out scores with h = 0 where both classes cost the same; if `fixed`, as at r = 0 for every case."""
@@ -77,23 +98,23 @@ def with_boundary(options: Options, surrogate: Surrogate, log_odds: float, *, fi
 
 def _chow(searched: Searched, stack: str | None) -> Iterator[Candidate]:
     """Boosted stumps with Chow's rule; there is no rejector that a score could be stacked for."""
-    yield searched.score.with_chows_rule()
+    yield from searched.with_interactions(searched.score.with_chows_rule())
 
 
 def _coupled(searched: Searched, stack: str | None) -> Iterator[Candidate]:
     """The paper's stumps."""
-    yield searched.fit_pair("coupled", stack)
+    yield from searched.with_interactions(searched.fit_pair("coupled", stack))
 
 
 def _decoupled(searched: Searched, stack: str | None) -> Iterator[Candidate]:
     """Stumps that answer, and intervals that only reject or only accept."""
-    yield searched.fit_pair("decoupled", stack)
+    yield from searched.with_interactions(searched.fit_pair("decoupled", stack))
 
 
 def _auto(searched: Searched, stack: str | None) -> Iterator[Candidate]:
     """Boosted stumps with Chow's rule, and pairs that may be better."""
-    yield searched.score.with_chows_rule()
-    yield searched.fit_pair("decoupled", stack)
+    yield from searched.with_interactions(searched.score.with_chows_rule())
+    yield from searched.with_interactions(searched.fit_pair("decoupled", stack))
     settings = searched.settings
     can_start = not settings.exponents and settings.step != PAPER and bool(searched.training.partition)
     if stack is None and can_start:

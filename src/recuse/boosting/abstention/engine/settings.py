@@ -29,6 +29,8 @@ class Settings:
         Penalties to go through on the way to `beta`, falling, each with the round at which it ends at the latest.
     tune_beta, tune_rounds, tune_threshold : bool
         What held-out cases choose.
+    interactions : int, tuple of pairs of columns, "auto" or None
+        Pair terms to be boosted after the stumps.
     certify_every : int
         Rounds between two readings of objective and gap; 0 chooses it by the size of the data.
     """
@@ -52,6 +54,7 @@ class Settings:
     tune_threshold: bool = False
     tol: float = 1e-6
     n_threads: int = 1
+    interactions: int | tuple[tuple[int, int], ...] | str | None = None
     certify_every: int = 0
 
     @property

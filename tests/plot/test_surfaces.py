@@ -1,0 +1,67 @@
+"""InteractionDisplay."""
+
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+
+matplotlib.use("Agg")
+from matplotlib import pyplot as plt
+
+from recuse import AbstentionBoostingClassifier
+from recuse.plot import InteractionDisplay
+
+OPTIONS = {"beta": 0.003, "n_rounds": 30, "max_bins": 16, "cv": 2}
+
+
+@pytest.fixture(scope="module")
+def cases():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 4))
+    y = (rng.random(600) < 1 / (1 + np.exp(-2.5 * X[:, 0] * X[:, 1] - 2 * X[:, 2]))).astype(int)
+    X[::9, 0] = np.nan
+    return pd.DataFrame(X, columns=["age", "smoking", "sex", "weight"]), y
+
+
+@pytest.fixture(autouse=True)
+def _close():
+    yield
+    plt.close("all")
+
+
+def test_a_heat_map_of_each_score_shows_the_table(cases):
+    X, y = cases
+    model = AbstentionBoostingClassifier(family="decoupled", interactions=2, **OPTIONS).fit(X, y)
+    display = InteractionDisplay.from_estimator(model, X, max_pairs=1)
+    assert display.axes_.shape == (1, 2)
+    surface = model.interaction_functions_[int(np.argmax(display.importance()))]
+    assert surface.features == (0, 1)
+    for ax, table in zip(display.axes_[0], (surface.h, surface.r), strict=True):
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("age", "smoking")
+        shown = np.asarray(ax.collections[0].get_array()).reshape(len(surface.cuts[1]) + 1, len(surface.cuts[0]) + 2)
+        # Missing values of age have a strip; smoking has none.
+        np.testing.assert_allclose(shown, table[:, :-1].T)
+        assert "missing" in [text.get_text() for text in ax.get_xticklabels()]
+        assert "missing" not in [text.get_text() for text in ax.get_yticklabels()]
+
+
+def test_a_score_with_chows_rule_has_one_panel_per_pair(cases):
+    X, y = cases
+    model = AbstentionBoostingClassifier(family="chow", interactions=2, **OPTIONS).fit(X, y)
+    display = InteractionDisplay.from_estimator(model)
+    assert display.axes_.shape == (len(model.interaction_functions_), 1)
+    assert display.axes_[0, 0].get_xlabel() == "age"
+
+
+def test_given_axes_are_used(cases):
+    X, y = cases
+    model = AbstentionBoostingClassifier(family="chow", interactions=[("age", "smoking")], **OPTIONS).fit(X, y)
+    figure, ax = plt.subplots()
+    assert InteractionDisplay.from_estimator(model, X, axes=ax).figure_ is figure
+
+
+def test_a_model_without_pairs_is_refused(cases):
+    X, y = cases
+    model = AbstentionBoostingClassifier(family="chow", **OPTIONS).fit(X, y)
+    with pytest.raises(TypeError, match="has no pair terms: fit AbstentionBoostingClassifier with interactions"):
+        InteractionDisplay.from_estimator(model, X)
