@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .dask_answers import answer_rows
 from .runner import Row
 
 N_FEATURES, N_WORKERS, LIMIT = 20, 2, "2GiB"
@@ -47,6 +48,7 @@ def run(quick=False):
         yield from against_one_process(client, made, n)
         yield from large_fit(client, Path(folder), 80_000 if quick else ROWS, 5 if quick else 100)
         yield from prediction(client, made, n)
+        yield from answer_rows(client, made, n, names(), Path(folder) / "answers")
         yield from growth(client, Path(folder), n)
 
 

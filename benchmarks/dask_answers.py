@@ -35,7 +35,7 @@ def answer_rows(client, folder, n, columns, scratch):
         ),
         "into a Parquet dataset": (
             lambda: predict_table(ours, table, emptied(scratch), reasons=False, cluster=client),
-            lambda: table.map_partitions(write, theirs, emptied(scratch), meta=meta).compute(),
+            lambda: table.map_partitions(write, theirs, emptied(scratch), meta=meta).sum().compute(),
         ),
     }
     size = f"{n:,} rows, {len(list(Path(folder).glob('*.parquet')))} files, {ROUNDS} stumps"
