@@ -259,7 +259,7 @@ def test_categories_have_no_order_and_no_trees():
             clone(model).set_params(monotonic_cst={"region": 1}).fit(X, y)
     with pytest.raises(ValueError, match="Categories need stumps, max_depth=1"):
         AbstentionBoostingClassifier(max_depth=2).fit(X, y)
-    with pytest.raises(ValueError, match="without stacking, categories or edits"):
+    with pytest.raises(ValueError, match="without stacking, pair terms, categories or edits"):
         fitted("coupled", threshold="calibrated")[0].generalization_bound()
 
 

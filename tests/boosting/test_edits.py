@@ -155,7 +155,7 @@ def test_what_no_longer_holds_is_gone():
     model.fit(X[["age"]], y)
     assert model.generalization_bound().total > 0
     edited = model.edit("age", "cap", at_most=0.1)
-    with pytest.raises(ValueError, match="without stacking, categories or edits"):
+    with pytest.raises(ValueError, match="without stacking, pair terms, categories or edits"):
         edited.generalization_bound()
     assert np.isnan(edited.dual_gap_)
     assert np.isfinite(model.dual_gap_)
