@@ -1,10 +1,11 @@
 """Training on a Dask cluster: two workers of one thread and 2 GiB each, on a Parquet dataset that they read.
 
 The peer is LightGBM's Dask estimator with 2 leaves, 255 bins and as many rounds, on the same cluster and the same
-dataset. Seconds per round are taken between two rounds of one fit, so that reading and binning do not count. CPU
-counts the processor seconds of client and workers together. "One process" is `AbstentionBoostingClassifier` with two
-threads, on the same rows in memory. Bytes are those of the histograms as Dask serialises them, against 32 bytes per
-cell and worker: two classes, two weights, eight bytes each. Rows "... times" compare two of our own sizes.
+dataset. Seconds per round are the median over stretches of 20 rounds of one fit, so that reading and binning do not
+count; the rows of whole fits are the same fits from beginning to end. CPU counts the processor seconds of client and
+workers together. "One process" is `AbstentionBoostingClassifier` with two threads, on the same rows in memory. Bytes
+are those of the histograms as Dask serialises them, against 32 bytes per cell and worker: two classes, two weights,
+eight bytes each. Growth compares sizes of our own. RECUSE_BENCHMARK_ROWS is the number of rows.
 """
 
 import os
@@ -13,6 +14,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -21,8 +23,8 @@ from .dask_answers import answer_rows
 from .runner import Row
 
 N_FEATURES, N_WORKERS, LIMIT = 20, 2, "2GiB"
-FEW, MANY = 5, 45
-REPEATS = int(os.environ.get("RECUSE_BENCHMARK_REPEATS", "3"))
+MARKS = (10, 30, 50, 70, 90)  # rounds between which seconds are taken
+N_ROUNDS, FEWER = 100, 55  # of a whole fit, and of one that is measured between rounds only
 FAMILY = {
     "family": "coupled",
     "beta": 0.0,
@@ -32,24 +34,23 @@ FAMILY = {
     "costs": 0.2,
     "tol": 0.0,
 }
-# Rows of the large table; the others have a tenth.
 ROWS = int(os.environ.get("RECUSE_BENCHMARK_ROWS", "20000000"))
 
 
 def run(quick=False):
     from distributed import Client, LocalCluster
 
-    n = 40_000 if quick else ROWS // 10
+    n = 40_000 if quick else ROWS
     settings = {"n_workers": N_WORKERS, "threads_per_worker": 1, "memory_limit": LIMIT, "dashboard_address": ":0"}
     with tempfile.TemporaryDirectory() as folder, LocalCluster(**settings) as cluster, Client(cluster) as client:
-        made = make_dataset(Path(folder) / "middle", n, 40)
-        yield from bytes_per_round(client, made, n)
-        yield from against_lightgbm(client, made, n)
-        yield from against_one_process(client, made, n)
-        yield from large_fit(client, Path(folder), 80_000 if quick else ROWS, 5 if quick else 100)
+        made = make_dataset(Path(folder) / "whole", n, 40)
+        yield from bytes_per_round(client, Path(folder), n // 10)
+        ours, whole = measured(on_cluster(client), client, lambda: fit_ours(client, made, N_ROUNDS))
+        yield from against_one_process(made, n, ours)
+        yield from against_lightgbm(client, made, n, ours, whole)
         yield from prediction(client, made, n)
         yield from answer_rows(client, made, n, names(), Path(folder) / "answers")
-        yield from growth(client, Path(folder), n)
+        yield from growth(client, Path(folder), n // 4)
 
 
 def make_dataset(folder, n, n_files):
@@ -89,15 +90,19 @@ def seconds(client, call):
     return np.array([clock, sum(client.run(time.process_time).values()) + time.process_time() - cpu])
 
 
-def per_round(mark, fit, repeats=REPEATS):
-    """Median clock and processor seconds per round between two rounds of a fit; `mark` notes the seconds at these."""
-    found = []
-    for _ in range(repeats):
-        marks = {}
-        with mark(marks):
-            fit(MANY)
-        found.append((marks[MANY] - marks[FEW]) / (MANY - FEW))
-    return np.median(found, axis=0)
+def measured(mark, client, fit):
+    """Clock and processor seconds per round, and of the whole fit; `mark` notes the seconds at some rounds."""
+    marks = {}
+    with mark(marks):
+        whole = seconds(client, fit)
+    return per_round(marks), whole
+
+
+def per_round(marks):
+    """Median clock and processor seconds per round between two marks."""
+    at = sorted(n for n in marks if n in MARKS)
+    stretches = [(marks[b] - marks[a]) / (b - a) for a, b in pairwise(at)]
+    return np.median(stretches, axis=0)
 
 
 @contextmanager
@@ -107,7 +112,7 @@ def marking_sweeps(state, seconds_so_far, marks):
 
     def sweep_and_mark(self):
         n = next(count)
-        if n in (FEW, MANY):
+        if n in MARKS:
             marks[n] = seconds_so_far()
         return sweep(self)
 
@@ -142,7 +147,7 @@ def marking_iterations(folder, marks):
         marks["notes"] = notes
         yield
         found = [np.loadtxt(path) for path in Path(notes).iterdir()]
-    for n in (FEW, MANY):
+    for n in MARKS:
         rows = np.array([lines[lines[:, 0] == n][0, 1:] for lines in found])
         marks[n] = np.array([rows[:, 0].max(), rows[:, 1].sum()])
 
@@ -158,7 +163,7 @@ class NoteSeconds:
     def __call__(self, env):
         """Write a line for the rounds that are marked."""
         n = env.iteration + 1
-        if n in (FEW, MANY):
+        if n in MARKS:
             with (Path(self.folder) / str(os.getpid())).open("a") as file:
                 file.write(f"{n} {time.perf_counter()} {time.process_time()}\n")
 
@@ -178,37 +183,36 @@ def fit_lightgbm(client, folder, n_rounds, **options):
     return peer.fit(*read(folder), **options)
 
 
-def against_lightgbm(client, folder, n):
-    size, peer = f"{n:,} x {N_FEATURES}, 40 files", "LightGBM's Dask estimator"
-    ours = per_round(on_cluster(client), lambda rounds: fit_ours(client, folder, rounds))
-    theirs = rounds_of_lightgbm(client, folder)
-    yield Row("a round, clock", size, peer, ours[0], theirs[0], 1.0)
-    yield Row("a round, CPU", size, peer, ours[1], theirs[1], 1.0)
+def against_lightgbm(client, folder, n, ours, whole):
+    from distributed.scheduler import KilledWorker
 
-
-def rounds_of_lightgbm(client, folder):
-    """Clock and processor seconds of its rounds."""
-    found = []
-    for _ in range(REPEATS):
-        marks = {}
+    size, peer, marks = f"{n:,} x {N_FEATURES}, 40 files", "LightGBM's Dask estimator", {}
+    try:
         with marking_iterations(folder.parent, marks):
-            fit_lightgbm(client, folder, MANY, callbacks=[NoteSeconds(marks["notes"])])
-        found.append((marks[MANY] - marks[FEW]) / (MANY - FEW))
-    return np.median(found, axis=0)
+            notes = [NoteSeconds(marks["notes"])]
+            theirs = seconds(client, lambda: fit_lightgbm(client, folder, N_ROUNDS, callbacks=notes))
+        rounds = per_round(marks)
+    except (KilledWorker, RuntimeError, OSError) as error:
+        print("LightGBM's Dask estimator did not get through:", type(error).__name__, str(error)[:200])
+        rounds = theirs = np.full(2, np.nan)
+    yield Row("a round, clock", size, peer, ours[0], rounds[0], 1.0)
+    yield Row("a round, CPU", size, peer, ours[1], rounds[1], 1.0)
+    for i, clock in enumerate(("clock", "CPU")):
+        what = f"a whole fit of {N_ROUNDS} rounds, reading and binning included, {clock}"
+        yield Row(what, size, peer, whole[i], theirs[i])
 
 
-def against_one_process(client, folder, n):
+def against_one_process(folder, n, ours):
     import pandas as pd
 
     from recuse import AbstentionBoostingClassifier
 
     table = pd.read_parquet(folder)
-    X, y = table[names()].to_numpy(), table["y"].to_numpy()
-    ours = per_round(on_cluster(client), lambda rounds: fit_ours(client, folder, rounds))
-    alone = per_round(
-        in_one_process(), lambda rounds: AbstentionBoostingClassifier(**FAMILY, n_rounds=rounds, n_jobs=2).fit(X, y)
-    )
-    size, peer = f"{n:,} x {N_FEATURES}, 40 files", "one process, 2 threads"
+    X, y, marks = table[names()].to_numpy(), table["y"].to_numpy(), {}
+    del table
+    with in_one_process()(marks):
+        AbstentionBoostingClassifier(**FAMILY, n_rounds=FEWER, n_jobs=2).fit(X, y)
+    alone, size, peer = per_round(marks), f"{n:,} x {N_FEATURES}, 40 files", "one process, 2 threads"
     yield Row("a round of two workers, clock", size, peer, ours[0], alone[0], 1.3)
     yield Row("a round of two workers, CPU", size, peer, ours[1], alone[1], 1.3)
 
@@ -235,7 +239,7 @@ def bytes_per_round(client, folder, n):
 
     Partitions._run, Partitions._send = run_and_count, send_and_count
     try:
-        model = fit_ours(client, folder, MANY)
+        model = fit_ours(client, make_once(folder, n, 8), 20)
     finally:
         Partitions._run, Partitions._send = run_before, send_before
     cells = sum(len(shape.cuts) + 2 for shape in model.shape_functions_)  # features that are used, at least
@@ -264,15 +268,14 @@ def growth(client, folder, n):
 
     def found(n_rows, n_files):
         data = make_once(folder, n_rows, n_files)
-        return per_round(on_cluster(client), lambda rounds: fit_ours(client, data, rounds))[1]
+        return measured(on_cluster(client), client, lambda: fit_ours(client, data, FEWER))[0][1]
 
-    base = found(n // 4, 40)
+    few, base = found(n, 8), found(n, 40)
     for times in (2, 4):
-        row = f"{n // 4 * times:,} rows", f"{n // 4:,} rows"
-        yield Row(f"a round of {times} times the rows, CPU", *row, found(n // 4 * times, 40), base)
-    few = found(n, 8)
-    for n_files in (40, 160):
-        yield Row(f"a round in {n_files} partitions, CPU", f"{n:,} rows", "8 partitions", found(n, n_files), few)
+        row = f"{n * times:,} rows, 40 files", f"{n:,} rows, 40 files"
+        yield Row(f"a round of {times} times the rows, CPU", *row, found(n * times, 40), base)
+    yield Row("a round in 40 partitions, CPU", f"{n:,} rows", "8 partitions", base, few)
+    yield Row("a round in 160 partitions, CPU", f"{n:,} rows", "8 partitions", found(n, 160), few)
 
 
 def make_once(folder, n, n_files):
@@ -281,41 +284,14 @@ def make_once(folder, n, n_files):
 
 
 def prediction(client, folder, n):
-    ours, theirs = fit_ours(client, folder, 100).to_local(), fit_lightgbm(client, folder, 100).to_local()
+    ours, theirs = fit_ours(client, folder, 20).to_local(), fit_lightgbm(client, folder, 20).to_local()
     X, _ = read(folder)
 
     def answers(model):
         return lambda: X.map_partitions(model.predict, meta=np.zeros(0, dtype=np.int64)).sum().compute()
 
     found = [np.median([seconds(client, answers(model)) for _ in range(3)], axis=0) for model in (ours, theirs)]
+    print(f"predict: {n / found[0][0]:,.0f} rows per second of clock, {n / found[0][1]:,.0f} of CPU")
     for i, clock in enumerate(("clock", "CPU")):
-        yield Row(
-            f"predict, reading included, {clock}",
-            f"{n:,} rows, 40 files",
-            "LightGBM's predict",
-            found[0][i],
-            found[1][i],
-        )
-
-
-def large_fit(client, folder, n, n_rounds):
-    """A table larger than the memory of one worker as floats, and the whole fit beside LightGBM's."""
-    from distributed.scheduler import KilledWorker
-
-    data = make_dataset(folder / "large", n, 40)
-    size = f"{n:,} x {N_FEATURES}, 40 files, {n_rounds} rounds"
-    ours = seconds(client, lambda: fit_ours(client, data, n_rounds))
-    try:
-        theirs = seconds(client, lambda: fit_lightgbm(client, data, n_rounds))
-    except (KilledWorker, RuntimeError, OSError) as error:
-        print("LightGBM's Dask estimator did not get through:", type(error).__name__, str(error)[:200])
-        theirs = np.full(2, np.nan)
-    for i, clock in enumerate(("clock", "CPU")):
-        yield Row(
-            f"a whole fit, reading and binning included, {clock}",
-            size,
-            "LightGBM's Dask estimator",
-            ours[i],
-            theirs[i],
-            1.0,
-        )
+        what, size = f"predict, reading included, {clock}", f"{n:,} rows, 40 files, 20 rounds"
+        yield Row(what, size, "LightGBM's predict", found[0][i], found[1][i])

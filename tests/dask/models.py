@@ -45,6 +45,9 @@ def assert_same_model(local, distributed, X):
     assert distributed.stumps_ == local.stumps_
     np.testing.assert_allclose(distributed.weights_, local.weights_, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(distributed.decision_function(X), local.decision_function(X), atol=1e-5)
+    assert len(distributed.shape_functions_) == len(local.shape_functions_)
+    for shape, other in zip(distributed.shape_functions_, local.shape_functions_, strict=True):
+        np.testing.assert_allclose(shape.share, other.share, atol=1e-9)
     np.testing.assert_allclose(distributed.objective_, local.objective_, rtol=1e-8)
     np.testing.assert_allclose(distributed.dual_gap_, local.dual_gap_, rtol=1e-4, atol=1e-8)
     assert (distributed.predict(X) == local.predict(X)).mean() > 0.999  # the last digits of a score near 0 are free

@@ -108,11 +108,15 @@ class Bins:
 
     def shares(self, weight: Floats) -> Floats:
         """Share of the weight of all rows in every cell of every feature."""
+        return self.cell_weights(weight) / weight.sum()
+
+    def cell_weights(self, weight: Floats) -> Floats:
+        """Weight of the rows in every cell of every feature."""
         counts = [
             np.bincount(codes, weight, minlength=n + 1)
             for codes, n in zip(self.codes, self.n_bins.tolist(), strict=True)
         ]
-        return np.concatenate([np.zeros(0), *counts]) / weight.sum()
+        return np.concatenate([np.zeros(0), *counts])
 
     @property
     def n_cells(self) -> int:

@@ -132,6 +132,7 @@ def additive_form(
     bins: Bins,
     weight: Floats | None = None,
     surfaces: Sequence[SurfaceFunction] = (),
+    shares: Floats | None = None,
 ) -> AdditiveForm:
     """Merge equal neighbouring cells of full tables, and drop the features that add nothing.
 
@@ -147,8 +148,11 @@ def additive_form(
         Weights of the coded cases: how many of them lie in each cell is then known.
     surfaces : sequence of SurfaceFunction
         Pair terms beside them.
+    shares : ndarray, optional
+        The share of the weight in each cell, where the cases are elsewhere.
     """
-    shares = np.full(bins.n_cells, np.nan) if weight is None else bins.shares(weight)
+    if shares is None:
+        shares = np.full(bins.n_cells, np.nan) if weight is None else bins.shares(weight)
     return AdditiveForm(h0, r0, list(_shapes(tables, bins, shares)), surfaces)
 
 

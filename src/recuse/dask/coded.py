@@ -100,6 +100,10 @@ class CodedPartition:
         missing = [(self.bins.codes[f][rows] == n).sum() for f, n in enumerate(self.bins.n_bins)]
         return np.array([len(rows), (rows < self.n_pos).sum(), self.s[rows].sum(), *missing], dtype=float)
 
+    def cell_weights(self) -> Floats:
+        """Weight of the rows in every cell of every feature."""
+        return self.bins.cell_weights(self.s)
+
     def start(
         self,
         name: str,

@@ -93,6 +93,11 @@ class ClusterTraining:
         """Weight of the rows that are judged together."""
         return np.asarray(self.partitions.ask(CodedPartition.part_weights))
 
+    @cached_property
+    def cell_shares(self) -> Floats:
+        """Share of the weight of all rows in every cell of every feature."""
+        return np.asarray(self.partitions.ask(CodedPartition.cell_weights)) / float(self.facts()[2])
+
     @property
     def is_monotone(self) -> bool:
         """Whether h is to be monotone along some feature."""
@@ -334,7 +339,8 @@ class _Boostable:
             settings = self._options.settle(best, problem, settings)
         solution, stages = self._solve(problem, settings)
         model, bins = solution.model, problem.bins
-        form = additive_form(model.h0, model.r0, model.tables(bins), bins)
+        shares = self._training.cell_shares
+        form = additive_form(model.h0, model.r0, model.tables(bins), bins, shares=shares)
         stumps = [describe(stump, bins, settings.gamma) for stump in model.stumps]
         return Boosted(solution, problem, form, stumps, settings.beta, threshold, None, stages=stages), judgement
 
