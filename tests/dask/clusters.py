@@ -35,6 +35,14 @@ def kill(client, address):
     return n_workers
 
 
+def wait_for_workers(client, n=2):
+    """Wait until killed workers are back; where a nanny has given up, on a busy machine, the cluster gets another."""
+    if not wait_until(lambda: len(client.nthreads()) >= n, 60):
+        cluster = client.cluster
+        cluster.scale(len(cluster.workers) + n - len(client.nthreads()))
+        client.wait_for_workers(n, timeout=120)
+
+
 def shelves_left():
     """What fits have left in this process."""
     from recuse.dask.shelves import _SHELVES

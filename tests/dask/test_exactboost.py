@@ -26,6 +26,7 @@ from recuse.boosting.exactboost.runs import boost_run
 from recuse.dask import ClusterError, DaskExactBoostClassifier, PartitionError
 from recuse.dask.drawing import ClassSizes
 from recuse.dask.ranking_runs import CodedRows, RowDraws, RunTask, boost_drawn, run_bytes, take_run
+from tests.dask.clusters import wait_for_workers
 from tests.processes import wait_until
 
 N = 600
@@ -223,7 +224,7 @@ def test_a_worker_killed_in_the_middle_of_its_runs_costs_time_only(client, table
     X, y = table[0][:200, :2], table[1][:200]
     metric = partial(slow_auc, str(tmp_path))
     model = DaskExactBoostClassifier(metric=metric, n_estimators=4, n_rounds=2, max_bins=4, random_state=0)
-    client.wait_for_workers(2)
+    wait_for_workers(client)
 
     def kill_first():
         while not (found := [path for path in tmp_path.iterdir() if path.name.isdigit()]):
@@ -238,7 +239,7 @@ def test_a_worker_killed_in_the_middle_of_its_runs_costs_time_only(client, table
     assert (tmp_path / "killed").exists()
     one = ExactBoostClassifier(metric=metric, n_estimators=4, n_rounds=2, max_bins=4, random_state=0).fit(X, y)
     same_model(one, model, X)
-    client.wait_for_workers(2)
+    wait_for_workers(client)
 
 
 def read(k, change):

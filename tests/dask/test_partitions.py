@@ -13,7 +13,7 @@ import pytest
 from recuse.dask import ClusterError, PartitionError
 from recuse.dask.cluster import find_client
 from recuse.dask.partitions import Partitions, share_out
-from tests.dask.clusters import nothing_is_left, process_of
+from tests.dask.clusters import nothing_is_left, process_of, wait_for_workers
 
 N = 7
 
@@ -144,7 +144,7 @@ def test_a_worker_killed_between_questions_costs_nothing_but_time(client):
 
 
 def test_a_worker_killed_while_it_answers(client, tmp_path):
-    client.wait_for_workers(2)
+    wait_for_workers(client)
     with Partitions(sources(), client) as partitions:
         hold(partitions)
         partitions.tell(Counts.add, 1.0)
@@ -156,7 +156,7 @@ def test_a_worker_killed_while_it_answers(client, tmp_path):
 
 
 def test_a_worker_killed_while_it_reads(client, tmp_path):
-    client.wait_for_workers(2)
+    wait_for_workers(client)
     with Partitions(sources(), client) as partitions:
         killer = kill_first_arrival(client, tmp_path)
         hold(partitions, load_slowly, (str(tmp_path),))
