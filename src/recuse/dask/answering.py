@@ -73,12 +73,13 @@ def decide_partitions(model: Any, X: Any, reasons: bool = True) -> Any:
     dask DataFrame
         The columns of `Decisions.to_pandas`, with the partitions and the index of `X`; an array gets row numbers.
     """
-    delayed = require("dask", "decide on a dask collection").delayed
+    dask = require("dask", "decide on a dask collection")
     locate(model)  # refuse at once what has no reject option
     frame, as_array = _as_dask_frame(X)
     meta = decisions_meta(model, frame._meta.index)
-    # As a task of its own, the model is sent to each worker once, not with every partition.
-    held = delayed(model, pure=True)
+    # As a task of its own, the model is sent to each worker once, not with every partition. Before 2025 Dask hands on
+    # such an argument unresolved where it has fused the tasks around it.
+    held = model if int(dask.__version__.split(".")[0]) < 2025 else dask.delayed(model, pure=True)
     return frame.map_partitions(_decide_frame, held, meta, reasons, as_array, meta=meta)
 
 
