@@ -20,6 +20,7 @@ BENCHMARKS = (
     "boosting_defaults",
     "compile",
     "interactions",
+    "side_by_side",
     "exactboost",
     "precision_at_k",
     "compare",
