@@ -26,8 +26,8 @@ from numba import njit
 from numba.extending import overload
 
 WINDOW = 32  # the longest shift there can be; known to the compiler, so that loops over it are unrolled
-# To compile takes longer than to run on small data. Where a tuple is handed on, each array in it is counted once more as
-# used, and once less: much to compile, and needless, since nothing is allocated here but in `bisection`.
+# To compile takes longer than to run on small data. Where a tuple is handed on, each array in it is counted once more
+# as used, and once less: much to compile, and needless, since nothing is allocated here but in `bisection`.
 _lean: dict[str, Any] = {"no_cfunc_wrapper": True, "_nrt": False}
 _compiled = njit(cache=True, nogil=True, **_lean)
 # Called from compiled code only: without an entry point for Python, and kept in the cache as a part of its callers.
