@@ -220,3 +220,79 @@ def test_initial_scores_go_with_the_cases():
 
 def test_every_action_is_tried():
     assert {action for _, action, _ in EDITS} == set(ACTIONS)
+
+
+@pytest.fixture(scope="module")
+def with_pairs():
+    rng = np.random.default_rng(2)
+    X, y = table(700, seed=2)
+    X = X.assign(dose=rng.normal(size=len(X)))
+    y = np.where((X["region"] == "east") & (X["dose"] > 0), 1, np.where(X["region"] == "east", 0, y))
+    model = AbstentionBoostingClassifier(
+        costs=0.3, family="decoupled", beta=0.003, n_rounds=40, interactions=[("region", "dose"), ("age", "dose")], cv=2
+    )
+    return model.fit(X, y), X, y
+
+
+def test_a_pair_of_a_category_and_a_number(with_pairs, tmp_path):
+    model, X, _ = with_pairs
+    ends = pd.DataFrame({"age": 50.0, "region": ["east", "east", "north", "north"], "dose": [-1.0, 1.0, -1.0, 1.0]})
+    h = model.decision_function(ends)
+    assert h[1] - h[0] > abs(h[3] - h[2]) + 0.5  # the dose counts in the east
+    recuse.save(model, tmp_path / "model.recuse")
+    np.testing.assert_array_equal(
+        recuse.load(tmp_path / "model.recuse").decision_function(X), model.decision_function(X)
+    )
+    importances = model.importances_["h"]
+    assert importances.sum() == pytest.approx(1.0)
+    assert importances[2] > 0.05
+
+
+def test_pair_terms_are_removed_and_capped(with_pairs, tmp_path):
+    model, X, y = with_pairs
+    surface = next(s for s in model.interaction_functions_ if s.features == (1, 2))
+    removed = model.edit(("dose", "region"), "remove", X, y, by="Ada")
+    assert removed.edits_[0].term == "region x dose"
+    assert removed.edits_[0].cost.change > 0
+    assert all(s.features != (1, 2) for s in removed.interaction_functions_)
+    pure = surface.evaluate(model._numbers(X))
+    np.testing.assert_allclose(model.decision_function(X) - pure[0], removed.decision_function(X), atol=1e-10)
+    np.testing.assert_allclose(model.score_samples(X) - pure[1], removed.score_samples(X), atol=1e-10)
+    capped = model.edit(("region", "dose"), "cap", at_least=-0.05, at_most=0.05)
+    assert np.abs(next(s for s in capped.interaction_functions_ if s.features == (1, 2)).h).max() <= 0.05
+    recuse.save(capped, tmp_path / "model.recuse")
+    np.testing.assert_array_equal(
+        recuse.load(tmp_path / "model.recuse").decision_function(X), capped.decision_function(X)
+    )
+    with pytest.raises(ValueError, match="a pair term takes 'remove' and 'cap'"):
+        model.edit(("region", "dose"), "flatten")
+    with pytest.raises(ValueError, match=r"'age x region' adds nothing .* it uses .*region x dose"):
+        model.edit(("age", "region"), "remove")
+
+
+@pytest.mark.parametrize("edit", [None, "cap"])
+def test_the_table_of_pairs_adds_up(with_pairs, edit):
+    model, X, _ = with_pairs
+    X = X[:40].reset_index(drop=True)
+    X.loc[0, "region"], X.loc[1, "dose"] = None, np.nan
+    if edit:
+        model = model.edit(("region", "dose"), edit, at_most=0.1)
+    rows = model.shape_table()
+    total = np.zeros(len(X))
+    for _, row in rows.iterrows():
+        inside = np.ones(len(X), dtype=bool)
+        if row["feature"] != "(intercept)":
+            inside &= falls_into(X, row, "")
+        if isinstance(row["feature_2"], str):
+            inside &= falls_into(X, row, "_2")
+        total += row["h"] * inside
+    np.testing.assert_allclose(total, model.decision_function(X), atol=1e-9)
+
+
+def falls_into(X, row, end):
+    column = X[row["feature" + end]]
+    if row["missing" + end]:
+        return column.isna().to_numpy()
+    if isinstance(row["level" + end], str):
+        return (column == row["level" + end]).to_numpy()
+    return ((column > row["low" + end]) & (column <= row["high" + end])).to_numpy()

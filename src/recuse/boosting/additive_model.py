@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -17,9 +18,10 @@ from ..labels import preview, to_python
 from ..parameters import check_weights
 from ..validation import check_outcomes, validate_data
 from .categories import Categories
-from .edits import Edit, EditCost, check_action, edit_cost, edit_form
+from .edits import Edit, EditCost, check_action, edit_cost, edit_form, edit_surface
 from .reasons import feature_names
 from .shapes import AdditiveForm, ShapeFunction
+from .surfaces import SurfaceFunction
 
 INTERCEPT = "(intercept)"
 
@@ -113,8 +115,8 @@ class AdditiveModelMixin(ABC):
     def importances_(self) -> dict[str, Floats]:
         """Share of each feature in the class score "h" and in the acceptance score "r"; "r" where one is learned.
 
-        How far what it adds lies from its mean, on average over the training cases. What a stacked score adds is shared
-        out as its own functions are. Pair terms are not counted.
+        How far what it adds lies from its mean, on average over the training cases. Either feature of a pair gets half
+        of what the pair adds; what a stacked score adds is shared out as its own functions are.
         """
         check_is_fitted(self)
         h, r = _spreads(self._additive_forms(), self.n_features_in_)
@@ -137,22 +139,24 @@ class AdditiveModelMixin(ABC):
     def shape_table(self) -> Any:
         """What every cell of every feature adds to the scores, as a data frame: a model for a database.
 
-        One row per interval, level or missing value; an interval holds the values above `low` and not above `high`. The
+        One row per interval, level or missing value; an interval holds the values above `low` and not above `high`. A
+        row of a pair term has a second feature, "feature_2" and so on, and holds for cases that fall into both. The
         scores of a case are the sums of `h` and of `r` over the rows that it falls into, and the row of the intercept.
         With unequal prices and a learned rejector the boundary between the classes moves with r; then, and with a
         stacked score, whose own rows have ``score=True``, `decision_function` is more than this sum. Levels that
-        training did not have are looked up as missing. Pair terms are not in it: see `interaction_functions_`.
+        training did not have are looked up as missing.
 
         Returns
         -------
         DataFrame
-            Columns "feature", "low", "high", "level", "missing", "h", "r", "share" (of the training cases) and "score".
+            Columns "feature", "low", "high", "level", "missing", "h", "r", "share" (of the training cases), "score";
+            with pair terms also "feature_2", "low_2", "high_2", "level_2" and "missing_2".
         """
         import pandas as pd
 
         check_is_fitted(self)
         forms = self._additive_forms()
-        names = feature_names(self, self.n_features_in_ + 1, "stacked score")
+        names = [*feature_names(self, 0)[: self.n_features_in_], "stacked score"]
         rows: list[tuple[Any, ...]] = []
         for i, form in enumerate(forms):
             h, r = self._published_constants() if i == 0 else (0.0, 0.0)
@@ -160,7 +164,16 @@ class AdditiveModelMixin(ABC):
             for shape in form.shapes:
                 rows.extend((names[shape.feature], *row, i > 0) for row in _rows(shape))
         columns = ["feature", "low", "high", "level", "missing", "h", "r", "share", "score"]
-        return pd.DataFrame(rows, columns=columns).astype({"low": float, "high": float, "share": float})
+        table = pd.DataFrame(rows, columns=columns).astype({"low": float, "high": float, "share": float})
+        pairs = [
+            (names[s.features[0]], *row[:4], *row[8:], False, names[s.features[1]], *row[4:8])
+            for s in forms[0].surfaces
+            for row in _surface_rows(s, self.categories_)
+        ]
+        if not pairs:
+            return table
+        columns += ["feature_2", "low_2", "high_2", "level_2", "missing_2"]
+        return pd.concat([table, pd.DataFrame(pairs, columns=columns)], ignore_index=True)
 
     def edit(
         self,
@@ -183,8 +196,8 @@ class AdditiveModelMixin(ABC):
 
         Parameters
         ----------
-        feature : str or int
-            Name or number of the column.
+        feature : str, int or tuple
+            Name or number of the column; two of them for a pair term, which can be removed or capped.
         action : {"remove", "flatten", "set", "cap", "monotonise"}
             - "remove": every case gets the mean of what the feature adds; its pair terms go too.
             - "flatten": values in the range ``low`` < x <= ``high``, or in ``levels``, all add their mean.
@@ -214,18 +227,20 @@ class AdditiveModelMixin(ABC):
         """
         check_is_fitted(self)
         check_action(action, details)
-        column, name = self._find_feature(feature)
+        term, name = self._find_term(feature)
         forms = self._additive_forms()
-        before = [shape for form in forms for shape in form.shapes if shape.feature == column]
+        before = _functions(forms, term)
         if not before:
-            used = sorted({shape.feature for form in forms for shape in form.shapes})
-            names = feature_names(self, self.n_features_in_ + 1, "stacked score")
+            known = feature_names(self, 0)
             raise ValueError(
                 f"{name!r} adds nothing to the scores of this model, so there is nothing to edit: it uses "
-                f"{preview([names[f] for f in used])}."
+                f"{preview(_used_terms(forms, known))}."
             )
-        edited = self._with_forms([edit_form(form, column, action, details) for form in forms])
-        after = [shape for form in edited._forms() for shape in form.shapes if shape.feature == column]
+        if isinstance(term, int):
+            edited = self._with_forms([edit_form(form, term, action, details) for form in forms])
+        else:
+            edited = self._with_forms([edit_surface(form, term, action, details) for form in forms])
+        after = _functions(edited._forms(), term)
         cost = None if X is None else self._cost_of_becoming(edited, X, y, sample_weight, dict(params or {}))
         at = datetime.now(UTC).isoformat(timespec="seconds")
         said = {key: to_python(value) for key, value in details.items()}
@@ -235,9 +250,16 @@ class AdditiveModelMixin(ABC):
 
     _edits: list[Edit]
 
+    def _find_term(self, feature: Any) -> tuple[int | tuple[int, int], str]:
+        """Number and name of a column, or of a pair of them."""
+        if isinstance(feature, list | tuple) and len(feature) == 2:
+            (one, first), (two, second) = sorted(self._find_feature(part) for part in feature)
+            return (one, two), f"{first} x {second}"
+        return self._find_feature(feature)
+
     def _find_feature(self, feature: Any) -> tuple[int, str]:
         """Number and name of a column."""
-        names = feature_names(self, self.n_features_in_)[: self.n_features_in_]
+        names = feature_names(self, 0)[: self.n_features_in_]
         if isinstance(feature, str):
             if feature not in names:
                 raise ValueError(f"feature={feature!r} is not among the columns {preview(names)}.")
@@ -259,17 +281,48 @@ class AdditiveModelMixin(ABC):
         return edit_cost(before, after, answers[0] != answers[1], weights)
 
 
+def _functions(forms: list[AdditiveForm], term: int | tuple[int, int]) -> list[Any]:
+    """What a column, or a pair of them, adds in all forms."""
+    if isinstance(term, int):
+        return [shape for form in forms for shape in form.shapes if shape.feature == term]
+    return [surface for form in forms for surface in form.surfaces if surface.features == term]
+
+
+def _used_terms(forms: list[AdditiveForm], names: list[str]) -> list[str]:
+    """Names of all features and pairs that a model uses."""
+    columns = sorted({shape.feature for form in forms for shape in form.shapes if shape.feature < len(names)})
+    return [names[f] for f in columns] + [s.name(names) for form in forms for s in form.surfaces]
+
+
+def _surface_rows(surface: SurfaceFunction, levels: dict[int, tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Rows of a pair term: low, high, level, missing of the first and of the second feature, h, r, share."""
+    where = [
+        [*_places(cuts, levels.get(f, ())), (None, None, None, True)]
+        for f, cuts in zip(surface.features, surface.cuts, strict=True)
+    ]
+    share = np.full(surface.h.shape, np.nan) if surface.share is None else surface.share
+    return [
+        (*first, *second, float(surface.h[i, j]), float(surface.r[i, j]), float(share[i, j]))
+        for i, first in enumerate(where[0])
+        for j, second in enumerate(where[1])
+    ]
+
+
+def _places(cuts: Floats, levels: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+    """Low, high, level and missing of each cell of known values."""
+    if levels:
+        return [(None, None, level, False) for level in levels]
+    edges = np.concatenate([[-np.inf], cuts, [np.inf]]).tolist()
+    return [(low, high, None, False) for low, high in pairwise(edges)]
+
+
 def _rows(shape: ShapeFunction) -> list[tuple[Any, ...]]:
     """Rows of a shape function: low, high, level, missing, h, r, share."""
     n = len(shape.h)
     share = [np.nan] * (n + 1) if shape.share is None else shape.share.tolist()
-    edges = np.concatenate([[-np.inf], shape.cuts, [np.inf]]).tolist()
-    rows: list[tuple[Any, ...]] = []
-    for j, (h, r) in enumerate(zip(shape.h.tolist(), shape.r.tolist(), strict=True)):
-        where = (None, None, shape.levels[j]) if shape.levels else (edges[j], edges[j + 1], None)
-        rows.append((*where, False, h, r, share[j]))
-    rows.append((None, None, None, True, *shape.missing, share[n]))
-    return rows
+    known = zip(_places(shape.cuts, shape.levels), shape.h.tolist(), shape.r.tolist(), share[:n], strict=True)
+    rows = [(*where, h, r, part) for where, h, r, part in known]
+    return [*rows, (None, None, None, True, *shape.missing, share[n])]
 
 
 def _spreads(forms: list[AdditiveForm], n_features: int) -> tuple[Floats, Floats]:
@@ -280,6 +333,10 @@ def _spreads(forms: list[AdditiveForm], n_features: int) -> tuple[Floats, Floats
         for out, values, lost in ((h, shape.h, shape.missing[0]), (r, shape.r, shape.missing[1])):
             table = np.append(values, lost)
             out[shape.feature] += share @ np.abs(table - share @ table)
+    for surface in forms[0].surfaces:  # half of a pair to either feature; its mean is 0
+        share = np.full(surface.h.shape, 1.0 / surface.h.size) if surface.share is None else surface.share
+        for out, values in ((h, surface.h), (r, surface.r)):
+            out[list(surface.features)] += (share * np.abs(values)).sum() / 2
     if len(forms) > 1:
         of_score, _ = _spreads(forms[1:], n_features)
         total = of_score.sum()

@@ -71,7 +71,7 @@ class Edit:
         When, in universal time.
     cost : EditCost or None
         What it costs on the cases given; None where none were.
-    before, after : list of ShapeFunction
+    before, after : list of ShapeFunction, or of SurfaceFunction for a pair
         What the feature added to the scores and what it adds now, in all parts of the model; empty where it adds
         nothing.
     """
@@ -83,8 +83,8 @@ class Edit:
     why: str | None
     at: str
     cost: EditCost | None = None
-    before: list[ShapeFunction] = field(default_factory=list)
-    after: list[ShapeFunction] = field(default_factory=list)
+    before: list[Any] = field(default_factory=list)
+    after: list[Any] = field(default_factory=list)
 
     def __str__(self) -> str:
         given = ", ".join(f"{name}={value!r}" for name, value in self.details.items())
@@ -121,6 +121,27 @@ def edit_form(form: AdditiveForm, feature: int, action: str, details: Mapping[st
             shapes.append(changed.shape)
     # The mean of a pair term is 0 whatever the other feature: without the term every case gets its mean.
     return replace(form, h0=h0, r0=r0, shapes=shapes, surfaces=apart if action == "remove" else form.surfaces)
+
+
+def edit_surface(
+    form: AdditiveForm, features: tuple[int, int], action: str, details: Mapping[str, Any]
+) -> AdditiveForm:
+    """The form with an edit of one pair term: "remove" or "cap"."""
+    if action not in ("remove", "cap"):
+        raise ValueError(f"action={action!r} is for single features; a pair term takes 'remove' and 'cap'.")
+    surfaces = []
+    for surface in form.surfaces:
+        if surface.features != features:
+            surfaces.append(surface)
+            continue
+        scores = details.get("scores", "both" if action == "remove" else "h")
+        # A pair term has the mean 0 over the training cases: nothing goes to the intercepts.
+        low, high = (0.0, 0.0) if action == "remove" else _limits(details.get("at_least"), details.get("at_most"))
+        h = surface.h if scores == "r" else np.clip(surface.h, low, high)
+        r = surface.r if scores == "h" else np.clip(surface.r, low, high)
+        if h.any() or r.any():
+            surfaces.append(replace(surface, h=h, r=r))
+    return replace(form, surfaces=surfaces)
 
 
 def check_action(action: Any, details: Mapping[str, Any]) -> None:
@@ -198,6 +219,17 @@ def _cap(
     shape: ShapeFunction, at_least: float | None = None, at_most: float | None = None, scores: str = "h"
 ) -> Change:
     """Let no value add less than one amount, or more than another."""
+    low, high = _limits(at_least, at_most)
+    (h, h_lost), (r, r_lost) = _scores(shape)
+    if scores != "r":
+        h, h_lost = np.clip(h, low, high), float(np.clip(h_lost, low, high))
+    if scores != "h":
+        r, r_lost = np.clip(r, low, high), float(np.clip(r_lost, low, high))
+    return Change(replace(shape, h=h, r=r, missing=(h_lost, r_lost)))
+
+
+def _limits(at_least: float | None, at_most: float | None) -> tuple[float, float]:
+    """What may be added at least and at most."""
     if at_least is None and at_most is None:
         raise ValueError("action='cap' needs at_least=, at_most= or both.")
     for name, value in (("at_least", at_least), ("at_most", at_most)):
@@ -206,12 +238,7 @@ def _cap(
     low, high = -np.inf if at_least is None else at_least, np.inf if at_most is None else at_most
     if low > high:
         raise ValueError(f"at_least={at_least!r} must not be above at_most={at_most!r}.")
-    (h, h_lost), (r, r_lost) = _scores(shape)
-    if scores != "r":
-        h, h_lost = np.clip(h, low, high), float(np.clip(h_lost, low, high))
-    if scores != "h":
-        r, r_lost = np.clip(r, low, high), float(np.clip(r_lost, low, high))
-    return Change(replace(shape, h=h, r=r, missing=(h_lost, r_lost)))
+    return low, high
 
 
 def _monotonise(shape: ShapeFunction, sign: int | None = None, scores: str = "h") -> Change:

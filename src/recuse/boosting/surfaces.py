@@ -32,12 +32,15 @@ class SurfaceFunction:
     h, r : ndarray of shape (n + 2, k + 2)
         What the two values add to the class score and to the acceptance score, by cell: rows for the first feature and
         columns for the second, the last of each for missing values.
+    share : ndarray of shape (n + 2, k + 2), optional
+        Share of the training cases, by weight, in each cell.
     """
 
     features: tuple[int, int]
     cuts: tuple[Floats, Floats]
     h: Floats
     r: Floats
+    share: Floats | None = None
 
     def cells(self, X: NDArray[Any]) -> tuple[Indices, Indices]:
         """Row and column of each case in the tables."""

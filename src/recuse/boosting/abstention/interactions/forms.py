@@ -39,7 +39,7 @@ def purified_form(model: Ensemble, terms: PairTables, bins: Bins, weight: Floats
             constants[score] += part.constant
             pure.append(_without_unseen(part.pure, mass))
         if any(part.any() for part in pure):
-            surfaces.append(_surface((first, second), terms, bins, pure))
+            surfaces.append(_surface((first, second), terms, bins, pure, mass / mass.sum()))
     for f in range(len(bins.n_bins)):
         own = slice(bins.offsets[f], bins.offsets[f + 1])
         mass = np.bincount(bins.codes[f], weight, minlength=own.stop - own.start)
@@ -50,7 +50,9 @@ def purified_form(model: Ensemble, terms: PairTables, bins: Bins, weight: Floats
     return additive_form(h0, r0, (tables[0], tables[1]), bins, weight, surfaces)
 
 
-def _surface(features: tuple[int, int], terms: PairTables, bins: Bins, pure: list[Floats]) -> SurfaceFunction:
+def _surface(
+    features: tuple[int, int], terms: PairTables, bins: Bins, pure: list[Floats], share: Floats
+) -> SurfaceFunction:
     """Tables by the coarse codes of two features; those of a category by its levels, in the order of their codes."""
     cuts = []
     for axis, f in enumerate(features):
@@ -58,10 +60,13 @@ def _surface(features: tuple[int, int], terms: PairTables, bins: Bins, pure: lis
             cell = bins.levels[f].cell
             code = np.append(terms.coarse.groups[f][cell], terms.coarse.groups[f][-1])
             pure = [table.take(code, axis=axis) for table in pure]
+            # Levels that are joined share the cases of their group alike.
+            alike = 1.0 / np.bincount(code, minlength=share.shape[axis])[code]
+            share = share.take(code, axis=axis) * (alike[:, None] if axis == 0 else alike)
             cuts.append(np.arange(0.5, len(cell) - 1))
         else:
             cuts.append(terms.coarse.cuts(bins, f))
-    return SurfaceFunction(features, (cuts[0], cuts[1]), *pure)
+    return SurfaceFunction(features, (cuts[0], cuts[1]), pure[0], pure[1], share)
 
 
 def _without_unseen(pure: Floats, mass: Floats) -> Floats:
