@@ -297,6 +297,7 @@ def _function_facts(shape: Any) -> dict[str, Any]:
     cuts = shape.cuts if isinstance(shape.cuts, tuple) else (shape.cuts,)
     edges = [cut.tolist() for cut in cuts]
     facts: dict[str, Any] = {
+        "columns": [shape.feature] if len(edges) == 1 else list(shape.features),
         "cuts": edges if len(edges) > 1 else edges[0],
         "h": shape.h.tolist(),
         "r": shape.r.tolist(),

@@ -43,6 +43,16 @@ def test_two_step_is_adaboost_with_a_threshold(data):
     assert model.n_iter_ == 20
 
 
+@may_reject_all
+def test_shares_are_those_of_the_cases_whatever_the_prices(data):
+    X, y = data
+    model = TwoStepBoostingClassifier(costs=Costs(1, 20, 0.5), n_rounds=20, random_state=0).fit(X, y)
+    assert model.shape_functions_
+    for shape in model.shape_functions_:
+        counts = np.bincount(shape.cells(X[:, shape.feature]), minlength=len(shape.share))
+        np.testing.assert_allclose(shape.share, counts / len(X), atol=1e-12)
+
+
 def test_tuned_rounds_never_cost_more_on_held_out_cases(data):
     X, y = data
     fixed = TwoStepBoostingClassifier(n_rounds=50, tune_rounds=False, random_state=0).fit(X, y)

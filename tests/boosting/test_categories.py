@@ -123,13 +123,22 @@ def by_database(model, X):
     long["level"] = long["value"].where(long["feature"] == "region", None)
     long["number"] = pd.to_numeric(long["value"].where(long["feature"] != "region"))
     long[["id", "feature", "level", "number"]].to_sql("cases", connection)
-    rows = connection.execute(
-        "select c.id, sum(s.h), sum(s.r) from cases c join shapes s on s.feature = c.feature and "
-        "(s.missing and c.level is null and c.number is null or s.level = c.level "
-        "or (s.low < c.number or s.low is null and s.high is not null) "
-        "and (c.number <= s.high or s.high is null and s.low is not null)) "
-        "group by c.id order by c.id"
-    ).fetchall()
+    pairs = "feature_2" in shapes
+
+    def inside(case, end):
+        return (
+            f"s.feature{end} = {case}.feature and "
+            f"(s.missing{end} and {case}.level is null and {case}.number is null or s.level{end} = {case}.level "
+            f"or (s.low{end} < {case}.number or s.low{end} is null and s.high{end} is not null) "
+            f"and ({case}.number <= s.high{end} or s.high{end} is null and s.low{end} is not null))"
+        )
+
+    single = f"select c.id, s.h, s.r from cases c join shapes s on {inside('c', '')}"
+    query = f"{single} where s.feature_2 is null" if pairs else single
+    if pairs:
+        both = f"{inside('c', '')} and {inside('d', '_2')}"
+        query += f" union all select c.id, s.h, s.r from cases c join cases d on c.id = d.id join shapes s on {both}"
+    rows = connection.execute(f"select id, sum(h), sum(r) from ({query}) group by id order by id").fetchall()
     h0, r0 = shapes.loc[shapes["feature"] == "(intercept)", ["h", "r"]].iloc[0]
     found = np.array(rows)
     return h0 + found[:, 1], r0 + found[:, 2]

@@ -99,6 +99,38 @@ def test_exactboost_is_monotone(metric, pos_label):
     assert {shape.feature for shape in model.shape_functions_} >= {0, 1, 2}
 
 
+@may_reject_all
+@pytest.mark.parametrize("costs", [0.2, UNEQUAL], ids=["equal", "unequal"])
+@pytest.mark.parametrize("pos_label", [0, 1])
+@pytest.mark.parametrize("options", ABSTENTION, ids=lambda options: "-".join(str(v) for v in options.values()))
+def test_abstention_boosting_is_monotone_once_edited(options, pos_label, costs):
+    X, y = cases()
+    model = AbstentionBoostingClassifier(costs=costs, n_rounds=60, cv=3, pos_label=pos_label, **options).fit(X, y)
+    edited = model.edit(0, "monotonise", sign=1).edit(3, "monotonise", sign=-1)
+    require_monotone(edited, X, (1, 0, 0, -1))
+    assert falls(model, X, 3, -1)
+
+
+@pytest.mark.parametrize("pos_label", [0, 1])
+@pytest.mark.parametrize("metric", ["auc", "reject_cost"])
+def test_exactboost_is_monotone_once_edited(metric, pos_label):
+    X, y = cases()
+    model = ExactBoostClassifier(metric=metric, n_estimators=10, max_features=1.0, pos_label=pos_label, random_state=0)
+    edited = model.fit(X, y).edit(0, "monotonise", sign=1).edit(3, "monotonise", sign=-1)
+    require_monotone(edited, X, (1, 0, 0, -1))
+    assert falls(model, X, 3, -1)
+
+
+@pytest.mark.parametrize("stack", ["start", "oof"])
+def test_the_acceptance_score_of_a_stacked_model_is_not_monotonised(stack):
+    X, y = cases()
+    model = AbstentionBoostingClassifier(costs=0.2, family="decoupled", beta=0.002, n_rounds=30, cv=3, stack=stack)
+    model.fit(X, y)
+    for scores in ("r", "both"):
+        with pytest.raises(ValueError, match=f"scores='{scores}' does not go with action='monotonise' .*stacked score"):
+            model.edit(0, "monotonise", sign=1, scores=scores)
+
+
 def gap_of_means(positives, negatives):
     return float(1.0 - np.mean(positives[:, None] > negatives[None, :]))
 

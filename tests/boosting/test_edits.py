@@ -1,5 +1,7 @@
 """Edits of shape functions: what each does, what it costs, who did it, and that nothing else changes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,8 +10,10 @@ from sklearn.isotonic import IsotonicRegression
 
 import recuse
 from recuse import AbstentionBoostingClassifier, Costs, ExactBoostClassifier
-from recuse.boosting.edits import ACTIONS
+from recuse.boosting.edits import ACTIONS, _remove
+from recuse.boosting.shapes import ShapeFunction
 from recuse.metrics import expected_cost
+from tests.marks import may_reject_all
 
 from .test_categories import MODELS, by_database, table
 
@@ -39,6 +43,11 @@ def of(model, feature):
     return [shape for shape in shapes if shape.feature == number]
 
 
+def stacked(model):
+    """What is made of a stacked score."""
+    return [shape for shape in model.shape_functions_ if shape.feature == model.n_features_in_]
+
+
 @every_model
 @pytest.mark.parametrize(("feature", "action", "details"), EDITS, ids=lambda value: str(value))
 def test_edits_leave_the_model_alone_and_the_copy_survives(name, feature, action, details, tmp_path):
@@ -50,8 +59,8 @@ def test_edits_leave_the_model_alone_and_the_copy_survives(name, feature, action
     assert model.edits_ == []
     (edit,) = edited.edits_
     assert (edit.term, edit.action, edit.by, edit.why) == (feature, action, "Ada", "the rules say so")
-    assert edit.before == shapes
-    assert edit.after == of(edited, feature)
+    assert edit.before == shapes + (stacked(model) if action == "monotonise" else [])
+    assert edit.after == of(edited, feature) + (stacked(edited) if action == "monotonise" else [])
     assert of(edited, other) == of(model, other)  # the very same functions
     recuse.save(edited, tmp_path / "model.recuse")
     loaded = recuse.load(tmp_path / "model.recuse")
@@ -271,28 +280,83 @@ def test_pair_terms_are_removed_and_capped(with_pairs, tmp_path):
 
 
 @pytest.mark.parametrize("edit", [None, "cap"])
-def test_the_table_of_pairs_adds_up(with_pairs, edit):
+def test_a_database_adds_up_the_pairs_too(with_pairs, edit):
     model, X, _ = with_pairs
-    X = X[:40].reset_index(drop=True)
-    X.loc[0, "region"], X.loc[1, "dose"] = None, np.nan
+    X = X[:60].reset_index(drop=True)
+    X.loc[0, "region"], X.loc[1, "dose"], X.loc[2, ["dose", "region"]] = None, np.nan, [np.nan, None]
     if edit:
         model = model.edit(("region", "dose"), edit, at_most=0.1)
     rows = model.shape_table()
-    total = np.zeros(len(X))
-    for _, row in rows.iterrows():
-        inside = np.ones(len(X), dtype=bool)
-        if row["feature"] != "(intercept)":
-            inside &= falls_into(X, row, "")
-        if isinstance(row["feature_2"], str):
-            inside &= falls_into(X, row, "_2")
-        total += row["h"] * inside
-    np.testing.assert_allclose(total, model.decision_function(X), atol=1e-9)
+    assert set(rows["feature_2"].dropna()) == {"dose"}
+    np.testing.assert_allclose(rows.groupby(["feature", rows["feature_2"].fillna("")])["share"].sum(), 1.0)
+    h, r = by_database(model, X)
+    np.testing.assert_allclose(h, model.decision_function(X), atol=1e-9)
+    np.testing.assert_allclose(r, model.score_samples(X), atol=1e-9)
 
 
-def falls_into(X, row, end):
-    column = X[row["feature" + end]]
-    if row["missing" + end]:
-        return column.isna().to_numpy()
-    if isinstance(row["level" + end], str):
-        return (column == row["level" + end]).to_numpy()
-    return ((column > row["low" + end]) & (column <= row["high" + end])).to_numpy()
+def test_importances_count_both_features_of_a_pair():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(900, 3))
+    y = ((X[:, 0] * X[:, 1]) > 0).astype(int) ^ (rng.random(900) < 0.1)
+    model = AbstentionBoostingClassifier(costs=0.2, family="chow", beta=0.02, interactions=[(0, 1)], n_rounds=40)
+    model.fit(X, y)
+    assert model.importances_["h"][:2].min() > 0.4  # neither says much by itself
+    removed = model.edit(0, "remove")
+    assert removed.interaction_functions_ == []
+    assert [function.features for function in removed.edits_[0].before if hasattr(function, "features")] == [(0, 1)]
+    paired = model._with_forms([replace(model._pair.form, shapes=[])])  # features that are in a pair alone
+    assert paired.edit(0, "remove").interaction_functions_ == []
+    with pytest.raises(ValueError, match=r"'x0' adds nothing .* by itself.* it uses .*x0 x x1"):
+        paired.edit(0, "cap", at_most=0.1)
+
+
+def test_of_a_pair_only_the_score_that_is_named_goes(with_pairs):
+    model, X, y = with_pairs
+    without_h = model.edit("dose", "remove", X, y, scores="h")
+    np.testing.assert_allclose(without_h.score_samples(X), model.score_samples(X), atol=1e-10)
+    pairs = [s for s in without_h.interaction_functions_ if 2 in s.features]
+    assert len(pairs) == sum(s.r.any() for s in model.interaction_functions_) > 0
+    assert not any(s.h.any() for s in pairs)
+    (edit,) = without_h.edits_
+    assert {s.features for s in edit.before if hasattr(s, "features")} == {(1, 2), (0, 2)}
+    doses = X.assign(dose=-X["dose"])
+    np.testing.assert_allclose(without_h.decision_function(doses), without_h.decision_function(X), atol=1e-12)
+    without_r = model.edit(("region", "dose"), "remove", scores="r")
+    np.testing.assert_allclose(without_r.decision_function(X), model.decision_function(X), atol=1e-10)
+
+
+def test_the_mean_of_a_capped_pair_stays_when_the_pair_goes(with_pairs):
+    model, X, _ = with_pairs
+    capped = model.edit(("region", "dose"), "cap", at_most=0.0)
+    removed = capped.edit(("region", "dose"), "remove")
+    before, after = capped.decision_function(X).mean(), removed.decision_function(X).mean()
+    assert before == pytest.approx(after, abs=1e-9)  # X holds the training cases
+    assert before < model.decision_function(X).mean() - 1e-3
+
+
+def test_what_missing_values_add_to_the_other_score_is_kept():
+    known, lost = np.array([-1.0, 1.0]), np.array([0.4, 0.4, 0.2])
+    shape = ShapeFunction(0, np.zeros(1), known, np.zeros(2), (0.0, -2.0), share=lost)
+    change = _remove(shape, scores="h")
+    assert change.shape.missing == (0.0, -2.0)
+    assert (change.h, change.r) == (0.0, 0.0)
+    shape = ShapeFunction(0, np.zeros(1), np.zeros(2), known, (3.0, 0.0), share=lost)
+    assert _remove(shape, scores="r").shape.missing == (3.0, 0.0)
+    assert _remove(shape, scores="both").shape is None
+
+
+@may_reject_all
+@pytest.mark.parametrize("family", ["chow", "decoupled"])
+def test_shares_are_those_of_the_cases_whatever_the_prices(family):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, 1000).astype(float)
+    y = (rng.random(1000) < np.where(x == 1, 0.3, 0.05)).astype(int)
+    weight = np.where(x == 1, 2.0, 1.0)
+    model = AbstentionBoostingClassifier(costs=Costs(1, 20, 0.5), family=family, beta=0.001)
+    for given, share in ((None, x.mean()), (weight, weight @ x / weight.sum())):
+        model.fit(x[:, None], y, sample_weight=given)
+        (shape,) = model.shape_functions_
+        np.testing.assert_allclose(shape.share, [1 - share, share, 0.0], atol=1e-12)
+        h, _ = model._pair.form.evaluate(x[:, None])
+        removed, _ = model.edit(0, "remove")._pair.form.evaluate(x[:, None])
+        np.testing.assert_allclose(removed, np.average(h, weights=given), atol=1e-12)

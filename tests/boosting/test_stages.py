@@ -40,6 +40,19 @@ def test_the_last_stage_is_the_model(name, tmp_path):
     np.testing.assert_array_equal(list(loaded.staged_decision_function(fresh)), stages)
 
 
+@pytest.mark.parametrize("name", MODELS)
+def test_the_last_stage_is_the_model_on_narrow_numbers(name):
+    rng = np.random.default_rng(0)
+    X = (rng.integers(0, 11, size=(500, 3)) / 10).astype(np.float32)
+    y = (X[:, 0] + X[:, 1] + rng.normal(size=500) * 0.3 > 1).astype(int)
+    model = clone(MODELS[name]).fit(X, y)
+    fresh = (rng.integers(0, 21, size=(2000, 3)) / 20).astype(np.float32)  # many lie on a cut
+    np.testing.assert_allclose(
+        list(model.staged_decision_function(fresh))[-1], model.decision_function(fresh), atol=1e-10
+    )
+    np.testing.assert_allclose(list(model.staged_score_samples(fresh))[-1], model.score_samples(fresh), atol=1e-10)
+
+
 @may_reject_all
 @pytest.mark.parametrize(
     "options", [{}, {"corrective": True, "tol": 0.05}, {"step": "paper"}, {"surrogate": "max"}, {"learning_rate": 0.3}]

@@ -142,7 +142,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         model = boost(problem, replace(settings, n_rounds=chosen.n_rounds)).model
         total = float(model.weights.sum()) or 1.0
         tables = tuple(table / total for table in model.tables(bins))
-        form = additive_form(model.h0, 0.0, tables, bins, problem.s)
+        form = additive_form(model.h0, 0.0, tables, bins, training.weight)
         inputs.store(self)
         self._form: AdditiveForm = form
         self._boundary = float(_boundary(training, total))

@@ -24,6 +24,7 @@ from .shapes import AdditiveForm, ShapeFunction
 from .surfaces import SurfaceFunction
 
 INTERCEPT = "(intercept)"
+Term = int | tuple[int, int]  # number of a column, or of the two columns of a pair
 
 
 class AdditiveModelMixin(ABC):
@@ -41,8 +42,11 @@ class AdditiveModelMixin(ABC):
         """The additive form of the scores and, where a score is stacked, that of this score; none for trees."""
 
     @abstractmethod
-    def _with_forms(self, forms: list[AdditiveForm]) -> Self:
-        """A copy of the model with other forms, without what was certified of the forms of `fit`."""
+    def _with_forms(self, forms: list[AdditiveForm], *, monotone: bool = False) -> Self:
+        """A copy of the model with other forms, without what was certified of the forms of `fit`.
+
+        If `monotone`, h has to be so along some feature: no boundary that moves with r may be taken off it.
+        """
 
     @abstractmethod
     def _published_constants(self) -> tuple[float, float]:
@@ -167,7 +171,7 @@ class AdditiveModelMixin(ABC):
         table = pd.DataFrame(rows, columns=columns).astype({"low": float, "high": float, "share": float})
         pairs = [
             (names[s.features[0]], *row[:4], *row[8:], False, names[s.features[1]], *row[4:8])
-            for s in forms[0].surfaces
+            for s in forms[0].surfaces  # a stacked score has none
             for row in _surface_rows(s, self.categories_)
         ]
         if not pairs:
@@ -199,12 +203,14 @@ class AdditiveModelMixin(ABC):
         feature : str, int or tuple
             Name or number of the column; two of them for a pair term, which can be removed or capped.
         action : {"remove", "flatten", "set", "cap", "monotonise"}
-            - "remove": every case gets the mean of what the feature adds; its pair terms go too.
+            - "remove": every case gets the mean of what the feature adds; its pair terms go too, by both scores or by
+              the one that ``scores`` names.
             - "flatten": values in the range ``low`` < x <= ``high``, or in ``levels``, all add their mean.
             - "set": they add ``h`` and ``r``.
             - "cap": no value adds less than ``at_least`` or more than ``at_most``.
             - "monotonise": the closest function that rises (``sign=1``) or falls (``sign=-1``); refused for a feature
-              that is in a pair term.
+              that is in a pair term. `decision_function` is monotone then: what is made of a stacked score is
+              monotonised too, and the boundary between the classes no longer moves with r.
 
             All but "remove" leave pair terms as they are.
         X, y : array-like, optional
@@ -229,18 +235,16 @@ class AdditiveModelMixin(ABC):
         check_action(action, details)
         term, name = self._find_term(feature)
         forms = self._additive_forms()
-        before = _functions(forms, term)
+        before = _functions(forms, term, action, self.n_features_in_)
         if not before:
-            known = feature_names(self, 0)
+            known = feature_names(self, 0)[: self.n_features_in_]
             raise ValueError(
-                f"{name!r} adds nothing to the scores of this model, so there is nothing to edit: it uses "
-                f"{preview(_used_terms(forms, known))}."
+                f"{name!r} adds nothing to the scores of this model{' by itself' if isinstance(term, int) else ''}, so "
+                f"there is nothing to edit: it uses {preview(_used_terms(forms, known))}."
             )
-        if isinstance(term, int):
-            edited = self._with_forms([edit_form(form, term, action, details) for form in forms])
-        else:
-            edited = self._with_forms([edit_surface(form, term, action, details) for form in forms])
-        after = _functions(edited._forms(), term)
+        monotone = action == "monotonise" and details.get("scores") != "r"
+        edited = self._with_forms(self._edited_forms(forms, term, action, details), monotone=monotone)
+        after = _functions(edited._forms(), term, action, self.n_features_in_)
         cost = None if X is None else self._cost_of_becoming(edited, X, y, sample_weight, dict(params or {}))
         at = datetime.now(UTC).isoformat(timespec="seconds")
         said = {key: to_python(value) for key, value in details.items()}
@@ -250,7 +254,23 @@ class AdditiveModelMixin(ABC):
 
     _edits: list[Edit]
 
-    def _find_term(self, feature: Any) -> tuple[int | tuple[int, int], str]:
+    def _edited_forms(
+        self, forms: list[AdditiveForm], term: Term, action: str, details: Mapping[str, Any]
+    ) -> list[AdditiveForm]:
+        """All forms with an edit of one term."""
+        if not isinstance(term, int):
+            return [edit_surface(form, term, action, details) for form in forms]
+        if action == "monotonise" and len(forms) > 1:
+            if details.get("scores", "h") != "h":
+                raise ValueError(
+                    f"scores={details['scores']!r} does not go with action='monotonise' for a model with a stacked "
+                    "score, on which r depends both ways: monotonise 'h' alone, or fit without stack."
+                )
+            # The stacked score becomes monotone along the feature, so what is made of it has to rise with it.
+            forms = [edit_form(forms[0], self.n_features_in_, action, {"sign": 1}), *forms[1:]]
+        return [edit_form(form, term, action, details) for form in forms]
+
+    def _find_term(self, feature: Any) -> tuple[Term, str]:
         """Number and name of a column, or of a pair of them."""
         if isinstance(feature, list | tuple) and len(feature) == 2:
             (one, first), (two, second) = sorted(self._find_feature(part) for part in feature)
@@ -281,11 +301,18 @@ class AdditiveModelMixin(ABC):
         return edit_cost(before, after, answers[0] != answers[1], weights)
 
 
-def _functions(forms: list[AdditiveForm], term: int | tuple[int, int]) -> list[Any]:
-    """What a column, or a pair of them, adds in all forms."""
-    if isinstance(term, int):
-        return [shape for form in forms for shape in form.shapes if shape.feature == term]
-    return [surface for form in forms for surface in form.surfaces if surface.features == term]
+def _functions(forms: list[AdditiveForm], term: Term, action: str, stacked: int) -> list[Any]:
+    """The functions that an edit of a column, or of a pair, concerns; `stacked` is the column of a stacked score."""
+    surfaces = [surface for form in forms for surface in form.surfaces]
+    if not isinstance(term, int):
+        return [surface for surface in surfaces if surface.features == term]
+    shapes = [shape for form in forms for shape in form.shapes]
+    own: list[Any] = [shape for shape in shapes if shape.feature == term]
+    if action == "remove":  # pair terms of the column go with it
+        own += [surface for surface in surfaces if term in surface.features]
+    if action == "monotonise" and own:  # what is made of a stacked score is monotonised with it
+        own += [shape for shape in shapes if shape.feature == stacked]
+    return own
 
 
 def _used_terms(forms: list[AdditiveForm], names: list[str]) -> list[str]:

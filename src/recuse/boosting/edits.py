@@ -73,7 +73,8 @@ class Edit:
         What it costs on the cases given; None where none were.
     before, after : list of ShapeFunction, or of SurfaceFunction for a pair
         What the feature added to the scores and what it adds now, in all parts of the model; empty where it adds
-        nothing.
+        nothing. With them the pair terms that are removed with a feature, and what is made of a stacked score where it
+        is monotonised with one.
     """
 
     term: str
@@ -105,8 +106,7 @@ class Change(NamedTuple):
 def edit_form(form: AdditiveForm, feature: int, action: str, details: Mapping[str, Any]) -> AdditiveForm:
     """The form with an edit of one feature; as it is where the feature adds nothing."""
     shapes, h0, r0 = [], form.h0, form.r0
-    apart = [surface for surface in form.surfaces if feature not in surface.features]
-    if action == "monotonise" and len(apart) < len(form.surfaces):
+    if action == "monotonise" and any(feature in surface.features for surface in form.surfaces):
         raise ValueError(
             "action='monotonise' does not go with a feature that is in a pair term: the sum would not be monotone. Fit "
             "with monotonic_cst, or remove the feature."
@@ -119,8 +119,12 @@ def edit_form(form: AdditiveForm, feature: int, action: str, details: Mapping[st
         h0, r0 = h0 + changed.h, r0 + changed.r
         if changed.shape is not None:
             shapes.append(changed.shape)
-    # The mean of a pair term is 0 whatever the other feature: without the term every case gets its mean.
-    return replace(form, h0=h0, r0=r0, shapes=shapes, surfaces=apart if action == "remove" else form.surfaces)
+    form = replace(form, h0=h0, r0=r0, shapes=shapes)
+    if action == "remove":
+        for surface in form.surfaces:
+            if feature in surface.features:
+                form = edit_surface(form, surface.features, action, details)
+    return form
 
 
 def edit_surface(
@@ -129,19 +133,23 @@ def edit_surface(
     """The form with an edit of one pair term: "remove" or "cap"."""
     if action not in ("remove", "cap"):
         raise ValueError(f"action={action!r} is for single features; a pair term takes 'remove' and 'cap'.")
-    surfaces = []
+    surfaces, constants = [], {"h": form.h0, "r": form.r0}
     for surface in form.surfaces:
         if surface.features != features:
             surfaces.append(surface)
             continue
         scores = details.get("scores", "both" if action == "remove" else "h")
-        # A pair term has the mean 0 over the training cases: nothing goes to the intercepts.
-        low, high = (0.0, 0.0) if action == "remove" else _limits(details.get("at_least"), details.get("at_most"))
-        h = surface.h if scores == "r" else np.clip(surface.h, low, high)
-        r = surface.r if scores == "h" else np.clip(surface.r, low, high)
-        if h.any() or r.any():
-            surfaces.append(replace(surface, h=h, r=r))
-    return replace(form, surfaces=surfaces)
+        tables = {"h": surface.h, "r": surface.r}
+        for score in tables if scores == "both" else (scores,):
+            if action == "cap":
+                tables[score] = np.clip(tables[score], *_limits(details.get("at_least"), details.get("at_most")))
+                continue
+            if surface.share is not None:  # the mean is 0 by purification, but not after a cap
+                constants[score] += float((surface.share * tables[score]).sum())
+            tables[score] = np.zeros_like(tables[score])
+        if tables["h"].any() or tables["r"].any():
+            surfaces.append(replace(surface, h=tables["h"], r=tables["r"]))
+    return replace(form, h0=constants["h"], r0=constants["r"], surfaces=surfaces)
 
 
 def check_action(action: Any, details: Mapping[str, Any]) -> None:
@@ -172,7 +180,8 @@ def _remove(shape: ShapeFunction, scores: str = "both") -> Change:
     """Let the feature add the same to every case: its mean over the training cases, which goes to the intercepts."""
     share = _shares(shape)
     h, r = (float(share @ np.append(values, lost)) for values, lost in _scores(shape))
-    if scores == "both" or not (shape.h if scores == "r" else shape.r).any():
+    kept, kept_lost = _scores(shape)[0 if scores == "r" else 1]
+    if scores == "both" or not (kept.any() or kept_lost):
         return Change(None, h, r)
     if scores == "h":
         return Change(replace(shape, h=np.zeros_like(shape.h), missing=(0.0, shape.missing[1])), h)

@@ -101,8 +101,8 @@ class CodedPartition:
         return np.array([len(rows), (rows < self.n_pos).sum(), self.s[rows].sum(), *missing], dtype=float)
 
     def cell_weights(self) -> Floats:
-        """Weight of the rows in every cell of every feature."""
-        return self.bins.cell_weights(self.s)
+        """Sample weight of the rows in every cell of every feature, whatever the prices."""
+        return self.bins.cell_weights(self.weight)
 
     def start(
         self,

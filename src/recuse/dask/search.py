@@ -95,8 +95,9 @@ class ClusterTraining:
 
     @cached_property
     def cell_shares(self) -> Floats:
-        """Share of the weight of all rows in every cell of every feature."""
-        return np.asarray(self.partitions.ask(CodedPartition.cell_weights)) / float(self.facts()[2])
+        """Share of the sample weight of all rows in every cell of every feature."""
+        weights = np.asarray(self.partitions.ask(CodedPartition.cell_weights))
+        return np.asarray(weights / weights[: self.bins.offsets[1]].sum())  # the cells of one feature hold every row
 
     @property
     def is_monotone(self) -> bool:

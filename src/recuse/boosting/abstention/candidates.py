@@ -144,7 +144,7 @@ def fit_best_option(
     recorder = StageRecorder()
     solution = boost(problem, settings, recorder)
     model, bins = solution.model, problem.bins
-    form = additive_form(model.h0, model.r0, model.tables(bins), bins, problem.s)
+    form = additive_form(model.h0, model.r0, model.tables(bins), bins, training.weight)
     stumps = [describe(stump, bins, settings.gamma) for stump in model.stumps]
     stages = recorder.stages(model, bins, settings.gamma)
     return Boosted(solution, problem, form, stumps, settings.beta, threshold, judged, choice, stages)

@@ -482,9 +482,9 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
     def _forms(self) -> list[AdditiveForm]:
         return [form for form in (self._pair.form, self._pair.score) if isinstance(form, AdditiveForm)]
 
-    def _with_forms(self, forms: list[AdditiveForm]) -> AbstentionBoostingClassifier:
+    def _with_forms(self, forms: list[AdditiveForm], *, monotone: bool = False) -> AbstentionBoostingClassifier:
         edited = copy(self)
-        edited._pair = with_forms(self._pair, forms[0], forms[1] if len(forms) > 1 else None)
+        edited._pair = with_forms(self._pair, forms[0], forms[1] if len(forms) > 1 else None, monotone=monotone)
         edited._publish_forms()
         edited._bound, edited.dual_gap_, edited.candidates_ = None, float("nan"), {self.family_: edited._pair}
         return edited

@@ -264,9 +264,16 @@ class StartedPair:
 Pair = ChowPair | LearnedPair | StackedPair | StartedPair
 
 
-def with_forms(pair: Pair, form: Form, score: Form | None) -> Pair:
-    """The same pair with another form of its scores, and of the score it is stacked on where there is one."""
-    if isinstance(pair, ChowPair | LearnedPair):
+def with_forms(pair: Pair, form: Form, score: Form | None, *, monotone: bool = False) -> Pair:
+    """The same pair with another form of its scores, and of the score it is stacked on where there is one.
+
+    If `monotone`, the boundary between the classes is fixed from now on: see `LearnedPair`.
+    """
+    if isinstance(pair, ChowPair):
         return replace(pair, form=form)
+    learned = pair if isinstance(pair, LearnedPair) else pair.learned
+    learned = replace(learned, form=form, fixed_boundary=learned.fixed_boundary or monotone)
+    if isinstance(pair, LearnedPair):
+        return learned
     assert score is not None
-    return replace(pair, score=score, learned=replace(pair.learned, form=form))
+    return replace(pair, score=score, learned=learned)

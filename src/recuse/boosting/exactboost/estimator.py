@@ -576,7 +576,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     def _forms(self) -> list[AdditiveForm]:
         return [self._form]
 
-    def _with_forms(self, forms: list[AdditiveForm]) -> ExactBoostClassifier:
+    def _with_forms(self, forms: list[AdditiveForm], *, monotone: bool = False) -> ExactBoostClassifier:
         if any(shape.r.any() or shape.missing[1] for shape in forms[0].shapes):
             raise ValueError("ExactBoostClassifier rejects by thresholds of h and has no r to edit: leave r out.")
         edited = copy(self)

@@ -131,7 +131,7 @@ class Stump(NamedTuple):
 
     def evaluate(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
         """Values of (h, r) of each case; a category by the number of its level."""
-        x = np.asarray(X)[:, self.feature]
+        x = np.asarray(X[:, self.feature], dtype=np.float64)  # cuts are not rounded to a narrower type
         if self.places:
             x = np.append(np.array(self.places, dtype=float), np.nan)[np.where(np.isnan(x), -1, x).astype(np.intp)]
         segment = np.where(x <= self.low, 0, np.where(x <= self.high, 1, 2))
