@@ -13,7 +13,7 @@ import pytest
 from recuse.dask import ClusterError, PartitionError
 from recuse.dask.cluster import find_client
 from recuse.dask.partitions import Partitions, share_out
-from tests.dask.clusters import nothing_is_left, process_of, wait_for_workers
+from tests.dask.clusters import kill, nothing_is_left, process_of, wait_for_workers
 
 N = 7
 
@@ -46,6 +46,12 @@ class Counts:
         (Path(folder) / str(os.getpid())).touch()
         wait_for(Path(folder) / "killed")
         return self.x.copy()
+
+    def die(self, number):
+        """Take the worker down, as the system does when memory is short."""
+        if self.number == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return 0
 
     def fail(self, number):
         if self.number == number:
@@ -162,6 +168,32 @@ def test_a_worker_killed_while_it_reads(client, tmp_path):
         hold(partitions, load_slowly, (str(tmp_path),))
         killer.join()
         np.testing.assert_allclose(partitions.ask(Counts.total), EXPECTED)
+    assert nothing_is_left(client)
+
+
+def test_a_partition_that_takes_down_every_worker_is_named_with_the_memory_limit(client):
+    wait_for_workers(client)
+    with Partitions(sources(), client) as partitions:
+        hold(partitions)
+        partitions.ask(Counts.total)  # a worker that died in another test may still have been listed
+        # The limit is told even where all workers have just been killed.
+        named = r"(Partition 4|One of the partitions \[[\d, ]*\b4\b[\d, ]*\])"  # others may have been with it
+        told = rf"^{named} was lost 3 times in a row .*, at last tcp://\S+ \(memory limit [\d.]+ GiB\): .* memory"
+        with pytest.raises(ClusterError, match=told):
+            partitions.ask(Counts.die, 4)
+    assert nothing_is_left(client)
+
+
+def test_losses_are_forgotten_once_a_partition_has_answered(client, monkeypatch):
+    wait_for_workers(client)
+    with Partitions(sources(), client) as partitions:
+        hold(partitions)
+        partitions.ask(Counts.total)
+        monkeypatch.setattr("recuse.dask.partitions._LOSSES", 2)
+        for _ in range(2):
+            kill(client, next(a for a, place in partitions._places.items() if 4 in place.numbers))
+            wait_for_workers(client)
+            np.testing.assert_allclose(partitions.ask(Counts.total), EXPECTED)
     assert nothing_is_left(client)
 
 

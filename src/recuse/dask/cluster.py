@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from typing import Any
@@ -10,10 +11,16 @@ from typing import Any
 from . import faults
 
 _LOOK_AROUND = 2.0  # seconds of silence after which the client asks the scheduler who is still there
+_STARTING = 30.0  # seconds that a cluster without workers has to bring one: a nanny starts its worker again
+_PAUSE_LIMIT = 60.0  # seconds that a paused worker is waited for, unless Dask's setting recuse.pause-limit says another
 
 
 class Lost(Exception):  # noqa: N818  # it is returned, never raised
     """A worker is gone."""
+
+
+class _Stuck(Exception):  # noqa: N818  # it never leaves this module
+    """Nothing goes on but what waits for a worker that has been paused too long."""
 
 
 class Cluster:
@@ -21,37 +28,48 @@ class Cluster:
 
     def __init__(self, client: Any = None) -> None:
         self.client = find_client(client)
+        self._limits: dict[str, Any] = {}  # memory limits of all workers seen so far: the dead ones matter most
 
     def workers(self) -> dict[str, int]:
-        """Threads of each worker that is there."""
-        try:
-            threads: dict[str, int] = self.client.nthreads()
-        except (TimeoutError, OSError, RuntimeError, ValueError, asyncio.CancelledError):
-            raise faults.scheduler_lost(self._scheduler) from None
-        if not threads:
-            threads = self._wait_for_workers()
-        return threads
+        """Threads of each worker that takes work; one that Dask has paused, short of memory, takes none."""
+        threads, present = self._sync(self._await_running)
+        self._note_limits()
+        if threads:
+            return dict(threads)
+        raise self._paused(present) if present else faults.no_workers(self._scheduler)
 
-    def _wait_for_workers(self) -> dict[str, int]:
-        """A nanny starts its worker again: give it time."""
-        try:
-            self.client.wait_for_workers(1, timeout=30)
-        except (TimeoutError, OSError, RuntimeError, ValueError):
-            raise faults.no_workers(self._scheduler) from None
-        threads: dict[str, int] = self.client.nthreads()
-        return threads
+    async def _await_running(self) -> tuple[dict[str, int], set[str]]:
+        """Threads of the workers that run, as soon as there is one, and all that the scheduler knows of."""
+        started = time.monotonic()
+        while True:
+            threads, present = await self._running(), await self._present()
+            waited = time.monotonic() - started
+            if threads or waited >= (pause_limit() if present else _STARTING):
+                return threads, present
+            await asyncio.sleep(0.1)
 
     @property
     def _scheduler(self) -> str:
         return str(getattr(self.client.scheduler, "address", "an unknown address"))
 
-    def memory_of_any(self) -> str:
-        """The memory limit that workers have, as a part of a sentence."""
+    def _note_limits(self) -> None:
+        """Remember the memory limits of the workers that are there."""
         try:
-            workers = self.client.scheduler_info()["workers"]
+            workers = self.client.scheduler_info(n_workers=-1)["workers"]
         except (OSError, RuntimeError, KeyError):
-            return ""
-        return next((faults.memory_of({a: w.get("memory_limit")}, a) for a, w in workers.items()), "")
+            return
+        self._limits |= {address: worker.get("memory_limit") for address, worker in workers.items()}
+
+    def memory_of(self, worker: str | None = None) -> str:
+        """The memory limit of a worker, or of any that was ever there, as a part of a sentence."""
+        self._note_limits()
+        told = [faults.memory_of(self._limits, address) for address in (worker, *self._limits) if address]
+        return next(filter(None, told), "")
+
+    def _paused(self, workers: set[str]) -> faults.ClusterError:
+        """The error about workers that are paused."""
+        first = min(workers)
+        return faults.paused(first, self.memory_of(first), pause_limit(), len(workers) - 1)
 
     def call(self, calls: dict[str, Any]) -> dict[str, Any]:
         """Wait for answers of actors by worker; `Lost` for workers that are gone."""
@@ -65,7 +83,7 @@ class Cluster:
             raise
         except (TimeoutError, OSError, asyncio.CancelledError):
             raise faults.scheduler_lost(self._scheduler) from None
-        except RuntimeError:
+        except (RuntimeError, ValueError):
             if self.client.status == "running":
                 raise
             raise faults.scheduler_lost(self._scheduler) from None
@@ -90,9 +108,31 @@ class Cluster:
             raise faults.scheduler_lost(self._scheduler)
         return set(await asyncio.wait_for(self.client.scheduler.ncores(), 30))
 
+    async def _running(self) -> dict[str, int]:
+        """Threads of the workers that are not paused."""
+        if self.client.status != "running":
+            raise faults.scheduler_lost(self._scheduler)
+        return dict(await asyncio.wait_for(self.client.scheduler.ncores_running(), 30))
+
+    async def _waited_for(self, pinned: bool) -> set[str]:
+        """Paused workers that work waits for: tasks that are bound to one, or all while nobody else has any."""
+        running = await self._running()
+        paused = await self._present() - set(running)
+        if pinned or not paused:
+            return paused
+        processing = await asyncio.wait_for(self.client.scheduler.processing(), 30)
+        return set() if any(processing.get(worker) for worker in running) else paused
+
     def gather(self, futures: dict[Any, Any], *, may_lose: bool = False) -> dict[Any, Any]:
-        """Results of tasks by key; with `may_lose`, keys (worker, ...) of workers that are gone are left out."""
-        results = self._sync(self._await_tasks, futures, may_lose)
+        """Results of tasks by key.
+
+        With `may_lose`, keys begin with the worker that the task is bound to, and those of workers that are gone, or
+        have been paused for too long, are left out.
+        """
+        try:
+            results = self._sync(self._await_tasks, futures, may_lose)
+        except _Stuck as error:
+            raise self._paused(error.args[0]) from None
         for key, result in results.items():
             if isinstance(result, BaseException):
                 self._raise_of_task(key, result)
@@ -101,17 +141,24 @@ class Cluster:
     async def _await_tasks(self, futures: dict[Any, Any], may_lose: bool) -> dict[Any, Any]:
         tasks = {asyncio.ensure_future(_outcome(future)): key for key, future in futures.items()}
         results, waiting = {}, set(tasks)
+        paused_since: dict[str, float] = {}
         while waiting:
             done, waiting = await asyncio.wait(waiting, timeout=_LOOK_AROUND, return_when=asyncio.FIRST_COMPLETED)
             results.update({tasks[task]: task.result() for task in done})
             if any(isinstance(task.result(), BaseException) for task in done):
                 break
             if not done:
-                present = await self._present()
-                gone = [t for t in waiting if may_lose and _worker_of(tasks[t]) not in present]
-                for task in gone:
+                paused_since = _since(paused_since, await self._waited_for(may_lose))
+                limit = time.monotonic() - pause_limit()
+                too_long = {worker for worker, since in paused_since.items() if since <= limit}
+                present = await self._present() - too_long
+                for task in [t for t in waiting if may_lose and _worker_of(tasks[t]) not in present]:
                     task.cancel()
                     waiting.discard(task)
+                if too_long and not may_lose:
+                    for task in waiting:
+                        task.cancel()
+                    raise _Stuck(too_long)
         for task in waiting:
             task.cancel()
         return results
@@ -123,15 +170,26 @@ class Cluster:
         number = key[1] if isinstance(key, tuple) else key
         if isinstance(error, KilledWorker):
             raise faults.lost_too_often(
-                number, error.allowed_failures + 1, error.last_worker.address, self.memory_of_any()
+                number,
+                error.allowed_failures + 1,
+                error.last_worker.address,
+                self.memory_of(error.last_worker.address),
             ) from None
         if isinstance(error, (asyncio.CancelledError, CancelledError)):
             raise faults.scheduler_lost(self._scheduler) from None
         if isinstance(error, MemoryError):
-            raise faults.out_of_memory(number, "of the cluster", self.memory_of_any()) from error
+            raise faults.out_of_memory(number, "of the cluster", self.memory_of()) from error
         if isinstance(error, (faults.PartitionError, faults.ClusterError)) or isinstance(number, str):
             raise error
         raise faults.unreadable(number, error) from error
+
+
+def pause_limit() -> float:
+    """Seconds that a paused worker is waited for."""
+    import dask
+    from dask.utils import parse_timedelta
+
+    return float(parse_timedelta(dask.config.get("recuse.pause-limit", _PAUSE_LIMIT)))
 
 
 def find_client(client: Any = None) -> Any:
@@ -166,6 +224,12 @@ async def _outcome(future: Any) -> Any:
         return await future
     except (Exception, asyncio.CancelledError) as error:
         return error
+
+
+def _since(before: dict[str, float], paused: set[str]) -> dict[str, float]:
+    """Since when workers have been paused, given what was known before."""
+    now = time.monotonic()
+    return {worker: before.get(worker, now) for worker in paused}
 
 
 def _worker_of(key: Any) -> Any:

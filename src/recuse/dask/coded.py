@@ -21,7 +21,7 @@ from ..boosting.abstention.engine.surrogates import Surrogate
 from ..boosting.abstention.margin_bound import empirical_maximum
 from ..boosting.binning import Bins, code_features
 from ..labels import encode
-from .folding import FoldRule, group_keys
+from .folding import FoldRule
 from .ranking_rows import Columns
 from .scoring import ScoreRule, Start
 
@@ -66,13 +66,13 @@ class CodingPlan:
 
 def code_partition(x: Any, y: Any, weight: Any, groups: Any, plan: CodingPlan, first: int) -> CodedPartition:
     """Code the rows of a partition, whose first row has the number `first` in the table; positives first."""
-    piece = plan.columns.check(x, y, weight)
+    piece = plan.columns.check(x, y, weight, groups)
     codes, weights = encode(piece.y, plan.classes), piece.weight / plan.largest
     counted = weights > 0
     order = np.concatenate([np.flatnonzero(counted & (codes == 1)), np.flatnonzero(counted & (codes == 0))])
     n_pos = int((counted & (codes == 1)).sum())
     bins = code_features(piece.X, order, plan.cuts)
-    keys = np.arange(first, first + len(codes), dtype=np.uint64) if groups is None else group_keys(groups)
+    keys = np.arange(first, first + len(codes), dtype=np.uint64) if piece.group is None else piece.group
     fold, part = plan.folds.folds_of(keys[order])
     return CodedPartition(bins, n_pos, weights[order], fold, part, plan)
 

@@ -68,10 +68,20 @@ def subject(key: int | str) -> str:
     return f"Partition {key}" if isinstance(key, int) else key
 
 
+def paused(worker: str, memory: str, seconds: float, others: int) -> ClusterError:
+    """Work that waits for a worker without memory."""
+    more = f", like {others} more," if others else ""
+    return ClusterError(
+        f"Worker {worker}{memory}{more} has been paused by Dask for {seconds:g} s or longer, since its memory is "
+        "nearly full, and the rest of the work waits for it. Use smaller partitions, more workers, or workers with "
+        "more memory, or let go of what other work keeps there; Dask's setting recuse.pause-limit is the time to wait."
+    )
+
+
 def lost_too_often(key: int | str, times: int, worker: str, memory: str) -> ClusterError:
     """A partition that takes every worker down that holds it."""
     return ClusterError(
-        f"{subject(key)} was lost {times} times together with the worker that held it, at last {worker}{memory}: "
+        f"{subject(key)} was lost {times} times in a row with the worker that held it, at last {worker}{memory}: "
         "most likely it ran out of memory. Use smaller partitions, more workers, or workers with more memory."
     )
 

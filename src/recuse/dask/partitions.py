@@ -8,7 +8,9 @@ question, so that a round of boosting is one message to each worker and one answ
 A worker that dies takes its objects along. Every change is a function with arguments, so the client keeps a list of
 them: the lost partitions are read again by other workers, the changes so far repeated on them, and the question that
 was open is answered for them alone. The partitions elsewhere do not notice. What was said about something that is
-forgotten (a finished fold, say) leaves the list.
+forgotten (a finished fold, say) leaves the list. A worker that Dask has paused, since its memory is nearly full, gets
+no partitions; one that is paused for longer than a limit while it reads counts as lost. It answers questions as before:
+pauses hold up tasks, not actors.
 
 No ports, threads or processes of our own: actors, tasks and connections are Dask's. Several fits may run at once, each
 with shelves of its own.
@@ -24,11 +26,12 @@ from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import Any
 
+from ..labels import preview
 from . import faults
 from .cluster import Cluster, Lost
 from .shelves import Command, Failure, Shelf, hold, look_at
 
-_LOSSES = 3  # workers that a partition may lose
+_LOSSES = 3  # workers that a partition may lose without an answer in between
 _UNEVEN = 1.1  # how much more than its share of the rows a worker may keep because the data are there
 
 
@@ -37,6 +40,7 @@ class _Place:
     """A worker, its shelf, and the partitions on it."""
 
     address: str
+    name: str  # of the shelf: a worker that was given up while it was paused may be given another one later
     future: Any  # keeps the actor alive
     shelf: Any
     numbers: list[int] = field(default_factory=list)
@@ -205,6 +209,7 @@ class Partitions:
                 self._answered.update(due[address])
             due = self._recover(lost) if lost else {}
         self._answered, self._settling = set(), []
+        self._losses.clear()  # every partition has answered
         self._log += [(subject, waited) for subject, waited, repeated in waiting if repeated]
         if changes:
             self._log.append((about, command))
@@ -229,9 +234,12 @@ class Partitions:
     def _count_losses(self, numbers: Iterable[int], worker: str) -> None:
         """Give up on a partition that takes its workers down."""
         self._losses.update(numbers)
-        worst = max(self._losses, key=self._losses.__getitem__, default=None)
-        if worst is not None and self._losses[worst] >= _LOSSES:
-            raise faults.lost_too_often(worst, self._losses[worst], worker, self.cluster.memory_of_any())
+        times = max(self._losses.values(), default=0)
+        if times >= _LOSSES:
+            worst = sorted(number for number, lost in self._losses.items() if lost == times)
+            # Those that were on the same workers have been lost as often: which one it was is not known then.
+            key = worst[0] if len(worst) == 1 else f"One of the partitions {preview(worst, 20)}"
+            raise faults.lost_too_often(key, times, worker, self.cluster.memory_of(worker))
 
     def _share_out_lost(self, numbers: list[int]) -> dict[str, list[int]]:
         """Lost partitions, each to the worker with the fewest rows."""
@@ -264,25 +272,18 @@ class Partitions:
     def _open_shelves(self, workers: list[str]) -> set[str]:
         """Give workers without a shelf one; those that were lost meanwhile."""
         threads = self.cluster.workers()
+        names = {w: f"{self._name}-{uuid.uuid4().hex}" for w in workers if w not in self._places and w in threads}
         futures = {
             worker: self.client.submit(
-                Shelf,
-                self._name,
-                worker,
-                threads[worker],
-                actor=True,
-                workers=[worker],
-                pure=False,
-                key=f"{self._name}-{uuid.uuid4().hex}",
+                Shelf, name, worker, threads[worker], actor=True, workers=[worker], pure=False, key=name
             )
-            for worker in workers
-            if worker not in self._places and worker in threads
+            for worker, name in names.items()
         }
         lost = set(workers) - set(threads) - set(self._places)
         opened = self.cluster.gather(futures, may_lose=True)
         for worker, future in futures.items():
             if worker in opened:
-                self._places[worker] = _Place(worker, future, opened[worker])
+                self._places[worker] = _Place(worker, names[worker], future, opened[worker])
             else:
                 lost.add(worker)
         return lost
@@ -299,7 +300,8 @@ class Partitions:
             for number in numbers:
                 # One that was lost after it had answered needs the changes that came with the question as well.
                 repeated = said + self._settling if number in self._answered else said
-                job = task(self._name, number, self._load, self._each[number], repeated, *self.sources[number])
+                name = self._places[worker].name
+                job = task(name, number, self._load, self._each[number], repeated, *self.sources[number])
                 futures[worker, number] = self.client.compute(job, workers=[worker], allow_other_workers=False)
         done = self.cluster.gather(futures, may_lose=True)
         return {worker for worker, number in futures if (worker, number) not in done}
@@ -309,7 +311,7 @@ class Partitions:
         if not isinstance(answer, Failure):
             return answer
         if isinstance(answer.error, MemoryError):
-            raise faults.out_of_memory(answer.number, address, self.cluster.memory_of_any()) from answer.error
+            raise faults.out_of_memory(answer.number, address, self.cluster.memory_of(address)) from answer.error
         raise answer.error
 
 

@@ -48,9 +48,11 @@ class Contents:
         return ClassSizes(positives, negatives)
 
 
-def look_at_rows(X: Any, y: Any, weight: Any, score: Any, columns: Columns) -> tuple[Contents, TableSketch]:
+def look_at_rows(
+    X: Any, y: Any, weight: Any, score: Any, columns: Columns, groups: Any = None
+) -> tuple[Contents, TableSketch]:
     """A task: what is in a partition, and the sketch of its columns."""
-    piece = columns.check(X, y, weight)
+    piece = columns.check(X, y, weight, groups)
     return contents_of(piece, score), sketch_table(piece.X, None if weight is None else piece.weight)
 
 
@@ -92,9 +94,9 @@ class Columns(NamedTuple):
     number: int
     needed_by: str
 
-    def check(self, X: Any, y: Any, weight: Any) -> Piece:
+    def check(self, X: Any, y: Any, weight: Any, groups: Any = None) -> Piece:
         """The rows of a partition."""
-        return check_piece(X, y, weight, self.names, self.number, self.needed_by)
+        return check_piece(X, y, weight, groups, self.names, self.number, self.needed_by)
 
 
 class Coding(NamedTuple):

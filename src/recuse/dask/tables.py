@@ -20,6 +20,7 @@ from ..labels import preview, to_python
 from ..parameters import check_weights
 from ..validation import check_labels, validate_data
 from .faults import PartitionError, first_line
+from .folding import group_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,20 +117,25 @@ class Piece(NamedTuple):
         Labels.
     weight : ndarray of shape (n,)
         Weights; ones where none were given.
+    group : ndarray of uint64 of shape (n,) or None
+        The key of each row's group, where groups were given.
     """
 
     X: NDArray[Any]
     y: NDArray[Any]
     weight: Floats
+    group: NDArray[np.uint64] | None = None
 
 
-def check_piece(X: Any, y: Any, weight: Any, names: Sequence[Any] | None, n_columns: int, needed_by: str) -> Piece:
+def check_piece(
+    X: Any, y: Any, weight: Any, groups: Any, names: Sequence[Any] | None, n_columns: int, needed_by: str
+) -> Piece:
     """The rows of one partition as arrays; what is wrong with them is a `PartitionError`.
 
     Parameters
     ----------
-    X, y, weight : as Dask gives them
-        Features, labels and, or None, weights. There may be no rows.
+    X, y, weight, groups : as Dask gives them
+        Features, labels and, or None, weights and groups. There may be no rows.
     names : sequence or None
         Names of the columns in the order wanted, from the schema of the collection.
     n_columns : int
@@ -139,17 +145,31 @@ def check_piece(X: Any, y: Any, weight: Any, names: Sequence[Any] | None, n_colu
     """
     _check_schema(X, names, n_columns)
     n = len(X)
-    for what, column in (("y", y), ("sample_weight", weight)):
+    for what, column in (("y", y), ("sample_weight", weight), ("groups", groups)):
         if column is not None and len(column) != n:
             raise PartitionError(f"it has {n} rows in X and {len(column)} in {what}: take both from the same table.")
     try:
         values = _numbers(X, needed_by)
         labels = check_labels(y) if n else np.asarray(y)
-        # A partition may hold nothing but rows that do not count.
-        weights = check_weights(weight, n) if weight is None or np.any(weight) else np.zeros(n)
+        weights = _weights(weight, n)
+        group = None if groups is None else group_keys(groups)
     except (TypeError, ValueError) as error:
         raise PartitionError(first_line(error)) from None
-    return Piece(values, labels, weights)
+    return Piece(values, labels, weights, group)
+
+
+def _weights(weight: Any, n: int) -> Floats:
+    """Weights of a partition, which may hold nothing but rows that do not count."""
+    if weight is None:
+        return check_weights(None, n)
+    import pandas as pd
+
+    if missing := int(np.sum(pd.isna(weight))):
+        raise ValueError(
+            f"sample_weight holds {missing} missing values: give every case a weight, 0 to one that is not to count."
+        )
+    weight = np.asarray(weight)
+    return check_weights(weight, n) if np.any(weight) else np.zeros(n)
 
 
 def _check_schema(X: Any, names: Sequence[Any] | None, n_columns: int) -> None:

@@ -83,7 +83,7 @@ def prepare(estimator: Any, partitions: Partitions, table: PartitionedTable, *, 
 
 def _look(x: Any, y: Any, weight: Any, groups: Any, columns: Columns) -> tuple[tuple[int, Contents], TableSketch]:
     """A task: number of rows of a partition, what is in it, and the sketch of its columns."""
-    contents, sketch = look_at_rows(x, y, weight, None, columns)
+    contents, sketch = look_at_rows(x, y, weight, None, columns, groups)
     return (len(x), contents), sketch
 
 
