@@ -26,15 +26,8 @@ from numba import njit
 from numba.extending import overload
 
 WINDOW = 32  # the longest shift there can be; known to the compiler, so that loops over it are unrolled
-# To compile takes longer than to run on small data. Where a tuple is handed on, each array in it is counted once more
-# as used, and once less: much to compile, and needless, since nothing is allocated here but in `bisection`.
-_lean: dict[str, Any] = {"no_cfunc_wrapper": True, "_nrt": False}
-_compiled = njit(cache=True, nogil=True, **_lean)
-# Called from compiled code only: without an entry point for Python, and kept in the cache as a part of its callers.
-_inner = njit(nogil=True, no_cpython_wrapper=True, **_lean)
-# Called in one place, and calling much: by themselves they would be optimised once more, and all that they call.
-_inlined = njit(inline="always")
-_allocating = njit(nogil=True, _nrt=True)  # said, since a function takes over from its caller what is not
+# Called from compiled code only: without the entry points for Python and C, which take as long to compile as the rest.
+_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 BEYOND = 2**62  # stands after the last of the distinct scores: farther than any shift leads
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -243,7 +236,7 @@ _STEP, _MIX1, _MIX2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B
 _S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
 
 
-@_compiled
+@njit(cache=True, nogil=True)
 def draw(state, items, n):
     """Bring n of the items, drawn without replacement, to the front; all of them stay as they are.
 
@@ -337,7 +330,7 @@ def reject_loss(objective, pos, neg, n):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@_inlined
+@_inner
 def _start_round(score, draws, units, base, margin, sample):
     """Put the cases drawn, their judged scores as positions above `base`, and their weights into the sample."""
     pos_rows, neg_rows = draws.pos_rows, draws.neg_rows
@@ -955,17 +948,17 @@ def sweep(objective: Any, cuts: FeatureCuts, room: Room, size: int, n: int, floo
 
 # The three functions above are what runs without the compiler. In compiled code the choice is made here, while it is
 # being compiled: the source of the function chosen (with the same names of arguments) takes the place of the call.
-@overload(loss_of, jit_options=_lean)
+@overload(loss_of)
 def _loss_of(objective, pos, neg, n):
     return COMPILED_OBJECTIVES[objective.instance_class].loss.py_func
 
 
-@overload(start_search, jit_options=_lean)
+@overload(start_search)
 def _start_search(objective, room, size, totals, D):
     return COMPILED_OBJECTIVES[objective.instance_class].start.py_func
 
 
-@overload(sweep, jit_options=_lean)
+@overload(sweep)
 def _sweep(objective, cuts, room, size, n, floor):
     return COMPILED_OBJECTIVES[objective.instance_class].sweep.py_func
 
@@ -975,7 +968,7 @@ def _sweep(objective, cuts, room, size, n, floor):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@_allocating
+@_inner
 def _grouped_loss(objective, scores, sample, pos, neg):
     """Loss of scores in any order: sorted, then grouped by value."""
     unit, n_pos = sample.unit, sample.n_pos
@@ -993,7 +986,7 @@ def _grouped_loss(objective, scores, sample, pos, neg):
     return loss_of(objective, pos, neg, n)
 
 
-@_allocating
+@njit(cache=True, nogil=True)
 def bisection(objective, sample, codes, n_cuts, D, floor, found):
     """Poster, algorithm 2, down to a single stump; the negative of its loss. Missing values stay right.
 
@@ -1055,7 +1048,7 @@ def bisection(objective, sample, codes, n_cuts, D, floor, found):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@_inlined
+@_inner
 def _search_feature(objective, n_bins, sign, D, room, size, n, best):
     """Search the feature by whose bins the cases are sorted; returns the better of `best` and what it found."""
     some_missing = not _is_empty(room.by_bin.starts, n_bins)
@@ -1083,7 +1076,7 @@ def _middle_of_gap(starts, n_bins, found):
             found[0] = (found[0] + after - 1) // 2
 
 
-@_inlined
+@_inner
 def _search_all(objective, table, features, D, room, size):
     """Best stump of the features for a subsample; returns its feature, or -1 where none is better than none.
 
@@ -1114,7 +1107,7 @@ def _search_all(objective, table, features, D, room, size):
     return chosen
 
 
-@_inlined
+@_inner
 def _search_by_bisection(objective, table, features, D, room, size):
     """The same by the poster's bisection."""
     codes, n_bins, found, stump = table.codes, table.n_bins, room.found, room.candidate.stump
@@ -1143,7 +1136,7 @@ def _search_by_bisection(objective, table, features, D, room, size):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@_compiled
+@njit(cache=True, nogil=True)
 def margin_of(theta, low, high, D):
     """The margin in units of the score: a share of its range, and at least one unit unless it is 0."""
     if theta == 0.0:
@@ -1170,7 +1163,7 @@ def _count_shifted(score, codes, shift, rows, weights, base, out):
         out[score[i] + shift[codes[i]] - base] += weights[i]
 
 
-@_inlined
+@_inner
 def _loss_with_stump(objective, score, codes, n_bins, bag, plan, span_before, candidate):
     """Loss of all cases of the bag with the candidate added; writes the range of their scores to its span."""
     low, high = span_before
@@ -1200,7 +1193,7 @@ def _apply_shift(score, codes, shift):
         score[i] += shift[codes[i]]
 
 
-@_compiled
+@njit(cache=True, nogil=True)
 def run(objectives, bisect, table, bag, plan, draws, room, outcome):
     """One run of boosting; returns how many stumps were taken.
 
@@ -1281,19 +1274,19 @@ def largest_correlation(codes, rows, signs, n_bins, sums):
 # Parts of a run on their own.
 
 
-@_compiled
+@njit(cache=True, nogil=True)
 def start_round(score, draws, units, base, margin, sample):
     """Put the cases drawn into the sample: see `_start_round`."""
     _start_round(score, draws, units, base, margin, sample)
 
 
-@_compiled
+@njit(cache=True, nogil=True)
 def search_all(objective, table, features, D, room, size):
     """Best stump of the features for a subsample: see `_search_all`."""
     return _search_all(objective, table, features, D, room, size)
 
 
-@_compiled
+@njit(cache=True, nogil=True)
 def search_by_bisection(objective, table, features, D, room, size):
     """The same by the search that the poster prints: see `_search_by_bisection`."""
     return _search_by_bisection(objective, table, features, D, room, size)
