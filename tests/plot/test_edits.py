@@ -48,6 +48,7 @@ def test_pair_terms_before_and_after(with_pairs, tmp_path):  # noqa: F811
     assert "per case" in told[2]
     assert told[3:] == ["before", "after"] * 2
     assert (panels[0].get_xlabel(), panels[0].get_ylabel()) == ("region", "dose")
+    assert [text.get_text() for text in panels[0].get_xticklabels()] == ["east", "north", "south", "west"]
     before, after = (ax.collections[0].get_array() for ax in panels[:2])
     assert before.max() > 0.05 >= after.max()
     assert not panels[4].collections[0].get_array().any()

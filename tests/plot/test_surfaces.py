@@ -65,3 +65,15 @@ def test_a_model_without_pairs_is_refused(cases):
     model = AbstentionBoostingClassifier(family="chow", **OPTIONS).fit(X, y)
     with pytest.raises(TypeError, match="has no pair terms: fit AbstentionBoostingClassifier with interactions"):
         InteractionDisplay.from_estimator(model, X)
+
+
+def test_categories_have_a_column_for_each_level(cases):
+    X, y = cases
+    X = X.assign(sex=pd.Categorical(np.where(X["sex"] > 0.3, "f", "m")))
+    model = AbstentionBoostingClassifier(family="chow", interactions=[("age", "sex")], **OPTIONS).fit(X, y)
+    for given in (None, X):
+        ax = InteractionDisplay.from_estimator(model, given).axes_[0, 0]
+        assert [text.get_text() for text in ax.get_yticklabels()] == ["f", "m"]
+        assert ax.get_ylim() == (-0.5, 1.5)
+    shown = np.asarray(ax.collections[0].get_array()).reshape(2, -1)
+    np.testing.assert_allclose(shown, model.interaction_functions_[0].h[:, :-1].T)

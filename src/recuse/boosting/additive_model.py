@@ -360,10 +360,10 @@ def _spreads(forms: list[AdditiveForm], n_features: int) -> tuple[Floats, Floats
         for out, values, lost in ((h, shape.h, shape.missing[0]), (r, shape.r, shape.missing[1])):
             table = np.append(values, lost)
             out[shape.feature] += share @ np.abs(table - share @ table)
-    for surface in forms[0].surfaces:  # half of a pair to either feature; its mean is 0
+    for surface in forms[0].surfaces:  # half of a pair to either feature
         share = np.full(surface.h.shape, 1.0 / surface.h.size) if surface.share is None else surface.share
         for out, values in ((h, surface.h), (r, surface.r)):
-            out[list(surface.features)] += (share * np.abs(values)).sum() / 2
+            out[list(surface.features)] += (share * np.abs(values - (share * values).sum())).sum() / 2
     if len(forms) > 1:
         of_score, _ = _spreads(forms[1:], n_features)
         total = of_score.sum()

@@ -27,6 +27,8 @@ class EditDisplay:
         Edits of a fitted model, its `edits_`.
     names : list of str, optional
         Name of each column, for pair terms; "x0", "x1" and so on by default.
+    levels : dict of int to tuple, optional
+        Levels of each column that holds categories, for pair terms.
 
     Attributes
     ----------
@@ -46,8 +48,10 @@ class EditDisplay:
     >>> display = EditDisplay.from_estimator(edited)  # doctest: +SKIP
     """
 
-    def __init__(self, edits: list[Any], names: list[str] | None = None) -> None:
-        self.edits, self.names = edits, names
+    def __init__(
+        self, edits: list[Any], names: list[str] | None = None, levels: dict[int, tuple[Any, ...]] | None = None
+    ) -> None:
+        self.edits, self.names, self.levels = edits, names, levels
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, axes: Any = None) -> Self:
@@ -65,7 +69,8 @@ class EditDisplay:
         if not edits:
             raise ValueError(f"This {type(classifier).__name__} was not edited: there is nothing to draw.")
         known = column_names(estimator)
-        return cls(edits, None if known is None else [str(name) for name in known]).plot(axes=axes)
+        names = None if known is None else [str(name) for name in known]
+        return cls(edits, names, classifier.categories_).plot(axes=axes)
 
     def plot(self, *, axes: Any = None) -> Self:
         """Draw the panels."""
@@ -90,7 +95,9 @@ class EditDisplay:
         """A heat map of a pair term; before and after have one scale of colors."""
         table = getattr(panel.surface, panel.score)
         names = self.names or [f"x{f}" for f in range(max(panel.surface.features) + 1)]
-        drawn = InteractionDisplay([panel.surface], names)._panel(ax, panel.surface, table, panel.darkest)
+        drawn = InteractionDisplay([panel.surface], names, levels=self.levels)._panel(
+            ax, panel.surface, table, panel.darkest
+        )
         ax.figure.colorbar(drawn, ax=ax, label=f"added to the {_NAMES[panel.score]}")
         ax.set_title(f"{_title(panel.edit)}\n{panel.when}", fontsize="small")
 

@@ -36,6 +36,8 @@ class InteractionDisplay:
         Columns with missing values; by default those for which a pair term has something to say.
     towards : str, optional
         The class that a higher class score speaks for.
+    levels : dict of int to tuple, optional
+        Levels of each column that holds categories.
 
     Attributes
     ----------
@@ -61,8 +63,10 @@ class InteractionDisplay:
         reach: Floats | None = None,
         missing: Flags | None = None,
         towards: str | None = None,
+        levels: dict[int, tuple[Any, ...]] | None = None,
     ) -> None:
         self.surfaces, self.names, self.reach, self.missing, self.towards = surfaces, names, reach, missing, towards
+        self.levels = levels or {}
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any = None, *, max_pairs: int = 4, axes: Any = None) -> Self:
@@ -88,10 +92,12 @@ class InteractionDisplay:
             )
         known = column_names(estimator)
         names = [f"x{i}" for i in range(classifier.n_features_in_)] if known is None else [str(name) for name in known]
-        values = None if X is None else np.asarray(X, dtype=float)
+        levels = getattr(classifier, "categories_", {})
+        # Categories by the numbers of their levels.
+        values = None if X is None else np.asarray(classifier._numbers(X) if levels else X, dtype=float)
         reach = None if values is None else np.nanquantile(values, _RANGE, axis=0).T
         missing = None if values is None else np.isnan(values).any(axis=0)
-        display = cls(surfaces, names, reach, missing, towards=repr(to_python(classifier.classes_[1])))
+        display = cls(surfaces, names, reach, missing, repr(to_python(classifier.classes_[1])), levels)
         return display.plot(max_pairs, axes=axes)
 
     def importance(self) -> Floats:
@@ -135,7 +141,8 @@ class InteractionDisplay:
         drawn = ax.pcolormesh(*edges, shown.T, cmap=_COLORS, vmin=-darkest, vmax=darkest)
         for axis, name in enumerate("xy"):
             feature, cuts = surface.features[axis], surface.cuts[axis]
-            _decorate(getattr(ax, f"{name}axis"), edges[axis], len(cuts) + 2 < len(edges[axis]))
+            has_missing = len(cuts) + 2 < len(edges[axis])
+            _decorate(getattr(ax, f"{name}axis"), edges[axis], has_missing, self.levels.get(feature))
             getattr(ax, f"set_{name}label")(self.names[feature])
             getattr(ax, f"set_{name}lim")(edges[axis][0], edges[axis][-1])
         return drawn
@@ -148,7 +155,9 @@ class InteractionDisplay:
 
     def _edges(self, feature: int, cuts: Floats, has_missing: bool) -> Floats:
         """Borders of the cells of a feature, with those of the strip for missing values."""
-        if self.reach is not None:
+        if feature in self.levels:
+            low, high = -0.5, len(self.levels[feature]) - 0.5
+        elif self.reach is not None:
             low, high = self.reach[feature]
         elif len(cuts):
             pad = 0.1 * (cuts[-1] - cuts[0]) or 1.0
@@ -162,10 +171,14 @@ class InteractionDisplay:
         return np.concatenate([[low], cuts, [high], strip])
 
 
-def _decorate(axis: Any, edges: NDArray[Any], has_missing: bool) -> None:
-    """Numbers on an axis, and the word "missing" at the strip."""
+def _decorate(axis: Any, edges: NDArray[Any], has_missing: bool, levels: tuple[Any, ...] | None) -> None:
+    """Numbers or levels on an axis, and the word "missing" at the strip."""
     from matplotlib.ticker import MaxNLocator
 
+    if levels is not None:
+        named = [str(level) for level in levels] + ["missing"] * has_missing
+        axis.set_ticks((edges[1:] + edges[:-1]) / 2, named, fontsize="small")
+        return
     low, high = edges[0], edges[-2 if has_missing else -1]
     ticks = [tick for tick in MaxNLocator(_TICKS).tick_values(low, high) if low <= tick <= high]
     labels = [f"{tick:g}" for tick in ticks]
