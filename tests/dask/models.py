@@ -40,17 +40,27 @@ PARTITIONS = {
 }
 
 
-def assert_same_model(local, distributed, X):
+def assert_same_model(local, distributed, X, scores=1e-7):
+    """The same stumps, and numbers that differ by rounding only.
+
+    Sums in another order differ in the last digits: by 1e-15 in all scores with step="paper", and in the first three
+    rounds of the others. There some later round jumps to about 1e-9, most likely where the search for the length of a
+    step takes one trial more or less; 8e-9 was the most in the scores of these tests.
+    """
     assert distributed.family_ == local.family_
     assert distributed.stumps_ == local.stumps_
-    np.testing.assert_allclose(distributed.weights_, local.weights_, rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(distributed.decision_function(X), local.decision_function(X), atol=1e-5)
+    np.testing.assert_allclose(distributed.weights_, local.weights_, rtol=0, atol=scores)
     assert len(distributed.shape_functions_) == len(local.shape_functions_)
     for shape, other in zip(distributed.shape_functions_, local.shape_functions_, strict=True):
-        np.testing.assert_allclose(shape.share, other.share, atol=1e-9)
+        np.testing.assert_allclose(shape.share, other.share, rtol=0, atol=1e-12)
     np.testing.assert_allclose(distributed.objective_, local.objective_, rtol=1e-8)
-    np.testing.assert_allclose(distributed.dual_gap_, local.dual_gap_, rtol=1e-4, atol=1e-8)
-    assert (distributed.predict(X) == local.predict(X)).mean() > 0.999  # the last digits of a score near 0 are free
+    np.testing.assert_allclose(distributed.dual_gap_, local.dual_gap_, rtol=0, atol=1e-8)
+    h, r = local.decision_function(X), local.score_samples(X)
+    np.testing.assert_allclose(distributed.decision_function(X), h, rtol=0, atol=scores)
+    np.testing.assert_allclose(distributed.score_samples(X), r, rtol=0, atol=scores)
+    clear = (np.abs(h) > scores) & (np.abs(r) > scores)  # on a boundary the last digits decide
+    assert clear.mean() > 0.99
+    np.testing.assert_array_equal(distributed.predict(X)[clear], local.predict(X)[clear])
 
 
 SETTINGS = {"costs": 0.15, "max_bins": 64, "n_rounds": 30}

@@ -53,7 +53,8 @@ def test_every_loss_family_step_and_price_list(client, settings):
     settings = {**SETTINGS, **GIVEN, **settings}
     local = AbstentionBoostingClassifier(**settings).fit(X, y)
     distributed = DaskAbstentionBoostingClassifier(**settings).fit(*in_chunks([300, 900], X, y), client=client)
-    assert_same_model(local, distributed, X)
+    exact = settings.get("step") == "paper"  # no search that ends somewhere near the minimum
+    assert_same_model(local, distributed, X, scores=1e-12 if exact else 1e-7)
 
 
 def fold_rule(n_folds, *, single=False):
@@ -79,10 +80,10 @@ def test_penalties_rounds_thresholds_and_families_are_chosen_as_on_one_machine(c
     distributed = DaskAbstentionBoostingClassifier(**settings, cv=3)
     distributed.fit(*in_chunks([250, 600], X, y, weight), client=client)
     assert_same_model(local, distributed, X)
-    assert distributed.beta_ == pytest.approx(local.beta_)
+    assert distributed.beta_ == pytest.approx(local.beta_, rel=1e-9)
     assert distributed.n_iter_ == local.n_iter_
-    assert distributed.threshold_ == pytest.approx(local.threshold_, abs=1e-5)
-    assert distributed.held_out_costs_ == pytest.approx(local.held_out_costs_, rel=1e-2)
+    assert distributed.threshold_ == pytest.approx(local.threshold_, abs=1e-7)
+    assert distributed.held_out_costs_ == pytest.approx(local.held_out_costs_, rel=1e-9)
 
 
 def test_a_large_table_is_held_out_once_and_judged_in_halves(client, monkeypatch):
@@ -98,7 +99,7 @@ def test_a_large_table_is_held_out_once_and_judged_in_halves(client, monkeypatch
     partition = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
     training = replace(training, partition=partition, groups=np.where(part < 0, 0, part).astype(np.intp))
     candidates = search(training, model._settings(900), "auto", None)
-    assert distributed.held_out_costs_ == pytest.approx(held_out_means(candidates, training), rel=1e-2)
+    assert distributed.held_out_costs_ == pytest.approx(held_out_means(candidates, training), rel=1e-9)
     assert len(distributed.candidates_) == 3
 
 

@@ -12,6 +12,11 @@ forgotten (a finished fold, say) leaves the list. A worker that Dask has paused,
 no partitions; one that is paused for longer than a limit while it reads counts as lost. It answers questions as before:
 pauses hold up tasks, not actors.
 
+The sum is a tree of two levels, partitions of a worker and workers, and no deeper one: sums between workers would be
+tasks or further messages, and of the two ways tried with one machine's loop (4 partitions of a million rows, CPU per
+round), actors summed by the client took 363 ms and futures with tasks that add 660. The client receives 164 kB per
+worker and round with 20 features; docs/dask.md says from how many workers on that would be too much.
+
 No ports, threads or processes of our own: actors, tasks and connections are Dask's. Several fits may run at once, each
 with shelves of its own.
 """
