@@ -14,7 +14,7 @@ from sklearn.linear_model import LogisticRegression
 
 import recuse
 from recuse import ThresholdRejectClassifier
-from recuse.answering import staging
+from recuse.answering import Answered, staging
 from recuse.comparison import fit
 from recuse.dask import decisions_meta
 from recuse.predicting import predict_table
@@ -198,7 +198,7 @@ def test_an_interrupted_run_is_continued(model, table, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         predict_table(model, folder, tmp_path / "out", capacity=7, progress=stop)
     assert not (tmp_path / "out").exists()
-    assert len(list((tmp_path / ".out.answering" / "answers").glob("[!.]*"))) == 2
+    assert len(list((tmp_path / ".out.answering").glob("*/answers/[!.]*"))) == 2
     seen = []
     found = predict_table(model, folder, tmp_path / "out", capacity=7, progress=seen.append)
     assert len(seen) == 3  # the parts that lacked
@@ -221,6 +221,24 @@ def test_what_was_prepared_for_another_table_is_not_used(model, table, tmp_path)
         predict_table(model, folder, tmp_path / "out", progress=stop)
     table.iloc[:140].to_parquet(folder / "part.0.parquet")
     assert predict_table(model, folder, tmp_path / "out").cases == 290
+
+
+def test_what_is_written_late_for_another_request_is_not_published(tmp_path):
+    """A task that cannot be stopped may write after another run has begun."""
+    first, second = staging.Stage(tmp_path / "out", "a" * 64, 3), staging.Stage(tmp_path / "out", "b" * 64, 3)
+    with first.opened():
+        pass
+    with second.opened():
+        assert not first.answers.exists()
+        (second.answers / "part.0.parquet").write_text("second")
+        first.answers.mkdir(parents=True)
+        (first.answers / "part.0.parquet").write_text("first")
+        second.publish(second.answers, Answered(1, 0, 0))
+    assert (tmp_path / "out" / "part.0.parquet").read_text() == "second"
+    assert not list(tmp_path.glob(".*"))
+    # Places in the queue are those of one capacity.
+    assert staging.Stage(tmp_path / "out", "a" * 64, 4).answers == first.answers
+    assert staging.Stage(tmp_path / "out", "a" * 64, 4)._ranked != first._ranked
 
 
 def test_other_contents_are_replaced_only_when_asked(model, table, tmp_path):
@@ -349,6 +367,71 @@ class _Slow(LogisticRegression):
         (folder / str(os.getpid())).touch()
         wait_until((folder / "go").exists)
         return super().predict_proba(X)
+
+
+class _SlowLater(LogisticRegression):
+    """A classifier that answers the first part at once; of the others it tells, and waits until it may go on."""
+
+    def __init__(self, folder=""):
+        super().__init__()
+        self.folder = folder
+
+    def predict_proba(self, X):
+        if part := int(np.asarray(X)[0, 1]):
+            (Path(self.folder) / str(part)).touch()
+            wait_until((Path(self.folder) / "go").exists)
+        return super().predict_proba(X)
+
+
+def tasks_left(dask_scheduler):
+    return [str(key) for key in dask_scheduler.tasks if "answer_f" in str(key)]
+
+
+def threads_at_work(dask_worker):
+    return len(dask_worker.active_threads)
+
+
+@pytest.mark.parametrize("of_frame", [True, False])
+def test_nothing_goes_on_for_a_run_that_was_interrupted(client, tmp_path, of_frame):
+    """Its tasks are cancelled, and another model's answers to the same folder are its own."""
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"a": random.normal(size=500), "part": np.repeat(np.arange(5.0), 100)})
+    data = write_parts(tmp_path / "parts", X, [100, 200, 300, 400])
+    if of_frame:
+        data = dd.from_pandas(X, npartitions=5)
+    marks = tmp_path / "marks"
+    marks.mkdir()
+    (marks / "go").touch()
+    slow = ThresholdRejectClassifier(_SlowLater(str(marks)), costs=0.3).fit(X, (X["a"] < 0).astype(int))
+    other = ThresholdRejectClassifier(LogisticRegression(), costs=0.3).fit(X, (X["a"] > 0).astype(int))
+    for mark in marks.iterdir():
+        mark.unlink()
+
+    def stop(cases):
+        assert wait_until(lambda: any(marks.iterdir()))
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        predict_table(slow, data, tmp_path / "out", cluster=client, progress=stop)
+    assert wait_until(lambda: not client.run_on_scheduler(tasks_left))
+    (marks / "go").touch()
+    assert wait_until(lambda: not any(client.run(threads_at_work).values()))
+    assert len(list(marks.glob("[1-9]"))) <= 2  # what two workers had begun
+    predict_table(other, data, tmp_path / "out", cluster=client)
+    predict_table(other, data, tmp_path / "alone", cluster=client)
+    for number in range(5):
+        name = f"part.{number}.parquet"
+        pd.testing.assert_frame_equal(
+            pd.read_parquet(tmp_path / "out" / name), pd.read_parquet(tmp_path / "alone" / name)
+        )
+
+
+def test_an_error_on_the_client_that_is_active_is_the_frames_own(client, model, table, tmp_path):
+    frame = dd.from_pandas(table.drop(columns="score"), npartitions=4)
+    with pytest.raises(ValueError, match=r"part\.\d\.parquet: The table lacks the column 'score'"):
+        predict_table(model, frame, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert wait_until(lambda: not client.run_on_scheduler(tasks_left))
 
 
 def test_a_killed_worker_costs_time_only(client, tmp_path):

@@ -3,6 +3,7 @@
 from .counts import Answered, PartAnswers, ReviewQueue
 from .folders import (
     AnswerSettings,
+    Run,
     answer_file,
     answer_folder,
     answer_frame,
@@ -20,6 +21,7 @@ __all__ = [
     "Answered",
     "PartAnswers",
     "ReviewQueue",
+    "Run",
     "Stage",
     "answer_file",
     "answer_folder",

@@ -7,7 +7,8 @@ import json
 import os
 import socket
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ from .counts import Answered, PartAnswers, ReviewQueue
 from .frames import answer_table, decide_chunk, needed_columns
 from .staging import Stage
 
-# Calls a function with each of these arguments, somewhere, and yields the number of each call with its result.
-Run = Callable[[Callable[..., Any], list[tuple[Any, ...]]], Iterable[tuple[int, Any]]]
+# Calls a function with each of these arguments, somewhere, and yields the number of each call with its result; what has
+# not ended is stopped when it is closed.
+Run = Callable[[Callable[..., Any], list[tuple[Any, ...]]], Generator[tuple[int, Any], None, None]]
 Progress = Callable[[int], None]
 Chunk = tuple[Decisions, Floats | None]  # with the probabilities, where the model has any
 
@@ -73,7 +75,7 @@ def answer_folder(
     listing = [(part.name, part.path.stat().st_size, part.path.stat().st_mtime_ns) for part in parts]
     stage = Stage(Path(os.path.realpath(out)), request_digest(model, listing, settings), settings.capacity)
 
-    def answer(pending: list[int]) -> Iterable[tuple[int, PartAnswers]]:
+    def answer(pending: list[int]) -> Generator[tuple[int, PartAnswers], None, None]:
         calls = [(model, parts[i], stage.answers / parts[i].name, settings) for i in pending]
         return run(answer_file, calls)
 
@@ -83,7 +85,7 @@ def answer_folder(
 def answer_parts(
     stage: Stage,
     names: list[str],
-    answer: Callable[[list[int]], Iterable[tuple[int, PartAnswers]]],
+    answer: Callable[[list[int]], Generator[tuple[int, PartAnswers], None, None]],
     settings: AnswerSettings,
     run: Run,
     overwrite: bool = False,
@@ -101,10 +103,12 @@ def answer_parts(
                 queue.add(number, _answers_in(stage.answers / name, settings.capacity))
             else:
                 pending.append(number)
-        for position, found in answer(pending):
-            queue.add(pending[position], found)
-            if progress is not None:
-                progress(queue.cases)
+        # Closed at once, also by an interruption: nothing may go on answering for a run that has ended.
+        with closing(answer(pending)) as results:
+            for position, found in results:
+                queue.add(pending[position], found)
+                if progress is not None:
+                    progress(queue.cases)
         _require_all_here(stage, names)
         answered = queue.answered()
         if settings.capacity is None:
@@ -112,8 +116,9 @@ def answer_parts(
             return answered
         ranked = stage.ranked
         calls = [(stage.answers / name, ranked / name, *queue.places(i)) for i, name in enumerate(names)]
-        for _ in run(_add_places, calls):
-            pass
+        with closing(run(_add_places, calls)) as results:
+            for _ in results:
+                pass
         stage.publish(ranked, answered)
         return answered
 
@@ -137,7 +142,7 @@ def request_digest(model: Any, table: Any, settings: AnswerSettings) -> str:
     return hashlib.sha256(json.dumps([known, table, settings.reasons], default=str).encode()).hexdigest()
 
 
-def in_this_process(function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+def in_this_process(function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> Generator[tuple[int, Any], None, None]:
     """Call a function here, with one list of arguments after another."""
     for number, call in enumerate(calls):
         yield number, function(*call)

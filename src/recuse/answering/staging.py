@@ -1,7 +1,7 @@
 """The folder that answers go to: prepared beside it, put in its place at the end, continued where it was interrupted.
 
 Beside the folder ``out`` there are, while a run is under way or after it was interrupted, ``.out.answering`` with the
-finished files, and for a moment ``.out.replaced``, which is the old ``out`` until the new one has its name.
+finished files in a folder of the request they are for, and for a moment ``.out.replaced``, which is the old ``out`` until the new one has its name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if sys.platform != "win32":
     import fcntl
 
 MARKER = "_recuse.json"  # in a finished folder: which answers it holds; readers of datasets pass such names over
-_REQUEST = "request.json"
+_LOCK = "lock"
 
 
 class Stage:
@@ -43,7 +43,10 @@ class Stage:
         self.out, self._wanted = out, {"request": request, "capacity": capacity}
         self.root = out.with_name(f".{out.name}.answering")
         self._replaced = out.with_name(f".{out.name}.replaced")
-        self.answers, self._ranked = self.root / "answers", self.root / "ranked"
+        # A task of a run that has ended may still write on some worker: what is for another request, or places in the
+        # queue of another capacity, have paths of their own, so that they are never published.
+        self._work = self.root / request[:32]
+        self.answers, self._ranked = self._work / "answers", self._work / f"ranked.{capacity}"
 
     def finished(self) -> Answered | None:
         """The counts in the marker of a folder that holds just these answers; None for any other."""
@@ -70,14 +73,14 @@ class Stage:
     def opened(self) -> Iterator[None]:
         """Hold the stage for this run alone; keep what an interrupted run of the same request has finished."""
         self.root.mkdir(exist_ok=True)
-        with open(self.root / "lock", "wb") as lock:
+        with open(self.root / _LOCK, "wb") as lock:
             _hold(lock, self.out)
-            if (_read(self.root / _REQUEST) or {}).get("request") != self._wanted["request"]:
-                shutil.rmtree(self.answers, ignore_errors=True)
-            # The queue over all parts is not the same for another capacity.
-            shutil.rmtree(self._ranked, ignore_errors=True)
-            self.answers.mkdir(exist_ok=True)
-            write_whole(self.root / _REQUEST, json.dumps(self._wanted).encode())
+            for other in self.root.iterdir():
+                if other not in (self._work, self.root / _LOCK):
+                    shutil.rmtree(other, ignore_errors=True)
+            for ranked in self._work.glob("ranked.*"):
+                shutil.rmtree(ranked, ignore_errors=True)
+            self.answers.mkdir(parents=True, exist_ok=True)
             yield
 
     @property

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 from ..answering import (
     Answered,
     AnswerSettings,
-    PartAnswers,
+    Run,
     Stage,
     answer_folder,
     answer_frame,
@@ -29,6 +29,7 @@ from .connection import connected
 from .faults import ClusterError
 
 Progress = Callable[[int], None]
+Results = Generator[tuple[int, Any], None, None]
 
 
 def decisions_meta(model: Any, index: Any = None) -> Any:
@@ -134,12 +135,13 @@ def answer_partitions(
     with _client_or_none(cluster) as client:
         held = dask.delayed(model, pure=True)
 
-        def answer(pending: list[int]) -> Iterable[tuple[int, PartAnswers]]:
+        def answer(pending: list[int]) -> Results:
             write = dask.delayed(answer_frame, pure=False)
             tasks = [write(held, partitions[i], names[i], stage.answers / names[i], settings) for i in pending]
             if client is None:
-                return enumerate(dask.compute(*tasks))
-            return _alive(future_results(client, dict(enumerate(client.compute(tasks)))))
+                yield from enumerate(dask.compute(*tasks))
+            else:
+                yield from _alive(future_results(client, dict(enumerate(client.compute(tasks)))))
 
         run = in_this_process if client is None else _runs_on(client)
         return answer_parts(stage, names, answer, settings, run, overwrite, progress)
@@ -152,18 +154,22 @@ def _client_or_none(cluster: Any) -> Iterator[Any]:
         with connected(cluster) as client:
             yield client
         return
+    yield _active_client()
+
+
+def _active_client() -> Any:
     try:
         from distributed import default_client
 
-        yield default_client()
-    except (ImportError, ValueError):
-        yield None
+        return default_client()
+    except (ImportError, ValueError):  # not installed, or none is active
+        return None
 
 
-def _runs_on(client: Any) -> Callable[[Callable[..., Any], list[tuple[Any, ...]]], Iterator[tuple[int, Any]]]:
+def _runs_on(client: Any) -> Run:
     """Calls on a cluster, of which the first argument is the same model, sent once."""
 
-    def run(function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> Iterator[tuple[int, Any]]:
+    def run(function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> Results:
         if not calls:
             return
         first = calls[0][0]
@@ -176,12 +182,14 @@ def _runs_on(client: Any) -> Callable[[Callable[..., Any], list[tuple[Any, ...]]
     return run
 
 
-def _alive(results: Iterable[tuple[int, Any]]) -> Iterator[tuple[int, Any]]:
+def _alive(results: Results) -> Results:
     """The results; a part that no worker survives ends the run."""
-    for number, result in results:
-        if isinstance(result, WorkerDiedError):
-            raise ClusterError(
-                f"Part {number + 1} ended {result}, as when memory runs out: make the files smaller, give the workers "
-                "more memory, or take fewer rows at once; what is finished is kept, and the same command continues."
-            )
-        yield number, result
+    with closing(results):
+        for number, result in results:
+            if isinstance(result, WorkerDiedError):
+                raise ClusterError(
+                    f"Part {number + 1} ended {result}, as when memory runs out: make the files smaller, give the "
+                    "workers more memory, or take fewer rows at once; what is finished is kept, and the same command "
+                    "continues."
+                )
+            yield number, result

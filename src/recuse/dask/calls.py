@@ -11,7 +11,7 @@ import queue
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -29,7 +29,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 def cluster_results(
     client: Any, function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], shared: Sequence[Any] = ()
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any], None, None]:
     """Call a function on a cluster; yield the number of each call and its result as it is there.
 
     A call whose worker dies is called again by the scheduler. If that has happened so often that the scheduler gives
@@ -56,30 +56,41 @@ def cluster_results(
         _release(client, futures)
 
 
-def future_results(client: Any, futures: dict[int, Any]) -> Iterator[tuple[int, Any]]:
-    """Yield the number of each future and its result, as `cluster_results` does; each is released when it is read."""
+def future_results(client: Any, futures: dict[int, Any]) -> Generator[tuple[int, Any], None, None]:
+    """Yield the number of each future and its result, as `cluster_results` does; each is released when it is read.
+
+    The others are cancelled where it ends early: by an error, or closed by a caller who wants no more.
+    """
     from distributed.scheduler import KilledWorker
 
     suspects = []
-    for number in _as_completed(client, futures):
-        try:
-            result = _result(client, futures[number])
-        except KilledWorker:
-            suspects.append(number)
-            continue
-        futures.pop(number).release()
-        yield number, result
-    for number in suspects:
-        futures[number].retry()
-        for _ in _as_completed(client, {number: futures[number]}):
+    try:
+        for number in _as_completed(client, futures):
             try:
                 result = _result(client, futures[number])
-            except KilledWorker as error:
-                result = WorkerDiedError(
-                    f"with its worker {getattr(error.last_worker, 'address', '')}, again and again"
-                )
+            except KilledWorker:
+                suspects.append(number)
+                continue
             futures.pop(number).release()
             yield number, result
+        for number in suspects:
+            yield number, _second_result(client, futures[number])
+            futures.pop(number).release()
+    finally:
+        _release(client, futures)
+
+
+def _second_result(client: Any, future: Any) -> Any:
+    """The result of a call that has lost its workers, called once more; a `WorkerDiedError` where it loses them again."""
+    from distributed.scheduler import KilledWorker
+
+    future.retry()
+    for _ in _as_completed(client, {0: future}):
+        pass
+    try:
+        return _result(client, future)
+    except KilledWorker as error:
+        return WorkerDiedError(f"with its worker {getattr(error.last_worker, 'address', '')}, again and again")
 
 
 def _as_completed(client: Any, futures: dict[int, Any]) -> Iterator[int]:
