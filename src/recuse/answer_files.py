@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from .answering import DIGITS
 from .labels import preview
 from .tables import to_csv
 from .tables.spreadsheet import neutralised
@@ -14,9 +15,6 @@ from .tables.spreadsheet import neutralised
 CSV, JSON_LINES, PARQUET = "csv", "jsonl", "parquet"
 ALL = "all"
 SCORES = ("probability", "h", "r")
-# Digits of a score in a file. The last digits of a matrix product depend on how many rows it has, so that they would
-# differ between a chunk and the whole table, and between processors.
-DIGITS = 6
 
 
 def answer_format(out: Any, given: str | None) -> str:
@@ -45,11 +43,6 @@ def with_kept(answers: Any, chunk: Any, keep: list[str] | None) -> Any:
     kept = chunk[names].reset_index(drop=True)
     kept.columns = [f"{name} (table)" if name in answers.columns else str(name) for name in names]
     return answers.iloc[:, :1].join(kept).join(answers.iloc[:, 1:])
-
-
-def six_digits(score: float) -> float:
-    """A score as it is written."""
-    return float(f"{score:.{DIGITS}g}")
 
 
 class AnswerFile:

@@ -12,7 +12,7 @@ import typer
 
 TABLE_HELP = (
     "Table: CSV, TSV, Parquet, Feather, Excel, JSON Lines, SQLite or DuckDB, also gzipped; FILE::TABLE names a table "
-    "or sheet in it, - is standard input."
+    "or sheet in it, - is standard input. Or a folder of Parquet files, whose folders may name columns."
 )
 
 _READING: dict[str, Any] = {

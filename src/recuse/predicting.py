@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .answer_files import SCORES, AnswerFile, answer_format, as_kept, six_digits, with_kept
+from .answer_files import SCORES, AnswerFile, answer_format, as_kept, with_kept
 from .answering import (
     ROWS_AT_ONCE,
     Answered,
@@ -23,6 +23,8 @@ from .answering import (
     answer_folder,
     decide_chunk,
     in_this_process,
+    needed_columns,
+    six_digits,
     text_columns,
 )
 from .arrays import Floats
@@ -170,7 +172,9 @@ def _predict_parts(
         from .dask.answering import answer_partitions
 
         return answer_partitions(model, data, out, settings, cluster, overwrite, progress)
-    data = TableFile.of(data).path
+    source = TableFile.of(data)
+    # Text in the files is read as the options say; without them, as in the table the model was fitted on.
+    model, data = _read_with(model, source.decimal_writing, source.dates), source.path
     if cluster is not None:
         from .dask.answering import answer_on_cluster
 
@@ -224,13 +228,13 @@ def _answer(
             frame.insert(frame.columns.get_loc("h"), "probability", probability)
         for score in SCORES:  # and no other column: labels may be floats, too
             if score in frame:
-                frame[score] = [six_digits(value) for value in frame[score]]
+                frame[score] = six_digits(frame[score])
         write(with_kept(frame.reset_index(drop=True), chunk, keep))
         done += len(frame)
         for kind in counts:
             counts[kind] += decisions.counts()[kind]
         # Ranked as written: cases that look alike in the file stay in their order.
-        scores.append(np.array([six_digits(score) for score in decisions.r[~decisions.accepted]]))
+        scores.append(six_digits(decisions.r[~decisions.accepted]))
         if progress is not None:
             progress(done)
     if done == 0:
@@ -243,12 +247,18 @@ def _reading_as_written(model: Any, source: TableFile) -> Any:
 
     A column that was not written plainly in the table the model was fitted on is read as it was there.
     """
+    model = _read_with(model, source.decimal_writing, source.dates)
+    if source.decimal_writing is not None or needed_columns(model) is None:
+        return model
+    return _read_with(model, detected_decimal(source), known_too=False)
+
+
+def _read_with(model: Any, decimal: Any, dates: str | None = None, known_too: bool = True) -> Any:
+    """The model with columns that are read so; one that reads no tables, as it is."""
     first = model.steps[0][1] if isinstance(model, Pipeline) else model
     if not isinstance(first, TableColumns):
         return model
-    columns = first.read_with(source.decimal_writing, source.dates)
-    if source.decimal_writing is None:
-        columns = columns.read_with(detected_decimal(source), known_too=False)
+    columns = first.read_with(decimal, dates, known_too=known_too)
     return Pipeline([(model.steps[0][0], columns), *model.steps[1:]])
 
 

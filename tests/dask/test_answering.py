@@ -18,6 +18,7 @@ from recuse.answering import Answered, staging
 from recuse.comparison import fit
 from recuse.dask import decisions_meta
 from recuse.predicting import predict_table
+from recuse.tables import TableFile
 from tests.comparison.conftest import COSTS, mixed_table
 from tests.processes import wait_until
 
@@ -115,6 +116,22 @@ def test_a_whole_table_can_be_read_from_a_folder(model, table, tmp_path):
     assert recuse.decide(fitted, table) == recuse.decide(model, table)
     answered = predict_table(model, write_parts(tmp_path / "new", table, [7]), tmp_path / "out.csv")
     assert answered.cases == len(pd.read_csv(tmp_path / "out.csv")) == 300
+
+
+@pytest.mark.parametrize(("options", "first"), [({}, 1.234), ({"decimal": ","}, 1.234), ({"decimal": "."}, 1234.0)])
+def test_numbers_in_a_folder_are_read_as_the_options_say(tmp_path, options, first):
+    """Text such as 1,234 means what --decimal says, as in one file."""
+    random = np.random.default_rng(0)
+    numbers = random.normal(size=200).round(3)
+    outcome = np.where(numbers + random.normal(size=200) > 0, "yes", "no")
+    written = [f"{number:.3f}".replace(".", ",") for number in numbers]
+    pd.DataFrame({"a": written, "ill": outcome}).to_csv(tmp_path / "old.csv", index=False, sep=";")
+    model = fit(tmp_path / "old.csv", "ill", 0.1, method="logistic-chow", positive="yes")
+    folder = write_parts(tmp_path / "new", pd.DataFrame({"a": ["1,234", "2,500"]}), [1])
+    predict_table(model, TableFile(folder, **options), tmp_path / "out")
+    h = pd.read_parquet(tmp_path / "out")["h"].to_numpy()
+    plain = pd.DataFrame({"a": [first]})
+    np.testing.assert_allclose(h[0], recuse.decide(model, plain).h[0], rtol=1e-5)
 
 
 # Lazy answers ---------------------------------------------------------------------------------------------------------

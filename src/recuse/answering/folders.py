@@ -142,7 +142,9 @@ def request_digest(model: Any, table: Any, settings: AnswerSettings) -> str:
     return hashlib.sha256(json.dumps([known, table, settings.reasons], default=str).encode()).hexdigest()
 
 
-def in_this_process(function: Callable[..., Any], calls: list[tuple[Any, ...]]) -> Generator[tuple[int, Any], None, None]:
+def in_this_process(
+    function: Callable[..., Any], calls: list[tuple[Any, ...]]
+) -> Generator[tuple[int, Any], None, None]:
     """Call a function here, with one list of arguments after another."""
     for number, call in enumerate(calls):
         yield number, function(*call)

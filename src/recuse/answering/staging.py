@@ -1,7 +1,8 @@
 """The folder that answers go to: prepared beside it, put in its place at the end, continued where it was interrupted.
 
 Beside the folder ``out`` there are, while a run is under way or after it was interrupted, ``.out.answering`` with the
-finished files in a folder of the request they are for, and for a moment ``.out.replaced``, which is the old ``out`` until the new one has its name.
+finished files, in a folder of the request that they are for, and for a moment ``.out.replaced``, which is the old
+``out`` until the new one has its name.
 """
 
 from __future__ import annotations

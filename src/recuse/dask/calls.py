@@ -81,7 +81,7 @@ def future_results(client: Any, futures: dict[int, Any]) -> Generator[tuple[int,
 
 
 def _second_result(client: Any, future: Any) -> Any:
-    """The result of a call that has lost its workers, called once more; a `WorkerDiedError` where it loses them again."""
+    """The result of a call that lost its workers, called once more; a `WorkerDiedError` where it loses them again."""
     from distributed.scheduler import KilledWorker
 
     future.retry()
