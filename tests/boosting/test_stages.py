@@ -1,6 +1,5 @@
 """Staged predictions, probabilities, importances, progress: what a fitted model tells besides its answers."""
 
-import logging
 import warnings
 
 import numpy as np
@@ -14,6 +13,7 @@ from sklearn.model_selection import GridSearchCV, GroupKFold
 
 import recuse
 from recuse import AbstentionBoostingClassifier, Costs, ExactBoostClassifier
+from recuse.boosting.exactboost import runs
 from tests.marks import may_reject_all
 
 from .test_categories import MODELS, table
@@ -171,10 +171,9 @@ def test_progress_is_shown_when_asked_for(model, capsys):
     shown = clone(model).set_params(verbose=1, random_state=0).fit(X, y)
     said = capsys.readouterr().err
     assert "50 rounds" in said or "5 of 5 runs" in said
-    assert not logging.getLogger("recuse").handlers or capsys.readouterr().err == ""
-    np.testing.assert_array_equal(
-        shown.decision_function(X), clone(model).set_params(random_state=0).fit(X, y).decision_function(X)
-    )
+    silent = clone(model).set_params(random_state=0).fit(X, y)
+    assert capsys.readouterr().err == ""  # the fit that was shown has left nothing behind that goes on showing
+    np.testing.assert_array_equal(shown.decision_function(X), silent.decision_function(X))
     with pytest.raises(ValueError, match="verbose"):
         clone(model).set_params(verbose=-1).fit(X, y)
 
@@ -186,11 +185,48 @@ def test_groups_reach_both_inside_a_search():
         AbstentionBoostingClassifier(costs=0.3, family="decoupled", n_rounds=10, cv=2),
         ExactBoostClassifier(metric="reject_cost", costs=0.3, n_estimators=4, random_state=0),
     ):
-        decisions = recuse.cross_val_decide(model, X, y, groups=groups, cv=2)
+        fitted_rows, fit = [], type(model).fit
+
+        def noting(self, X, y, *args, fit=fit, fitted_rows=fitted_rows, **options):
+            fitted_rows.append(X.index.to_numpy())
+            return fit(self, X, y, *args, **options)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(model), "fit", noting)
+            decisions = recuse.cross_val_decide(model, X, y, groups=groups, cv=2)
+            search = GridSearchCV(model, {"n_rounds": [5, 10]}, cv=GroupKFold(2)).fit(X, y, groups=groups)
         assert len(decisions) == 200
-        search = GridSearchCV(model, {"n_rounds": [5, 10]}, cv=GroupKFold(2)).fit(X, y, groups=groups)
-        assert search.best_params_["n_rounds"] in (5, 10)
-        assert len(clone(model).fit(X, y, groups=groups).predict(X)) == 200
+        assert len(search.cv_results_["mean_test_score"]) == 2
+        assert np.isfinite(search.cv_results_["mean_test_score"]).all()
+        parts = [rows for rows in fitted_rows if len(rows) < 200]
+        assert len(parts) == 2 + 2 * 2  # the folds of cross_val_decide, and those of the search for both values
+        for rows in parts:
+            assert not set(groups[rows]) & set(np.delete(groups, rows))
+
+
+def test_groups_stay_together_where_a_fit_holds_cases_out(monkeypatch):
+    X, y = table(200)
+    groups = np.arange(200) // 4
+    options = {"costs": 0.3, "family": "decoupled", "n_rounds": 10}
+    by_groups = AbstentionBoostingClassifier(**options, cv=GroupKFold(2)).fit(X, y, groups=groups)
+    folds = list(GroupKFold(2).split(X, y, groups))
+    by_folds = AbstentionBoostingClassifier(**options, cv=folds).fit(X, y)
+    assert by_groups.held_out_costs_ == pytest.approx(by_folds.held_out_costs_)
+    np.testing.assert_allclose(by_groups.decision_function(X), by_folds.decision_function(X), atol=1e-10)
+    splits, split = [], runs.split_cases
+
+    def noting(problem, *args):
+        used, out = split(problem, *args)
+        splits.append((set(problem.groups[used]), set(problem.groups[out])))
+        return used, out
+
+    monkeypatch.setattr(runs, "split_cases", noting)
+    ExactBoostClassifier(metric="reject_cost", costs=0.3, n_estimators=4, random_state=0).fit(X, y, groups=groups)
+    assert len(splits) == 4
+    for used, out in splits:
+        assert out
+        assert not used & out
+        assert len(used | out) == 50
 
 
 def test_rounds_along_a_path_of_penalties_are_stages_too():

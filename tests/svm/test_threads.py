@@ -7,7 +7,7 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from recuse import CoupledOneClassSVC, DoubleHingeSVC, DoubleRampSVC
-from recuse.svm import threads
+from recuse.svm import double_hinge_path, double_ramp_path, threads
 
 
 def blas_threads():
@@ -36,6 +36,30 @@ def test_one_thread_during_a_fit_and_the_former_number_after_it(machine):
         assert blas_threads() == before
     assert seen
     assert set().union(*seen) == {1}
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_paths_and_fits_follow_the_same_rule(monkeypatch, large):
+    seen = []
+
+    def kernel(X, Z):
+        seen.append(blas_threads())
+        return np.exp(-((np.asarray(X)[:, None] - np.asarray(Z)[None]) ** 2).sum(axis=2))
+
+    if large:
+        monkeypatch.setattr(threads, "LARGE", 60)
+    with threadpool_limits(2, user_api="blas"):
+        several = blas_threads()
+        for fit in (
+            lambda: DoubleHingeSVC(kernel=kernel).fit(*cases()),
+            lambda: double_hinge_path(*cases(), Cs=[1.0], kernel=kernel),
+            lambda: DoubleRampSVC(kernel=kernel).fit(*cases()),
+            lambda: double_ramp_path(*cases(), lams=[0.01], kernel=kernel),
+        ):
+            seen.clear()
+            fit()
+            assert seen[-1] == (several if large else {1})
+            assert blas_threads() == several
 
 
 def test_a_fit_that_fails_restores_the_number():

@@ -25,7 +25,7 @@ from .double_ramp import DoubleRampSVC
 from .kernels import Kernel
 from .losses import double_hinge, double_ramp
 from .qp.problem import from_hinges
-from .threads import one_thread
+from .threads import limited_threads
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,7 @@ def double_hinge_path(
     machine.set_params(tol=tol, max_iter=max_iter, cache_size=cache_size, pos_label=pos_label)
     training = read_training_set(machine, X, y, sample_weight, class_weight=class_weight)
     values, lists = _positive_values("Cs", Cs), _price_lists(costs)
-    with one_thread():
+    with limited_threads(X, kernel):
         solutions = _hinge_solutions(machine, training, values, _oriented(machine, lists, training))
     gap = _each(solutions, lambda s: s.model.gap)
     warn_of_sampled_kernel(machine, training)
@@ -239,7 +239,7 @@ def double_ramp_path(
     machine.set_params(tol=tol, max_iter=max_iter, cache_size=cache_size, pos_label=pos_label)
     training = read_training_set(machine, X, y, sample_weight, class_weight=class_weight)
     values, lists = _positive_values("lams", lams), _price_lists(costs)
-    with one_thread():
+    with limited_threads(X, kernel):
         solutions = _ramp_solutions(machine, training, values, _oriented(machine, lists, training))
     facts, rho = _shared_facts(solutions, lists, training), _each(solutions, lambda s: s.model.rho)
     facts["objective"] *= np.array([[prices.cheaper_error] for prices in lists])  # solved in units of it

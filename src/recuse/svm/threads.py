@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache, wraps
 from typing import Any, TypeVar
 
@@ -26,12 +26,16 @@ def with_one_thread(fit: FitT) -> FitT:
 
     @wraps(fit)
     def limited(machine: Any, X: Any, *arguments: Any, **options: Any) -> Any:
-        if _large(X) and machine.kernel != "linear":
-            return fit(machine, X, *arguments, **options)
-        with one_thread():
+        with limited_threads(X, machine.kernel):
             return fit(machine, X, *arguments, **options)
 
     return limited  # type: ignore[return-value]
+
+
+def limited_threads(X: Any, kernel: Any) -> AbstractContextManager[None]:
+    """One thread of linear algebra, but as many as there are for many cases with a kernel that is not linear."""
+    several = _large(X) and not (isinstance(kernel, str) and kernel == "linear")
+    return nullcontext() if several else one_thread()
 
 
 @contextmanager

@@ -7,6 +7,9 @@ import numpy as np
 import pytest
 
 from recuse.boosting.abstention.data import TrainingSet
+from recuse.boosting.abstention.engine.rounds import boost
+from recuse.boosting.abstention.engine.settings import Settings
+from recuse.boosting.abstention.options import BETA_PATH, Penalties, penalised_models
 from recuse.boosting.abstention.prices import Prices
 from recuse.boosting.abstention.selection import (
     best_option,
@@ -16,6 +19,27 @@ from recuse.boosting.abstention.selection import (
     standard_error,
     tune_threshold,
 )
+
+from .helpers import make_problem, random_data
+
+
+@pytest.mark.parametrize("family", ["coupled", "decoupled", "score"])
+@pytest.mark.parametrize("n_rounds", [16, 200])
+def test_the_model_that_is_fitted_is_the_model_that_was_judged(family, n_rounds):
+    X, y = random_data(5, m=150, p=4, levels=20)
+    problem, _ = make_problem(X, y)
+    settings = Settings(family=family, n_rounds=n_rounds, tune_beta=True)
+    judged = penalised_models(problem, replace(settings, certify_every=50), BETA_PATH)
+    n_iter = []
+    for option, model in enumerate(judged):
+        settled = Penalties(None, BETA_PATH).settle(option, problem, settings)
+        solution = boost(problem, settled)
+        assert solution.model.stumps == model.stumps
+        np.testing.assert_allclose(solution.model.scores(problem), model.scores(problem), atol=1e-12)
+        assert solution.n_iter <= n_rounds * (len(BETA_PATH) - option) // len(BETA_PATH)
+        n_iter.append(solution.n_iter)
+    assert n_iter == sorted(n_iter, reverse=True)
+    assert n_iter[0] > n_iter[-1]
 
 
 def make_data(n, reject, folds=None, weight=None):

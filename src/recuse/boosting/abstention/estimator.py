@@ -104,7 +104,9 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         Rounds of boosting.
     beta : "auto" or float, default="auto"
         Penalty on the weights. "auto" chooses it on held-out cases from a path under the smallest
-        penalty that uses no stump; the rounds go along the path, from the largest penalty to the one chosen.
+        penalty that uses no stump; the rounds go along the path, from the largest penalty to the one chosen, and the
+        fit ends where the fits on the folds did: when no stump violates optimality by more than a tenth of the
+        penalty, or at its share of `n_rounds`. A number is boosted afresh, up to `n_rounds` rounds or `tol`.
     learning_rate : float in (0, 1], optional
         Share of each step taken; 1 for stumps and 0.1 for trees by default.
     max_depth : int, default=1
@@ -182,19 +184,21 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
     score_functions_ : list of ShapeFunction
         The same for the stacked score, where there is one.
     beta_ : float
-        Penalty used.
+        Penalty used. Where "auto" chose it, a fit with this number for `beta` is boosted afresh and further, and need
+        not give the same answers.
     threshold_ : float
         What is taken off the boosted r.
     objective_ : float
         Final value of the objective above; pair terms lower it further, and have no penalty.
     residual_ : float
-        Largest violation of its optimality conditions by the stumps, before pair terms.
+        Largest violation of its optimality conditions by the stumps, before pair terms; at the end of a path of
+        penalties (beta="auto") about a tenth of `beta_`, or more where its share of the rounds was used up.
     dual_gap_ : float
         Upper bound of the distance to the optimum; NaN where none is known (trees, "max", "paper"). At beta=0 it bounds
         the distance to the best model whose weights add up to no more than these, and is infinite without stumps. With
         pair terms it is that of the stumps before them: among main effects nothing is better by more than this.
     history_ : dict of ndarray
-        Objective, gap and violation by round.
+        Objective, gap and violation by round; after a path of penalties (beta="auto") at its end.
     n_iter_ : int
         Rounds used.
     held_out_costs_ : dict

@@ -62,11 +62,12 @@ class Penalties(Options):
     shares: tuple[float, ...]
 
     def settle(self, option: int, problem: Problem, settings: Settings) -> Settings:
-        """Settings with the penalty of an option, and the larger ones to go through before."""
+        """Settings with the penalty of an option, and the path to it that its held-out scores came by."""
         highest = beta_max(problem, settings)
-        *before, (share, _) = penalty_path(settings, self.shares[option:])
-        path = tuple((larger * highest, limit) for larger, limit in before) if settings.follows_path else ()
-        return replace(settings, beta=share * highest, path=path)
+        path: tuple[tuple[float, int], ...] = ()
+        if settings.follows_path:
+            path = tuple((share * highest, limit) for share, limit in penalty_path(settings, self.shares[option:]))
+        return replace(settings, beta=self.shares[option] * highest, path=path)
 
     def held_out(self, option: int, problem: Problem, settings: Settings, parts: Parts) -> Floats:
         """Held-out scores with the penalty of an option."""

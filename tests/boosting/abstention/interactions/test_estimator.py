@@ -177,8 +177,10 @@ def test_one_fit_answers_at_other_prices_as_a_fit_at_those_would():
     other = AbstentionBoostingClassifier(costs=0.3, **options).fit(X, y)
     moved = one.reprice(0.3)
     assert moved.interaction_functions_ == one.interaction_functions_
-    if used(one) == used(other):
-        np.testing.assert_allclose(moved.decision_function(X), other.decision_function(X), atol=0.2)
+    assert used(one) == used(other)
+    assert (one.predict(X) != other.predict(X)).any()
+    np.testing.assert_allclose(moved.decision_function(X), other.decision_function(X), atol=1e-6)
+    np.testing.assert_allclose(moved.score_samples(X), other.score_samples(X), atol=1e-6)
 
 
 def test_monotone_features_stay_out_of_pairs():

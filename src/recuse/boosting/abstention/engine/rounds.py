@@ -95,7 +95,7 @@ def _threads(settings: Settings) -> AbstractContextManager[ThreadPoolExecutor | 
 def _approach(state: State, penalty: tuple[float, int], n_iter: int, monitor: Monitor | None = None) -> int:
     """Boost at a penalty until no stump violates optimality by more than a share of it; return the rounds so far.
 
-    A monitor is told of every round, but can end the fit only at the last penalty.
+    A monitor is told of every round, but cannot end the fit.
     """
     beta, limit = penalty
     state.settings = replace(state.settings, beta=beta)
@@ -114,13 +114,22 @@ def _approach(state: State, penalty: tuple[float, int], n_iter: int, monitor: Mo
     return n_iter
 
 
-def _follow_path(state: State, monitor: Monitor | None) -> int:
-    """Go through the penalties of the settings; return the rounds that took."""
+def _follow_path(state: State, monitor: Monitor | None) -> Solution:
+    """Go through the penalties of the settings, and end with the last of them.
+
+    Nothing is done after it, so that the model is what `boost_path` gives there: held-out cases have judged that. The
+    certificate is read at this model, whose violation may be as large as a share of the penalty, or larger where the
+    rounds were used up.
+    """
     settings, n_iter = state.settings, 0
     for penalty in settings.path:
         n_iter = _approach(state, penalty, n_iter, monitor)
     state.settings = settings
-    return n_iter
+    state.sweep()
+    _, violation, descent = _select(state)
+    history = _History()
+    history.record(state, violation, descent, n_iter)
+    return _solution(state, history, violation, n_iter)
 
 
 def _boost(state: State, monitor: Monitor | None) -> Solution:
@@ -129,8 +138,9 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
     stages = len(settings.exponents)
     stage = _sharpen(state, 0)
     state.settle_intercepts()
-    start = _follow_path(state, monitor)
-    for n_iter in range(start, settings.n_rounds + 1):
+    if settings.path:
+        return _follow_path(state, monitor)
+    for n_iter in range(settings.n_rounds + 1):
         last = n_iter == settings.n_rounds
         # Towards the maximum in equal shares of the rounds, or sooner where nothing is left to do.
         due = stages - 1 if last else min(n_iter * stages // settings.sharpening_rounds, stages - 1)
@@ -138,7 +148,7 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
             stage = _sharpen(state, due)
         if n_iter % _REFRESH == _REFRESH - 1:
             state.refresh()
-        stump, violation = _look(state, history, n_iter, full=last or n_iter == start or n_iter % every == 0)
+        stump, violation = _look(state, history, n_iter, full=last or n_iter % every == 0)
         while stage < stages - 1 and _is_done(history, violation, settings.tol):
             stage = _sharpen(state, stage + 1)
             stump, violation = _look(state, history, n_iter, full=True)
@@ -150,8 +160,13 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
             break
     if history.rounds[-1] != n_iter:
         _, violation = _look(state, history, n_iter, full=True)
+    return _solution(state, history, violation, n_iter)
+
+
+def _solution(state: State, history: _History, violation: float, n_iter: int) -> Solution:
+    """What a fit hands back."""
     logger.debug("%d rounds, objective %.6g, violation %.3g", n_iter, history.objective[-1], violation)
-    done = violation <= settings.tol
+    done = violation <= state.settings.tol
     return Solution(state.ensemble(), history.objective[-1], violation, n_iter, done, history.arrays())
 
 

@@ -26,7 +26,8 @@ class Settings:
     beta : float
         Penalty; 0 where `tune_beta` chooses it.
     path : tuple of (float, int)
-        Penalties to go through on the way to `beta`, falling, each with the round at which it ends at the latest.
+        Falling penalties to go through, the last of them `beta`, each with the round at which it ends at the latest;
+        the fit ends with the last. Without any, `beta` is boosted from the start, up to `n_rounds` rounds or `tol`.
     tune_beta, tune_rounds, tune_threshold : bool
         What held-out cases choose.
     interactions : int, tuple of pairs of columns, "auto" or None
