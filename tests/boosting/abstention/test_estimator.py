@@ -94,11 +94,13 @@ def test_the_default_wins_where_the_noise_has_a_feature_of_its_own(noisy):
     rejected = model.predict(fresh) == -1
     assert rejected[fresh[:, 1] < 0.3].mean() > 0.9
     assert rejected[fresh[:, 1] > 0.4].mean() < 0.1
-    # The feature with the noise is what the reasons name; at its edge it may add nothing, and the intercept rejects.
+    # The feature with the noise is what the reasons name, and no other. In cells where it adds 0 to r the intercept
+    # rejects, and the reason says so: a fit that ends short of the optimum has such cells at the edges of the noise.
     table = model.decide(fresh)
-    assert all("x1" in reason for reason in table.reason[~table.accepted & (fresh[:, 1] < 0.3)])
-    edge = table.reason[~table.accepted & (fresh[:, 1] >= 0.3)]
-    assert all("x1" in reason or reason == "no feature supports an answer" for reason in edge)
+    named = np.array(["x1" in reason for reason in table.reason[~table.accepted]])
+    others = table.reason[~table.accepted][~named]
+    assert named.mean() > 0.8
+    assert all(reason == "no feature supports an answer" for reason in others)
 
 
 def test_the_default_is_chows_rule_where_confidence_tells_all():
