@@ -446,6 +446,13 @@ def test_help_names_the_papers(call):
     assert all(name in out for name in PROTOCOLS)
 
 
+@pytest.mark.parametrize("command", ["compare", "fit", "predict"])
+def test_help_says_that_a_table_may_be_a_folder(call, command):
+    code, out, _ = call(command, "--help")
+    assert code == 0
+    assert "a folder of Parquet files" in " ".join(out.replace("│", " ").split())
+
+
 @pytest.mark.filterwarnings("default:.*identifier")
 def test_columns_are_dropped_and_identifiers_told(call, tmp_path):
     table = mixed_table()
