@@ -14,7 +14,8 @@ rebased and landed, and the number of bins was chosen after half of the cells ha
 comparison is not blind. At that time the model of all cases went on from the path to the last round; now it ends where
 the folds end, with the same rounds and the same rule at each penalty. What that change costs was looked at apart, by
 `loss_of_cell` of both trees (9d9547a before it) on eight sets and the synthetic draws, three partitions and four prices
-each: 0.0006 +- 0.0003 per case less.
+each: 0.0006 +- 0.0003 per case less. On five draws of `make_classification` (1,500 x 20, 8 informative, families "chow"
+and "decoupled", price 0.2) it was 0.001 +- 0.002 more.
 """
 
 import json
