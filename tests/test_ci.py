@@ -15,7 +15,8 @@ TESTS = [
     "make test",
     "make test-processors PROCESSORS=Haswell:1 Prescott:2 OPTIONS=--ignore=tests/comparison --ignore=tests/metrics "
     "--ignore=tests/test_label_columns.py",
-    "make test-lowest OPTIONS=--ignore=tests/comparison --ignore=tests/dask --ignore=tests/report --ignore=tests/reproduce",
+    "make test-lowest OPTIONS=--ignore=tests/comparison --ignore=tests/dask --ignore=tests/report "
+    "--ignore=tests/reproduce",
 ]
 
 
