@@ -405,7 +405,8 @@ class _SlowLater(LogisticRegression):
 
 
 def tasks_left(dask_scheduler):
-    return [str(key) for key in dask_scheduler.tasks if "answer_f" in str(key)]
+    """Those that answer frames, and calls such as those that answer files."""
+    return [key for key in map(str, dask_scheduler.tasks) if "answer_frame" in key or "_alone_in_process" in key]
 
 
 def threads_at_work(dask_worker):
