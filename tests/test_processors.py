@@ -15,8 +15,8 @@ from tests.processes import LIMIT
 KERNELS = {"Haswell": {"Haswell"}, "Prescott": {"Prescott", "Katmai"}}
 
 COMPARES = re.compile(r"allclose|approx\(")
-# These compare figures too, but `make test-processors` has to end in a bounded time: whole runs, and many checks.
-LEFT_OUT = ("comparison", "report", "reproduce", "test_cli.py", "test_common.py")
+# These compare figures too, but `make test-processors` has to end in a bounded time: whole runs, clusters, and many checks.
+LEFT_OUT = ("comparison", "dask", "report", "reproduce", "test_cli.py", "test_common.py")
 
 
 def blas_libraries():

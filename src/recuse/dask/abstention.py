@@ -62,7 +62,7 @@ n_features_in_, feature_names_in_
     >>> with Client(processes=False, n_workers=1, dashboard_address=":0") as client:
     ...     fitted = model.fit(da.from_array(X[:400], chunks=(100, 30)), da.from_array(y[:400], chunks=100))
     >>> model.predict(X[408:418])
-    array([ 0,  1,  1,  1,  1,  0, -1,  1,  1,  0])
+    array([0, 1, 1, 1, 1, 0, 0, 1, 1, 0])
     >>> type(model.to_local()).__name__
     'AbstentionBoostingClassifier'
     """
