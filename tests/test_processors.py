@@ -15,7 +15,7 @@ from tests.processes import LIMIT
 KERNELS = {"Haswell": {"Haswell"}, "Prescott": {"Prescott", "Katmai"}}
 
 COMPARES = re.compile(r"allclose|approx\(")
-# These compare figures too, but `make test-processors` has to end in a bounded time: whole runs, clusters, and many checks.
+# These compare figures too, but `make test-processors` has to end in a bounded time: whole runs, clusters, many checks.
 LEFT_OUT = ("comparison", "dask", "report", "reproduce", "test_cli.py", "test_common.py")
 
 
