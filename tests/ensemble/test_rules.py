@@ -80,8 +80,12 @@ def rules_taken(n, copies, seeds):
 
 
 def test_another_rule_is_hardly_ever_taken_where_chows_is_right():
-    """The margin of two standard errors: about one in forty by chance, for each of two other rules."""
-    assert rules_taken(300, 1, 60) <= 6  # more than 6 of 60 once in 20 worlds, and the seeds are fixed
+    """The margin of two standard errors: about one in forty by chance, for each of two other rules.
+
+    Differences of costs are skewed on so few cases: 7 % of these draws, and 8 % with other versions, whose last digits
+    differ.
+    """
+    assert rules_taken(300, 1, 300) <= 30
 
 
 def test_cases_of_a_group_are_one_case_for_the_margin():
