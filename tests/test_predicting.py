@@ -147,7 +147,7 @@ CLASSIFIERS = {
     "double hinge": DoubleHingeSVC(costs=COSTS, C=10),
     "double ramp": DoubleRampSVC(costs=0.3),
     "embedded": EmbeddedRejectSVC(costs=COSTS),
-    "chow": AbstentionBoostingClassifier(costs=COSTS, family="chow", n_rounds=20),
+    "chow": AbstentionBoostingClassifier(costs=COSTS, family="chow", n_rounds=20, beta=1e-3),
     "exact": ExactBoostClassifier(costs=COSTS, metric="reject_cost", n_estimators=10, random_state=0),
     "two steps": TwoStepBoostingClassifier(costs=COSTS, n_rounds=20),
 }

@@ -65,7 +65,7 @@ def test_held_out_rows_do_not_depend_on_the_partitions():
     piece = Piece(np.arange(500.0)[:, np.newaxis], y, np.ones(500))
 
     def held(ends):
-        pieces = [Piece(*(column[a:b] for column in piece)) for a, b in pairwise(ends)]
+        pieces = [Piece(*(None if column is None else column[a:b] for column in piece)) for a, b in pairwise(ends)]
         plans = _plan([contents_of(part) for part in pieces], np.array([0, 1]), 10_000, 0)
         out = [part.X[plan.rows(part, held_out=True), 0] for part, plan in zip(pieces, plans, strict=True)]
         kept = [part.X[plan.rows(part, held_out=False), 0] for part, plan in zip(pieces, plans, strict=True)]
