@@ -3,8 +3,7 @@
 Each fit runs in a process of its own, with as many threads of linear algebra as the libraries take by default: where
 the threads of two fits wait for each other, each fit takes far more than its share. A process fits once before it is
 measured, so that nothing is compiled. One process alone, then two that start together, of which the slower counts.
-Processor seconds of the whole process, all its threads included. The figures kept come from a machine that was
-busy with other work all the time: there, one fit alone was not quite alone.
+Processor seconds of the whole process, all its threads included.
 """
 
 import json

@@ -289,7 +289,7 @@ def fit(
     if as_json:
         _print_json({"out": str(out), "fitted": method} | inspect_model(out))
         return
-    print(f"{out}: {method} fitted on {data.shown}", file=sys.stderr)  # type: ignore[attr-defined]
+    print(f"{out}: {method} fitted on {data.shown}", file=sys.stderr)  # type: ignore[attr-defined]  # a TableFile by now
     for sentence in fitted_sentences(model):
         print(sentence, file=sys.stderr)
 
