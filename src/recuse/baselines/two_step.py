@@ -170,7 +170,7 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         return Evaluation(h - self._boundary, np.abs(h) - self.threshold_, detail=X)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        return explain_score(self, evaluation, *self._thresholds_of_h(), self._form.contributions(evaluation.detail)[0])
+        return explain_score(self, evaluation, *self._thresholds_of_h(), self._form.deviations(evaluation.detail)[0])
 
     def _stated_thresholds(self) -> StatedThresholds:
         return stated_score(self, *self._thresholds_of_h())

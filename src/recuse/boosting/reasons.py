@@ -16,7 +16,10 @@ _WORTH_NAMING = 0.005  # a smaller share would be shown as 0 %
 
 
 def explain_contributions(model: Any, evaluation: Evaluation, h: Floats, r: Floats) -> list[str]:
-    """One sentence per case from what each feature adds to h and to r; a rejection names what argued for it."""
+    """One sentence per case from what each feature adds to h and to r, beyond what it adds to an average case.
+
+    A rejection names the features that make the case harder than others, whatever the intercept says of all cases.
+    """
     names = names_by_case(model, h.shape[1], evaluation.detail)
     return [
         _accepted(model, score, h[i], names(i)) if accepted else _rejected(r[i], names(i))
@@ -39,8 +42,8 @@ def explain_score(
 ) -> list[str]:
     """One sentence per case for a rule on one score h: the first class below `low`, the second above `high`.
 
-    The sentence gives the score towards the positive class. `contributions` is what each feature adds to h; a column
-    after those of the features is called `extra`.
+    The sentence gives the score towards the positive class. `contributions` is what each feature adds to h, beyond what
+    it adds to an average case; a column after those of the features is called `extra`.
     """
     stated, lower, upper = stated_score(model, low, high)
     first, second = (repr(to_python(label)) for label in model.classes_)
@@ -105,8 +108,8 @@ def names_by_case(model: Any, n: int, X: Any, extra: str = "its own score") -> C
 def _rejected(r: Floats, names: list[str]) -> str:
     against = np.maximum(-r, 0.0)
     if not against.any():
-        return "no feature supports an answer"
-    return f"{shares(against, names)} of the case for rejection"
+        return "no feature makes this case harder than the average one, which would be rejected too"
+    return f"{shares(against, names)} of what makes this case harder than the average one"
 
 
 def _accepted(model: Any, score: float, h: Floats, names: list[str]) -> str:

@@ -61,6 +61,14 @@ class ShapeFunction:
         cells = self.cells(column)
         return np.append(self.h, self.missing[0])[cells], np.append(self.r, self.missing[1])[cells]
 
+    @property
+    def means(self) -> tuple[float, float]:
+        """What the feature adds to h and r on average over the training cases; 0 where their shares are not known."""
+        if self.share is None:
+            return 0.0, 0.0
+        h, r = np.append(self.h, self.missing[0]), np.append(self.r, self.missing[1])
+        return float(self.share @ h), float(self.share @ r)
+
 
 @dataclass(frozen=True, eq=False)
 class AdditiveForm:
@@ -122,6 +130,22 @@ class AdditiveForm:
             h[:, shape.feature], r[:, shape.feature] = shape.evaluate(X[:, shape.feature])
         for j, surface in enumerate(self.surfaces, start=p):
             h[:, j], r[:, j] = surface.evaluate(X)
+        return h, r
+
+    def deviations(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
+        """The contributions, each less its mean over the training cases: what sets a case apart from the others.
+
+        A constant in a shape function is worth as much in the intercept; the deviations do not depend on where it is.
+        """
+        h, r = self.contributions(X)
+        for shape in self.shapes:
+            of_h, of_r = shape.means
+            h[:, shape.feature] -= of_h
+            r[:, shape.feature] -= of_r
+        for j, surface in enumerate(self.surfaces, start=X.shape[1]):
+            of_h, of_r = surface.means
+            h[:, j] -= of_h
+            r[:, j] -= of_r
         return h, r
 
 

@@ -52,6 +52,13 @@ class SurfaceFunction:
         cells = self.cells(X)
         return self.h[cells], self.r[cells]
 
+    @property
+    def means(self) -> tuple[float, float]:
+        """What the pair adds to h and r on average over the training cases; 0 where their shares are not known."""
+        if self.share is None:
+            return 0.0, 0.0
+        return float((self.share * self.h).sum()), float((self.share * self.r).sum())
+
     def name(self, names: list[str]) -> str:
         """The two columns, such as "age x smoking"."""
         return f"{names[self.features[0]]} x {names[self.features[1]]}"

@@ -3,6 +3,7 @@
 import pickle
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from recuse.boosting.abstention.engine import weights as case_weights
 from recuse.boosting.abstention.engine.rounds import boost
 from recuse.boosting.abstention.prices import Prices
 from recuse.boosting.abstention.search import FAMILIES
+from recuse.boosting.shapes import AdditiveForm
 from recuse.datasets import make_noise_by_feature
 from tests.marks import may_reject_all
 from tests.processes import LIMIT
@@ -94,13 +96,35 @@ def test_the_default_wins_where_the_noise_has_a_feature_of_its_own(noisy):
     rejected = model.predict(fresh) == -1
     assert rejected[fresh[:, 1] < 0.3].mean() > 0.9
     assert rejected[fresh[:, 1] > 0.4].mean() < 0.1
-    # The feature with the noise is what the reasons name, and no other. In cells where it adds 0 to r the intercept
-    # rejects, and the reason says so: a fit that ends short of the optimum has such cells at the edges of the noise.
+    # The feature with the noise is what the reasons name, and no other. Cells at the edge of the noise can be better than
+    # the average and rejected none the less, and the reason says so.
     table = model.decide(fresh)
-    named = np.array(["x1" in reason for reason in table.reason[~table.accepted]])
-    others = table.reason[~table.accepted][~named]
-    assert named.mean() > 0.8
-    assert all(reason == "no feature supports an answer" for reason in others)
+    named = np.array(["x1 100%" in reason for reason in table.reason[~table.accepted]])
+    assert named.mean() > 0.9
+    assert all("which would be rejected too" in reason for reason in table.reason[~table.accepted][~named])
+
+
+def test_where_the_intercept_rejects_the_reason_names_what_is_worse_than_the_average_case(data):
+    X, y = data
+    model = AbstentionBoostingClassifier(costs=0.3, family="decoupled", beta=0.005, threshold="calibrated").fit(X, y)
+    form = model._pair.form
+    # The same scores, written so that every feature speaks for an answer, and only the intercept against it.
+    lows = [(min(*shape.h, shape.missing[0]), min(*shape.r, shape.missing[1])) for shape in form.shapes]
+    shapes = [
+        replace(shape, h=shape.h - h, r=shape.r - r, missing=(shape.missing[0] - h, shape.missing[1] - r))
+        for shape, (h, r) in zip(form.shapes, lows, strict=True)
+    ]
+    h0, r0 = np.add([form.h0, form.r0], np.sum(lows, axis=0)).tolist()
+    same = model._with_forms([AdditiveForm(h0, r0, shapes)])
+    assert (same._pair.form.contributions(X)[1] >= 0).all()
+    np.testing.assert_allclose(form.deviations(X), same._pair.form.deviations(X), atol=1e-12)
+    np.testing.assert_allclose(np.mean(form.deviations(X), axis=1), 0.0, atol=1e-12)  # over the training cases
+    table = same.decide(X)
+    rejected = ~table.accepted
+    assert 0 < rejected.sum() < len(y)
+    assert all(reason.endswith("of what makes this case harder than the average one") for reason in table.reason[rejected])
+    names = [[part.split()[0] for part in reason.split(",")] for reason in model.decide(X).reason]
+    assert names == [[part.split()[0] for part in reason.split(",")] for reason in table.reason]
 
 
 def test_the_default_is_chows_rule_where_confidence_tells_all():
@@ -429,22 +453,28 @@ def test_shares_in_a_reason_are_those_of_the_shape_functions(data, options):
     X, y = data
     settings = {"costs": 0.3, "family": "coupled", "beta": 0.005, "threshold": "calibrated", "random_state": 0}
     model = AbstentionBoostingClassifier(**{**settings, **options}).fit(X, y)
-    seen = set()
+    seen, start = set(), np.zeros(2)
+    if "stack" in options:  # what the out-of-fold score made of the training cases, on average
+        start = np.array(model._pair.typical)
+        fitted = np.mean(model._pair._start(X), axis=1)
+        np.testing.assert_allclose(start, fitted, atol=0.5 * np.abs(fitted).max())
     for i, decision in enumerate(model.decide(X)):
         added = np.zeros((2, X.shape[1] + 1))
         for shape in model.shape_functions_:
             added[:, shape.feature] = np.ravel(shape.evaluate(X[i : i + 1, shape.feature]))
         # What the features do not add comes from the intercepts, or from the score that the pair starts from.
         if "stack" in options:
-            added[:, -1] = np.array([decision.h, decision.r]) - added.sum(axis=1) - model.intercept_
+            added[:, -1] = np.array([decision.h, decision.r]) - added.sum(axis=1) - model.intercept_ - start
+        for shape in model.shape_functions_:  # less what the feature adds to the training cases on average
+            added[:, shape.feature] -= np.mean(shape.evaluate(X[:, shape.feature]), axis=1)
         side = -added[1] if not decision.accepted else added[0] * np.sign(decision.h)
         shares = np.maximum(side, 0) / max(np.maximum(side, 0).sum(), 1e-300)
         names = [*(f"x{f}" for f in range(X.shape[1])), "its own score"]
         strongest = int(shares.argmax())
         if shares[strongest] > 0:
             assert decision.reason.startswith(f"{names[strongest]} {shares[strongest]:.0%}")
-            what = repr(decision.label) if decision.accepted else "rejection"
-            assert decision.reason.endswith(f"of the case for {what}")
+            what = f"of the case for {decision.label!r}" if decision.accepted else "harder than the average one"
+            assert decision.reason.endswith(what)
         seen.add(decision.kind)
         if "stack" in options and strongest == len(names) - 1:
             seen.add("score")
@@ -468,7 +498,9 @@ def test_chows_rule_names_what_speaks_for_each_class(data):
             assert ("is above" in verdict) == (decision.label == "bad") == (numbers[0] > numbers[1])
         else:
             assert numbers[1] <= numbers[0] <= numbers[2]
-        added = {f: shape.evaluate(X[i : i + 1, f])[0][0] for f, shape in shapes.items()}
+        added = {
+            f: shape.evaluate(X[i : i + 1, f])[0][0] - shape.evaluate(X[:, f])[0].mean() for f, shape in shapes.items()
+        }
         strongest = {"good": max(added, key=added.get), "bad": min(added, key=added.get)}
         for side in sides:
             label, features = side.removeprefix("for ").split(": ")

@@ -19,7 +19,7 @@ from .engine.problem import Parts, Problem
 from .engine.settings import Settings
 from .engine.surrogates import make_surrogate, plug_in_pair
 from .options import search_options
-from .pairs import GivenScore, StartedPair
+from .pairs import GivenScore, StartedPair, typical_start
 from .prices import reduce_prices
 from .search import with_boundary
 
@@ -70,7 +70,9 @@ def boost_on_top(X: Floats, log_odds: Floats, codes: Indices, weights: Floats, c
     problem = Problem(bins, training.n_pos, training.s, surrogate, np.column_stack(start))
     options = with_boundary(search_options(problem, _SETTINGS, training.folds), surrogate, training.log_odds)
     boosted = fit_best_option(training, problem, _SETTINGS, options, training.price)
-    pair = StartedPair(score, boosted.learned_pair(training.log_odds), training.highest_price)
+    pair = StartedPair(
+        score, boosted.learned_pair(training.log_odds), training.highest_price, typical_start(problem, training.weight)
+    )
     assert boosted.judged is not None
     return OnTop(pair, *_in_given_order(training, boosted.judged, len(codes)))
 

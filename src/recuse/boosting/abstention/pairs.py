@@ -16,6 +16,7 @@ from ...decisions import Evaluation
 from ..reasons import explain_acceptance, explain_contributions, explain_score
 from ..shapes import AdditiveForm
 from .engine.losses import LOSSES
+from .engine.problem import Problem
 from .engine.surrogates import Surrogate, calibrated_k, forced_boundary, plug_in_pair
 from .engine.trees import TreeForm
 
@@ -98,7 +99,7 @@ class ChowPair:
     def explain(self, model: Any, evaluation: Evaluation) -> list[str]:
         """One sentence per case: where its score lies, and what speaks for either class."""
         form = self.form
-        contributions = form.contributions(evaluation.detail)[0] if isinstance(form, AdditiveForm) else None
+        contributions = form.deviations(evaluation.detail)[0] if isinstance(form, AdditiveForm) else None
         return explain_score(model, evaluation, *self.thresholds, contributions)
 
     @property
@@ -151,7 +152,7 @@ class LearnedPair:
         """One sentence per case: the features that argue for the class, or for rejection, with their shares."""
         if not isinstance(self.form, AdditiveForm):
             return explain_acceptance(model, evaluation)
-        return explain_contributions(model, evaluation, *self.form.contributions(evaluation.detail))
+        return explain_contributions(model, evaluation, *self.form.deviations(evaluation.detail))
 
     def repriced(self, change: PriceChange) -> LearnedPair:
         """Return the same scores with r shifted: for losses and settings where another price does no more."""
@@ -216,11 +217,14 @@ class StartedPair:
         What is added; its threshold and boundary are those of the sum.
     c : float
         Reject price of the reduced problem.
+    typical : tuple of float
+        What the start adds to h and to r on average over the training cases; 0 where it is not known.
     """
 
     score: Form | GivenScore
     learned: LearnedPair
     c: float
+    typical: tuple[float, float] = (0.0, 0.0)
 
     @property
     def form(self) -> Form:
@@ -242,15 +246,25 @@ class StartedPair:
         """One sentence per case, with what the start adds as one more feature."""
         if not isinstance(self.form, AdditiveForm):
             return explain_acceptance(model, evaluation)
-        return explain_contributions(model, evaluation, *self.contributions(evaluation.detail))
+        return explain_contributions(model, evaluation, *self.deviations(evaluation.detail))
 
     def contributions(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
         """What each feature adds to h and to r, and behind them what the start adds; for stumps only."""
         assert isinstance(self.form, AdditiveForm)
-        n_given = 1 if isinstance(self.score, GivenScore) else 0
-        h, r = self.form.contributions(X[:, : X.shape[1] - n_given])
+        h, r = self.form.contributions(self._features(X))
         start = self._start(X)
         return np.column_stack([h, start[0]]), np.column_stack([r, start[1]])
+
+    def deviations(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
+        """The contributions, each less its mean over the training cases."""
+        assert isinstance(self.form, AdditiveForm)
+        h, r = self.form.deviations(self._features(X))
+        start = self._start(X)
+        return np.column_stack([h, start[0] - self.typical[0]]), np.column_stack([r, start[1] - self.typical[1]])
+
+    def _features(self, X: NDArray[Any]) -> NDArray[Any]:
+        """The columns of the features, without given log-odds behind them."""
+        return X[:, :-1] if isinstance(self.score, GivenScore) else X
 
     def repriced(self, change: PriceChange) -> StartedPair:
         """Not possible: the start depends on the prices, and the stumps were fitted to the start of one price list."""
@@ -259,6 +273,13 @@ class StartedPair:
     def _start(self, X: NDArray[Any], n_threads: int = 1) -> tuple[Floats, Floats]:
         """The pair that Chow's rule makes of the score."""
         return plug_in_pair(self.learned.surrogate, self.c, self.score.evaluate(X, n_threads)[0])
+
+
+def typical_start(problem: Problem, weight: Floats) -> tuple[float, float]:
+    """What the start of a problem adds to h and to r, on average over its cases."""
+    assert problem.offset is not None
+    h, r = weight @ problem.offset / weight.sum()
+    return float(h), float(r)
 
 
 Pair = ChowPair | LearnedPair | StackedPair | StartedPair

@@ -19,7 +19,7 @@ from .chow import BoostedScore
 from .data import TrainingSet
 from .engine.problem import Parts, Problem
 from .engine.surrogates import plug_in_pair
-from .pairs import Form, Pair, StackedPair, StartedPair
+from .pairs import Form, Pair, StackedPair, StartedPair, typical_start
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +150,9 @@ class AsStart(Stacking):
 
     def pair(self, boosted: Boosted) -> Pair:
         """The pair that was boosted on all cases."""
-        return StartedPair(self.score.form, boosted.learned_pair(self.training.log_odds), self.training.highest_price)
+        training = self.training
+        typical = typical_start(boosted.problem, training.weight)
+        return StartedPair(self.score.form, boosted.learned_pair(training.log_odds), training.highest_price, typical)
 
 
 # Values of the parameter `stack` other than None.
