@@ -8,7 +8,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 # An environment of its own for each Python, with the lowest version of everything that pyproject.toml allows.
 LOWEST := .venv-lowest-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 
-.PHONY: demo example test test-processors test-lowest check bench docs format clean
+.PHONY: demo example test test-processors test-lowest check release-check bench docs format clean
 
 demo: $(VENV)/.cli
 	$(BIN)/recuse compare --out demo
@@ -40,6 +40,10 @@ check: $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+# What would be published: built, looked at, installed into an empty environment and used there.
+release-check: $(VENV)/.release
+	$(BIN)/python .ci/release_check.py
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
@@ -83,6 +87,10 @@ $(LOWEST)/.test: pyproject.toml .ci/lowest.txt
 
 $(VENV)/.bench: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test,bench]'
+	@touch $@
+
+$(VENV)/.release: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[release]'
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python

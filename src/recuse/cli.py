@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -524,6 +525,7 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line: 0 done, 1 bad input with one line on standard error, 2 wrong usage."""
     warnings.showwarning = _show_warning
     _show_information()
+    _print_any_character()
     try:
         app(args=arguments)
     except ModuleNotFoundError as error:
@@ -531,6 +533,12 @@ def main(arguments: list[str] | None = None) -> None:
         _fail(missing(package, "The recuse command") if package in EXTRAS else str(error), 1)
     except (ValueError, TypeError, OSError, ImportError, ClusterError) as error:
         _fail(" ".join(str(error).split()) or type(error).__name__, 1)
+
+
+def _print_any_character() -> None:
+    """Let names that the output cannot spell (a file or pipe in a national encoding) appear with escapes instead."""
+    if isinstance(sys.stdout, io.TextIOWrapper) and sys.stdout.errors == "strict":
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _show_warning(message: Any, *_: Any, **__: Any) -> None:

@@ -20,7 +20,9 @@ from typing import Any
 from ..persistence import write_whole
 from .counts import Answered
 
-if sys.platform != "win32":
+if sys.platform == "win32":
+    import msvcrt
+else:
     import fcntl
 
 MARKER = "_recuse.json"  # in a finished folder: which answers it holds; readers of datasets pass such names over
@@ -74,7 +76,7 @@ class Stage:
     def opened(self) -> Iterator[None]:
         """Hold the stage for this run alone; keep what an interrupted run of the same request has finished."""
         self.root.mkdir(exist_ok=True)
-        with open(self.root / _LOCK, "wb") as lock:
+        with open(self.root / _LOCK, "ab") as lock:
             _hold(lock, self.out)
             for other in self.root.iterdir():
                 if other not in (self._work, self.root / _LOCK):
@@ -83,6 +85,8 @@ class Stage:
                 shutil.rmtree(ranked, ignore_errors=True)
             self.answers.mkdir(parents=True, exist_ok=True)
             yield
+        if sys.platform == "win32" and not self._work.exists():  # published: it does not delete a lock that is open
+            shutil.rmtree(self.root, ignore_errors=True)
 
     @property
     def ranked(self) -> Path:
@@ -110,11 +114,12 @@ class Stage:
 
 def _hold(lock: Any, out: Path) -> None:
     """Lock a file as long as it is open; a second run to the same folder is refused."""
-    if sys.platform == "win32":
-        return
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        if sys.platform == "win32":
+            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):  # Linux and macOS; Windows
         raise BlockingIOError(
             f"out={os.fspath(out)!r} is being written by another run: wait for it, or give another folder."
         ) from None

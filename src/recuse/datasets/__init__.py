@@ -8,6 +8,7 @@ class: shuffle before taking a part of one.
 """
 
 from .loading import load
+from .loans import make_loans
 from .registry import DATASETS, Dataset, names
 from .synthetic import add_novelties, make_gaussian_classes, make_noise_by_feature, make_noisy_region
 
@@ -17,6 +18,7 @@ __all__ = [
     "add_novelties",
     "load",
     "make_gaussian_classes",
+    "make_loans",
     "make_noise_by_feature",
     "make_noisy_region",
     "names",

@@ -114,7 +114,7 @@ def read_results(file: Path) -> dict[str, Any]:
     if not file.exists():
         return {}
     try:
-        data: dict[str, Any] = json.loads(file.read_text())
+        data: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     except ValueError as error:
         raise ValueError(f"{file} cannot be read ({error}): remove it, or give another folder.") from error
     return data

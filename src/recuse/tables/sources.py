@@ -115,7 +115,8 @@ def on_disk(source: TableFile) -> Iterator[str]:
     if source.path != STANDARD_INPUT:
         yield os.fspath(source.path)
         return
-    with tempfile.TemporaryDirectory() as folder:
+    # Windows does not delete a copy that some reader still holds open: then it stays among the temporary files.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = os.path.join(folder, "table")
         with open(path, "wb") as file:
             shutil.copyfileobj(sys.stdin.buffer, file)
@@ -132,7 +133,7 @@ def unpacked(path: str) -> Iterator[str]:
     if not is_gzipped(path):
         yield path
         return
-    with tempfile.TemporaryDirectory() as folder, open_limited(path) as packed:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, open_limited(path) as packed:
         copy = os.path.join(folder, "table")
         with open(copy, "wb") as file:
             shutil.copyfileobj(packed, file)
