@@ -19,6 +19,7 @@ from ..parameters import is_integer
 EXACT_ROWS = 20_000  # up to this many rows max_bins="auto" looks at every distinct value
 MAX_UINT8_BINS = 255  # leaves one code for missing values
 _SAMPLE = 200_000  # quantiles of larger columns are taken from that many evenly spaced rows
+_WORTH_COMPILING = 100_000  # rows from which on a column is coded by a compiled loop
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,11 +208,27 @@ def code_features(X: NDArray[Any], order: Indices, cuts: list[Floats]) -> Bins:
     n_bins = np.array([len(c) + 1 for c in cuts], dtype=np.int64)
     small = n_bins.max(initial=0) <= MAX_UINT8_BINS
     codes = np.empty((len(cuts), len(order)), dtype=np.uint8 if small else np.int32)
+    code = _code_long if len(order) >= _WORTH_COMPILING else _code_short
     for f, cut in enumerate(cuts):
-        codes[f] = bin_codes(np.ascontiguousarray(X[:, f])[order], cut)
+        code(np.ascontiguousarray(X[:, f]), order, cut, codes[f])
     offsets = np.concatenate([[0], np.cumsum(n_bins + 1)]).astype(np.int64)
     has_missing = np.array([bool((codes[f] == n_bins[f]).any()) for f in range(len(cuts))], dtype=bool)
     return Bins(codes, cuts, n_bins, offsets, has_missing)
+
+
+def _code_short(column: NDArray[Any], order: Indices, cuts: Floats, codes: NDArray[Any]) -> None:
+    """Code a column by NumPy alone."""
+    codes[:] = bin_codes(column[order], cuts)
+
+
+def _code_long(column: NDArray[Any], order: Indices, cuts: Floats, codes: NDArray[Any]) -> None:
+    """The same codes by a compiled loop."""
+    from .loops import code_column
+
+    half = 1 << (len(cuts).bit_length() - 1) if len(cuts) else 0
+    filled = np.full(max(0, 2 * half - 1), np.inf)
+    filled[: len(cuts)] = cuts
+    code_column(column, order, filled, half, len(cuts) + 1, codes)
 
 
 def resolve_bins(max_bins: Any, n_rows: int, exact_rows: int | None = None) -> int | None:

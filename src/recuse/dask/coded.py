@@ -5,8 +5,9 @@ Everything here runs on workers. What is asked of a partition are sums over its 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,13 +78,26 @@ def code_partition(x: Any, y: Any, weight: Any, groups: Any, plan: CodingPlan, f
     return CodedPartition(bins, n_pos, weights[order], fold, part, plan)
 
 
+def join_partitions(parts: Sequence[CodedPartition]) -> CodedPartition:
+    """The rows of several partitions as one, positives first; before anything is fitted on them."""
+
+    def joined(of: Callable[[CodedPartition], NDArray[Any]]) -> NDArray[Any]:
+        positives = [of(part)[..., : part.n_pos] for part in parts]
+        return np.concatenate([*positives, *(of(part)[..., part.n_pos :] for part in parts)], axis=-1)
+
+    has_missing = np.any([part.bins.has_missing for part in parts], axis=0)
+    bins = replace(parts[0].bins, codes=joined(lambda part: part.bins.codes), has_missing=has_missing)
+    weight, fold, of_fold = (joined(attrgetter(name)) for name in ("weight", "fold", "part"))
+    return CodedPartition(bins, sum(part.n_pos for part in parts), weight, fold, of_fold, parts[0].plan)
+
+
 class CodedPartition:
-    """The rows of one partition; `states` has what each fit under way keeps of them."""
+    """The rows of one partition, or of several; `states` has what each fit under way keeps of them."""
 
     def __init__(
         self, bins: Bins, n_pos: int, weight: Floats, fold: NDArray[np.int16], part: NDArray[np.int16], plan: CodingPlan
     ) -> None:
-        self.bins, self.n_pos, self.weight, self.fold, self.part = bins, n_pos, weight, fold, part
+        self.bins, self.n_pos, self.weight, self.fold, self.part, self.plan = bins, n_pos, weight, fold, part, plan
         self.y = np.where(np.arange(len(weight)) < n_pos, 1.0, -1.0)
         negative, positive = plan.factors
         self.s = weight * np.where(self.y > 0, positive, negative)
@@ -115,7 +129,7 @@ class CodedPartition:
     ) -> None:
         """Begin a fit; `total` is the weight of its rows in all partitions."""
         rows = self._outside(out)
-        bins = self.bins if len(rows) == len(self.s) else replace(self.bins, codes=self.bins.codes[:, rows])
+        bins = self.bins if len(rows) == len(self.s) else self.bins.take(rows)
         offset = None if start is None else self._start_scores(start, rows)
         n_pos = int((rows < self.n_pos).sum())
         problem = Problem(bins, n_pos, self.s[rows] / total, surrogate, offset)

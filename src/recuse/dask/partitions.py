@@ -37,6 +37,8 @@ from .cluster import Cluster, Lost
 from .shelves import Command, Failure, Shelf, hold, look_at
 
 _LOSSES = 3  # workers that a partition may lose without an answer in between
+_TOGETHER = 250_000  # rows up to which partitions are joined: they take milliseconds, and each call a tenth of one
+_PER_THREAD = 4  # things that each thread of a worker should have to do at least
 _UNEVEN = 1.1  # how much more than its share of the rows a worker may keep because the data are there
 
 
@@ -124,7 +126,12 @@ class Partitions:
     # Holding.
 
     def hold(
-        self, load: Callable[..., Any], *shared: Any, each: Sequence[tuple[Any, ...]], sizes: Sequence[int]
+        self,
+        load: Callable[..., Any],
+        *shared: Any,
+        each: Sequence[tuple[Any, ...]],
+        sizes: Sequence[int],
+        join: Callable[[list[Any]], Any] | None = None,
     ) -> None:
         """Make every worker hold ``load(*pieces, *shared, *own)`` of its partitions.
 
@@ -138,12 +145,30 @@ class Partitions:
             Arguments of each partition.
         sizes : list of int
             Rows of each partition, to share them out evenly.
+        join : callable, optional
+            Makes one such object of several. Small partitions of a worker are then held as one, until the worker is
+            lost, and `ask_each` has no answer of theirs.
         """
         self._load, self._each = Command(load, shared), list(each)
         self._sizes = list(sizes)
         workers = self.cluster.workers()
         assigned = share_out(self._sizes, self._near, workers)
         self._fetch({worker: numbers for worker, numbers in assigned.items() if numbers})
+        if join is not None:
+            self._join(join, workers)
+
+    def _join(self, join: Callable[[list[Any]], Any], threads: dict[str, int]) -> None:
+        """Have each worker join its small partitions; one that is lost meanwhile is found out by the next question."""
+        calls = {}
+        for address, place in self._places.items():
+            rows = sum(self._sizes[number] for number in place.numbers)
+            n_threads = threads.get(address, 1)
+            limit = min(_TOGETHER, rows / (_PER_THREAD * n_threads) if n_threads > 1 else _TOGETHER)
+            if groups := small_groups(place.numbers, self._sizes, limit):
+                calls[address] = self._called(address, "join", groups, join)
+        for address, answer in self.cluster.call(calls).items():
+            if not isinstance(answer, Lost):
+                self._checked(address, answer)
 
     def tell(self, function: Callable[..., Any], *args: Any, about: Any = None) -> None:
         """Change what is held of every partition: ``function(held, *args)``, with the next question.
@@ -223,8 +248,12 @@ class Partitions:
     def _send(self, address: str, numbers: list[int], batch: list[Command], add: Callable[..., Any] | None) -> Any:
         """Send commands to a worker; what to wait for."""
         self.n_messages += 1
+        return self._called(address, "run", numbers, batch, add)
+
+    def _called(self, address: str, method: str, *args: Any) -> Any:
+        """Call a method of a worker's shelf; what to wait for."""
         try:
-            return self._places[address].shelf.run(numbers, batch, add)
+            return getattr(self._places[address].shelf, method)(*args)
         except RuntimeError:  # Dask knows already that the actor is gone
             return Lost()
 
@@ -328,6 +357,19 @@ def _small(seen: tuple[str, tuple[Any, Any]]) -> tuple[str, Any]:
 def _large(seen: tuple[str, tuple[Any, Any]]) -> Any:
     """The large part."""
     return seen[1][1]
+
+
+def small_groups(numbers: Sequence[int], sizes: Sequence[int], limit: float) -> list[list[int]]:
+    """Groups of two or more partitions with at most `limit` rows together."""
+    groups: list[list[int]] = []
+    rows = 0
+    for number in sorted(numbers, key=lambda number: sizes[number]):
+        if not groups or rows + sizes[number] > limit:
+            groups.append([])
+            rows = 0
+        groups[-1].append(number)
+        rows += sizes[number]
+    return [group for group in groups if len(group) > 1]
 
 
 def share_out(sizes: Sequence[int], near: Sequence[str | None], workers: Iterable[str]) -> dict[str, list[int]]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial, reduce
 from typing import Any, NamedTuple
 from weakref import WeakValueDictionary
+
+import numpy as np
 
 from . import faults
 
@@ -33,6 +36,7 @@ class Shelf:
 
     def __init__(self, name: str, worker: str, n_threads: int) -> None:
         self._held: dict[int, Any] = {}
+        self._joined: set[int] = set()  # partitions that are held as a part of another one
         self._threads = ThreadPoolExecutor(n_threads) if n_threads > 1 else None
         _SHELVES[name, worker] = self
 
@@ -40,14 +44,28 @@ class Shelf:
         """Keep what was made of a partition."""
         self._held[number] = held
 
+    def join(self, groups: Sequence[Sequence[int]], join: Callable[[list[Any]], Any]) -> Failure | None:
+        """Hold each group of partitions as one thing, under the number of its first."""
+        for first, *others in groups:
+            try:
+                self._held[first] = join([self._held[first], *(self._held.pop(number) for number in others)])
+            except Exception as error:  # it names the partition on the client
+                return Failure(first, error)
+            self._joined.update(others)
+        return None
+
     def run(self, numbers: Sequence[int], commands: Sequence[Command], add: Callable[..., Any] | None) -> Any:
-        """Run commands on some partitions; the results of the last one, added up, or by partition without `add`."""
+        """Run commands on some partitions; the results of the last one, added up, or by partition without `add`.
+
+        Partitions that are held as one are asked once, for all of them.
+        """
+        numbers = [number for number in numbers if number not in self._joined]
         work = partial(self._run_on, commands=commands)
         results = list(map(work, numbers) if self._threads is None else self._threads.map(work, numbers))
         failed = [result for result in results if isinstance(result, Failure)]
         if failed:
             return failed[0]
-        return dict(zip(numbers, results, strict=True)) if add is None else reduce(add, results)
+        return dict(zip(numbers, results, strict=True)) if add is None else added_up(results, add)
 
     def _run_on(self, number: int, commands: Sequence[Command]) -> Any:
         """Run commands on one partition; the result of the last."""
@@ -64,6 +82,16 @@ class Shelf:
         self._held.clear()
         if self._threads is not None:
             self._threads.shutdown(wait=False)
+
+
+def added_up(results: Sequence[Any], add: Callable[..., Any]) -> Any:
+    """Results put together; arrays that are added are added in one place, without a new array for every sum."""
+    if add is not operator.add or not isinstance(results[0], np.ndarray) or len(results) == 1:
+        return reduce(add, results)
+    total = results[0] + results[1]
+    for result in results[2:]:
+        total += result
+    return total
 
 
 def look_at(function: Callable[..., Any], number: int, args: tuple[Any, ...], *pieces: Any) -> tuple[str, Any]:

@@ -122,20 +122,38 @@ class TableSketch:
 
 def sketch_column(column: NDArray[Any], weight: Floats | None, limit: int) -> ColumnSketch:
     """Sketch one column; rows without weight do not count, rows without a value only as missing."""
-    missing = np.isnan(column)
     if weight is None:
-        values = np.sort(column[~missing])
-        first = _starts(values)
-        weights = np.diff(np.append(first, len(values))).astype(np.float64)
-        left_out = float(missing.sum())
-    else:
-        rows = np.flatnonzero(~missing & (weight > 0))
-        rows = rows[np.argsort(column[rows], kind="stable")]
-        values = column[rows]
-        first = _starts(values)
-        weights = np.add.reduceat(weight[rows], first) if len(rows) else np.zeros(0)
-        left_out = float(weight[missing].sum())
+        return _sketch_of_equal_rows(np.sort(column), limit)
+    missing = np.isnan(column)
+    rows = np.flatnonzero(~missing & (weight > 0))
+    rows = rows[np.argsort(column[rows], kind="stable")]
+    values = column[rows]
+    first = _starts(values)
+    weights = np.add.reduceat(weight[rows], first) if len(rows) else np.zeros(0)
+    left_out = float(weight[missing].sum())
     return ColumnSketch(values[first].astype(np.float64), weights, missing=left_out).shortened(limit)
+
+
+def _sketch_of_equal_rows(column: NDArray[Any], limit: int) -> ColumnSketch:
+    """The same of sorted rows, missing values last, that all count 1.
+
+    What `shortened` would keep is looked up by rank: nothing but the sorted rows themselves is as long as the column,
+    since on a worker, where Dask has memory given back at once, every long array has to be fetched anew.
+    """
+    values = column[: np.searchsorted(column, np.nan)]
+    n, missing = len(values), float(len(column) - np.searchsorted(column, np.nan))
+    if n <= limit or np.count_nonzero(values[1:] != values[:-1]) < limit:
+        first = _starts(values)
+        return ColumnSketch(values[first].astype(np.float64), np.diff(np.append(first, n)).astype(np.float64), 0.0, missing)
+    n_steps = (limit - 2) // 2
+    reached = np.ceil(np.arange(1, n_steps + 1) * (n / n_steps) - 1e-9).astype(np.intp) - 1
+    passing = values[np.minimum(reached, n - 1)]
+    before = values[np.maximum(np.searchsorted(values, passing) - 1, 0)]
+    kept = np.unique(np.concatenate([values[:1], before, passing, values[-1:]]))
+    ends = np.searchsorted(values, kept, side="right")
+    own = ends - np.searchsorted(values, kept)
+    weights = np.diff(ends, prepend=0)
+    return ColumnSketch(kept.astype(np.float64), weights.astype(np.float64), float((weights - own).max()), missing)
 
 
 def _starts(values: NDArray[Any]) -> NDArray[np.intp]:
@@ -161,10 +179,15 @@ def sketch_table(X: NDArray[Any], weight: Floats | None = None, limit: int | Non
 
 def merge_columns(sketches: Sequence[ColumnSketch], limit: int) -> ColumnSketch:
     """The sketch of the rows of several."""
-    values, at = np.unique(np.concatenate([sketch.values for sketch in sketches]), return_inverse=True)
-    weights = np.bincount(at, np.concatenate([sketch.weights for sketch in sketches]), minlength=len(values))
+    values = np.concatenate([sketch.values for sketch in sketches])
+    weights = np.concatenate([sketch.weights for sketch in sketches])
+    order = np.argsort(values, kind="stable")  # which finds that the parts are sorted
+    values, weights = values[order], weights[order]
+    first = _starts(values)
+    if len(first) < len(values):
+        values, weights = values[first], np.add.reduceat(weights, first)
     error, missing = (float(sum(part)) for part in zip(*((s.error, s.missing) for s in sketches), strict=True))
-    return ColumnSketch(values, weights.astype(np.float64), error, missing).shortened(limit)
+    return ColumnSketch(values, weights, error, missing).shortened(limit)
 
 
 def merge_tables(*sketches: TableSketch) -> TableSketch:

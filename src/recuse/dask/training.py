@@ -20,7 +20,7 @@ from ..boosting.categories import Categories
 from ..boosting.constraints import resolve_monotonic
 from ..folds import DEFAULT_FOLDS
 from ..labels import preview
-from .coded import CodingPlan, PriceList, code_partition
+from .coded import CodingPlan, PriceList, code_partition, join_partitions
 from .folding import FoldRule
 from .partitions import Partitions
 from .ranking_rows import Columns, Contents, look_at_rows, merge_contents
@@ -72,7 +72,7 @@ def prepare(estimator: Any, partitions: Partitions, table: PartitionedTable, *, 
         _fold_rule(estimator, n_rows, contents) if with_folds else FoldRule(1, False, 0),
     )
     first = list(accumulate(sizes, initial=0))[:-1]
-    partitions.hold(code_partition, plan, each=[(number,) for number in first], sizes=sizes)
+    partitions.hold(code_partition, plan, each=[(number,) for number in first], sizes=sizes, join=join_partitions)
     signs = resolve_monotonic(estimator.monotonic_cst, inputs.n_features, inputs.feature_names)
     bins = replace(code_features(np.empty((0, len(cuts))), np.zeros(0, dtype=np.intp), cuts), monotonic=signs)
     log_odds = forced_log_odds(prices.fp, prices.fn, reduction)

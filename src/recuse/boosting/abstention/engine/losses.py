@@ -31,7 +31,7 @@ CLIP = 300.0
 # Score beyond which the pair that minimises the logistic surrogate is extended by straight lines.
 FAR = 20.0
 _LN2 = np.log(2.0)
-_ROWS = 65_536  # rows of which copies are made at once
+_ROWS = 2_048  # rows of which copies are made at once: they stay in the cache, and need no fresh pages of memory
 Factors = tuple[Floats, Floats]  # of e^u and of e^v, by cell
 ShiftSums = Callable[[float, float], Floats]  # sums over all cases when (dh, dr) are added to (h, r)
 
