@@ -34,6 +34,15 @@ def test_partitions_do_not_matter(client, ends):
     assert nothing_is_left(client)
 
 
+def test_partitions_that_are_too_large_to_be_joined(client, monkeypatch):
+    monkeypatch.setattr("recuse.dask.partitions._TOGETHER", 500)
+    X, y, weight = table()
+    settings = {**SETTINGS, **GIVEN, "family": "coupled"}
+    local = AbstentionBoostingClassifier(**settings).fit(X, y, weight)
+    rows = in_chunks(PARTITIONS["uneven and empty"], X, y, weight)
+    assert_same_model(local, DaskAbstentionBoostingClassifier(**settings).fit(*rows, client=client), X)
+
+
 @pytest.mark.parametrize(
     "settings",
     [

@@ -12,7 +12,7 @@ import pytest
 
 from recuse.dask import ClusterError, PartitionError
 from recuse.dask.cluster import find_client
-from recuse.dask.partitions import Partitions, share_out
+from recuse.dask.partitions import Partitions, share_out, small_groups
 from tests.dask.clusters import kill, nothing_is_left, process_of, wait_for_workers
 
 N = 7
@@ -231,3 +231,33 @@ def test_partitions_stay_where_their_data_are_while_that_is_fair():
     assert share_out([5, 5, 5, 5], ["a", "b", "a", "b"], ["a", "b"]) == {"a": [0, 2], "b": [1, 3]}
     assert share_out([5, 5, 5, 5], ["a", "a", "a", "a"], ["a", "b"]) == {"a": [0, 1], "b": [2, 3]}
     assert share_out([1, 1, 8], [None, "gone", None], ["a", "b"]) == {"a": [2], "b": [0, 1]}
+
+
+def test_small_partitions_are_grouped_and_large_ones_stay_alone():
+    sizes = [40, 10, 200, 30, 0, 90]
+    assert small_groups(range(6), sizes, 100) == [[4, 1, 3, 0]]
+    assert small_groups(range(6), sizes, 20) == [[4, 1]]
+    assert small_groups(range(6), sizes, 1000) == [[4, 1, 3, 0, 5, 2]]
+    assert small_groups([2], sizes, 1000) == small_groups([], sizes, 10) == []
+
+
+def add_up(parts):
+    """One thing of several."""
+    whole = Counts(sum(part.x for part in parts), 1.0, parts[0].number)
+    whole.heard = [part.number for part in parts]
+    return whole
+
+
+def test_joined_partitions_answer_as_one_and_are_read_one_by_one_when_they_are_lost(client):
+    wait_for_workers(client)
+    with Partitions(sources(), client) as partitions:
+        partitions.look(len)
+        partitions.hold(Counts, 2.0, each=each(), sizes=[10] * N, join=add_up)
+        np.testing.assert_allclose(partitions.ask(Counts.total), EXPECTED)
+        joined = partitions.ask(Counts.list_heard)
+        assert len(joined) == 2  # one answer of each worker
+        assert sorted(number for _, numbers in joined for number in numbers) == list(range(N))
+        kill(client, next(iter(partitions._places)))
+        np.testing.assert_allclose(partitions.ask(Counts.total), EXPECTED)
+        assert len(partitions.ask(Counts.list_heard)) > 2
+    assert nothing_is_left(client)

@@ -19,6 +19,7 @@ from recuse.dask.sketches import (
     merge_in_tree,
     merge_tables,
     merged_cuts,
+    sketch_column,
     sketch_table,
 )
 
@@ -200,3 +201,12 @@ def test_errors_are_one_sentence():
     sketch = ColumnSketch(np.arange(10.0), np.ones(10)).shortened(4)
     with pytest.raises(ValueError, match=r"max_bins=None looks at every distinct value.*use max_bins='auto'"):
         sketch.cuts(None)
+
+
+@given(columns(), st.integers(4, 60))
+def test_rows_that_count_1_are_sketched_as_by_their_weights(drawn, limit):
+    column, _ = drawn
+    known, weighed = sketch_column(column, None, limit), sketch_column(column, np.ones(len(column)), limit)
+    np.testing.assert_array_equal(known.values, weighed.values)
+    np.testing.assert_array_equal(known.weights, weighed.weights)
+    assert (known.error, known.missing) == (weighed.error, weighed.missing)

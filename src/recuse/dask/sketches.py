@@ -144,7 +144,9 @@ def _sketch_of_equal_rows(column: NDArray[Any], limit: int) -> ColumnSketch:
     n, missing = len(values), float(len(column) - np.searchsorted(column, np.nan))
     if n <= limit or np.count_nonzero(values[1:] != values[:-1]) < limit:
         first = _starts(values)
-        return ColumnSketch(values[first].astype(np.float64), np.diff(np.append(first, n)).astype(np.float64), 0.0, missing)
+        return ColumnSketch(
+            values[first].astype(np.float64), np.diff(np.append(first, n)).astype(np.float64), 0.0, missing
+        )
     n_steps = (limit - 2) // 2
     reached = np.ceil(np.arange(1, n_steps + 1) * (n / n_steps) - 1e-9).astype(np.intp) - 1
     passing = values[np.minimum(reached, n - 1)]
