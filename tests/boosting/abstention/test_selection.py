@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 
 from recuse.boosting.abstention.data import TrainingSet
+from recuse.boosting.abstention.early_stopping import held_out_rounds
 from recuse.boosting.abstention.engine.rounds import boost
 from recuse.boosting.abstention.engine.settings import Settings
-from recuse.boosting.abstention.options import BETA_PATH, Penalties, penalised_models
+from recuse.boosting.abstention.engine.surrogates import SURROGATES
+from recuse.boosting.abstention.options import BETA_PATH, Penalties, RoundNumbers, penalised_models, search_options
 from recuse.boosting.abstention.prices import Prices
 from recuse.boosting.abstention.selection import (
     best_option,
@@ -40,6 +42,28 @@ def test_the_model_that_is_fitted_is_the_model_that_was_judged(family, n_rounds)
         n_iter.append(solution.n_iter)
     assert n_iter == sorted(n_iter, reverse=True)
     assert n_iter[0] > n_iter[-1]
+
+
+@pytest.mark.parametrize("surrogate", ["sum", "max"])
+@pytest.mark.parametrize("step", ["joint", "line", "paper"])
+def test_rounds_and_a_given_penalty_are_shipped_as_they_were_judged(surrogate, step):
+    X, y = random_data(5, m=150, p=4, levels=20)
+    problem, _ = make_problem(X, y)
+    settings = Settings(exponents=SURROGATES[surrogate], step=step, beta=0.002, n_rounds=73, tune_rounds=True)
+    # All cases are trained on and held out, so that what is judged and what is shipped have the same cases.
+    rows = np.arange(150)
+    rounds, judged = held_out_rounds(problem, settings, [(rows, rows)])
+    assert rounds[-1] == 73
+    for option in range(0, len(rounds), 3):
+        solution = boost(problem, RoundNumbers(judged, rounds).settle(option, problem, settings))
+        assert solution.n_iter == rounds[option]
+        np.testing.assert_allclose(solution.model.scores(problem), judged[option], atol=1e-6)
+    for tuned, given in ((False, 0.01), (True, 0.0)):  # a penalty that was given, and those that were tried
+        settings = replace(settings, tune_rounds=False, tune_beta=tuned, beta=given)
+        options = search_options(problem, settings, [(rows, rows)])
+        for option in range(len(options.scores)):
+            model = boost(problem, options.settle(option, problem, settings)).model
+            np.testing.assert_allclose(model.scores(problem), options.scores[option], atol=1e-6)
 
 
 def make_data(n, reject, folds=None, weight=None):

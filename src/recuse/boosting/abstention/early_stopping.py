@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...arrays import Floats
 from ..binning import Bins
 from .engine.problem import Parts, Problem, Splittable
-from .engine.rounds import boost
+from .engine.rounds import boost, settles_after
 from .engine.settings import Settings
 from .engine.state import State
 from .engine.stumps import Coded, cell_labels
@@ -50,10 +50,12 @@ def held_out_rounds(cases: Splittable, settings: Settings, folds: Parts) -> tupl
 
 
 def round_grid(n_rounds: int) -> NDArray[np.int64]:
-    """Numbers of rounds to try, up to a limit, with growing distances."""
+    """Numbers of rounds to try, up to a limit, with growing distances; the intercepts are settled after each."""
     if n_rounds == 0:
         return np.zeros(1, dtype=np.int64)
-    return np.unique(np.geomspace(1, n_rounds, _TRIED).astype(np.int64))
+    wanted = np.unique(np.geomspace(1, n_rounds, _TRIED).astype(np.int64))
+    settled = np.array([n for n in range(1, n_rounds + 1) if settles_after(n) or n == n_rounds])
+    return np.unique(settled[np.searchsorted(settled, wanted)])
 
 
 class HeldOutScores(ABC):

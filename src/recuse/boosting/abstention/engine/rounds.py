@@ -31,7 +31,8 @@ from .stumps import Coded
 
 _REFRESH = 50  # rounds between recomputations of the weights from the scores, against rounding drift
 _EMPTY = 1e-10  # below this objective the data are separated and the weights would grow without end
-_SMALL = 20_000  # rows up to which objective and certificate are read every round
+_SMALL = 20_000  # rows up to which objective and certificate are read whenever the intercepts are settled
+_ALWAYS, _EVERY = 20, 10  # the intercepts are settled after each of the first rounds, then after every tenth
 _NEAR = 0.1  # share of a penalty by which optimality may be violated before a path goes on to the next one
 logger = logging.getLogger(__name__)
 
@@ -55,6 +56,15 @@ def boost(problem: Problem, settings: Settings, monitor: Monitor | None = None) 
     """
     with _threads(settings) as threads:
         return _boost(problem.start(settings, threads), monitor)
+
+
+def settles_after(n_rounds: int) -> bool:
+    """Whether the intercepts are settled after this many rounds.
+
+    The schedule is the same for every fit, on a fold and on all cases, whatever is read off on the way: so the model
+    after some number of rounds is the one that held-out cases have judged. Between, the steps move the intercepts along.
+    """
+    return n_rounds <= _ALWAYS or n_rounds % _EVERY == 0
 
 
 def boost_path(problem: Problem, settings: Settings, path: PenaltyPath) -> Iterator[Ensemble]:
@@ -135,7 +145,7 @@ def _follow_path(state: State, monitor: Monitor | None) -> Solution:
 def _boost(state: State, monitor: Monitor | None) -> Solution:
     settings, history = state.settings, _History()
     every = settings.certify_every or (1 if state.n_cases <= _SMALL else 10)
-    stages = len(settings.exponents)
+    stages, separated = len(settings.exponents), False
     stage = _sharpen(state, 0)
     state.settle_intercepts()
     if settings.path:
@@ -148,17 +158,24 @@ def _boost(state: State, monitor: Monitor | None) -> Solution:
             stage = _sharpen(state, due)
         if n_iter % _REFRESH == _REFRESH - 1:
             state.refresh()
-        stump, violation = _look(state, history, n_iter, full=last or n_iter % every == 0)
-        while stage < stages - 1 and _is_done(history, violation, settings.tol):
+        full = last or (settles_after(n_iter) and n_iter % every == 0)
+        stump, violation = _look(state, history, n_iter, full=full)
+        while stage < stages - 1 and (separated or violation <= settings.tol):
             stage = _sharpen(state, stage + 1)
+            separated = state.objective() < _EMPTY
             stump, violation = _look(state, history, n_iter, full=True)
-        if last or _is_done(history, violation, settings.tol):
+        if last or separated or violation <= settings.tol:
             break
         change = _move(state, stump)
+        if settles_after(n_iter + 1) or n_iter + 1 == settings.n_rounds:
+            state.settle_intercepts()
+            separated = state.objective() < _EMPTY
         if monitor is not None and monitor(state, *change):
             n_iter += 1
             break
-    if history.rounds[-1] != n_iter:
+    if not history.rounds or history.rounds[-1] != n_iter:
+        if not settles_after(n_iter):
+            state.settle_intercepts()
         _, violation = _look(state, history, n_iter, full=True)
     return _solution(state, history, violation, n_iter)
 
@@ -171,9 +188,10 @@ def _solution(state: State, history: _History, violation: float, n_iter: int) ->
 
 
 def _look(state: State, history: _History, n_iter: int, *, full: bool) -> tuple[Coded, float]:
-    """Sweep all features; return the stump to move along and its violation, note the certificate if `full`."""
-    if full:
-        state.settle_intercepts()
+    """Sweep all features; return the stump to move along and its violation.
+
+    If `full`, note the certificate: for settled intercepts only.
+    """
     state.sweep()
     stump, violation, descent = _select(state)
     if full:
@@ -187,11 +205,6 @@ def _move(state: State, stump: Coded) -> tuple[Coded | None, float]:
         correct(state)
         return None, 0.0
     return stump, STEPS[state.settings.step](state, stump)
-
-
-def _is_done(history: _History, violation: float, tol: float) -> bool:
-    """Whether no stump is worth adding, or the data are separated."""
-    return violation <= tol or history.objective[-1] < _EMPTY
 
 
 def _sharpen(state: State, stage: int) -> int:
