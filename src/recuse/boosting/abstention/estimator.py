@@ -198,8 +198,8 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         the distance to the best model whose weights add up to no more than these, and is infinite without stumps. With
         pair terms it is that of the stumps before them: among main effects nothing is better by more than this.
     history_ : dict of ndarray
-        Objective, gap and violation after the rounds that it names: those after which the intercepts were settled, and the
-        last; after a path of penalties (beta="auto") at its end.
+        Objective, gap and violation after the rounds that it names: those after which the intercepts were settled, and
+        the last; after a path of penalties (beta="auto") at its end.
     n_iter_ : int
         Rounds used.
     held_out_costs_ : dict

@@ -62,7 +62,7 @@ def settles_after(n_rounds: int) -> bool:
     """Whether the intercepts are settled after this many rounds.
 
     The schedule is the same for every fit, on a fold and on all cases, whatever is read off on the way: so the model
-    after some number of rounds is the one that held-out cases have judged. Between, the steps move the intercepts along.
+    after some number of rounds is the one that held-out cases have judged. Between, the steps move the intercepts.
     """
     return n_rounds <= _ALWAYS or n_rounds % _EVERY == 0
 
