@@ -20,7 +20,8 @@ from sklearn.utils.validation import check_is_fitted, indexable
 from .arrays import Floats, Indices
 from .callers import clones_for_stack, combining_caller
 from .costs import Costs, as_costs
-from .decisions import KINDS, Decisions, Evaluation, StatedThresholds
+from .decisions import ALL_REASONS, KINDS, Decisions, Evaluation, StatedThresholds, check_reasons
+from .explaining import Contributions, ShownColumns, speaking_columns
 from .labels import LabelSpace, encode, label_space, preview, settle_classes, to_python
 from .parameters import check_choice, check_weights
 from .searching import warn_of_searched_prices, warn_once_in_search
@@ -166,6 +167,10 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         """The thresholds as the reasons state them; None where they speak of something else."""
         return None
 
+    def _contributions(self, X: Any) -> Contributions | None:
+        """What each column adds to the score towards the second class; None where that cannot be told."""
+        return None
+
     def _settle_labels(self, y: NDArray[Any]) -> tuple[LabelSpace, Indices]:
         """Classes, reject label and answer type, and the class numbers of checked labels; nothing is stored."""
         self._check_on_reject()
@@ -276,24 +281,50 @@ class RejectOptionMixin(ClassifierMixin, ABC):
                 f"ThresholdRejectClassifier({combiner}(...))."
             )
 
-    def decide(self, X: Any, *, reasons: bool = True) -> Decisions:
+    def decide(self, X: Any, *, reasons: bool | str = True) -> Decisions:
         """Answer each case with its kind, its scores and a sentence that says why.
 
-        The table always shows the rejections, whatever `on_reject` says.
+        The table always shows the rejections, whatever `on_reject` says. The sentences of rejected cases name the
+        columns that speak for either class; with ``reasons="all"`` those of answered ones do, too.
         """
         return self._table(self._evaluate(X), X, reasons)
 
-    def _decide_named(self, X: Any, names: NDArray[Any]) -> Decisions:
-        """`decide` with reasons, for cases whose columns had these names before a transformer dropped them."""
-        named = copy(self)  # the names are for the sentences only: X has none, and must pass the check as it is
-        named.feature_names_in_ = names
-        return named._table(self._evaluate(X), X, reasons=True)
+    def _decide_shown(self, X: Any, reasons: bool | str, names: NDArray[Any] | None, columns: ShownColumns) -> Decisions:
+        """`decide` for cases that a person knows in another form.
 
-    def _table(self, evaluation: Evaluation, X: Any, reasons: bool) -> Decisions:
+        Parameters
+        ----------
+        X : array-like
+            The cases as this classifier takes them.
+        reasons : bool or "all"
+            As in `decide`.
+        names : ndarray or None
+            Names that the columns had before a transformer dropped them.
+        columns : ShownColumns
+            The columns of the table that X was made from.
+        """
+        named = self
+        if names is not None:
+            named = copy(self)  # the names are for the sentences only: X has none, and must pass the check as it is
+            named.feature_names_in_ = names
+        return named._table(self._evaluate(X), X, reasons, columns, self._contributions)
+
+    def _table(
+        self,
+        evaluation: Evaluation,
+        X: Any,
+        reasons: bool | str,
+        columns: ShownColumns | None = None,
+        explain: Callable[[Any], Contributions | None] | None = None,
+    ) -> Decisions:
+        check_reasons(reasons)
         forced, kinds, n = evaluation.forced(), evaluation.kinds(), len(evaluation.r)
         text = np.full(n, "", dtype=object)
         if reasons:
             text[:] = self._reasons(evaluation)
+            rows = np.flatnonzero(kinds < 2 if reasons == ALL_REASONS else kinds == 1)
+            said = speaking_columns(explain or self._contributions, X, rows, self.classes_, columns or self._shown(X))
+            text[rows] = [f"{text[row]}{more}" for row, more in zip(rows.tolist(), said, strict=True)]
         return Decisions(
             label=self._labels.decode(np.where(kinds == 0, forced, -1)),
             forced=self._labels.decode(forced),
@@ -308,6 +339,11 @@ class RejectOptionMixin(ClassifierMixin, ABC):
             pos_label=self.pos_label_,
             index=getattr(X, "index", None),
         )
+
+    def _shown(self, X: Any) -> ShownColumns:
+        """The columns that this classifier is given, as a person knows them."""
+        names = getattr(self, "feature_names_in_", None)
+        return ShownColumns.of(X, None if names is None else list(names))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return 1 - mean cost / largest error price: accuracy at unit prices when nothing is rejected.

@@ -19,6 +19,16 @@ from .extras import require
 from .labels import preview, to_python
 
 KINDS = ("accept", "ambiguity", "novelty")
+ALL_REASONS = "all"
+
+
+def check_reasons(reasons: Any) -> None:
+    """Refuse what says nothing about the reasons wanted."""
+    if not (isinstance(reasons, bool | np.bool_) or reasons == ALL_REASONS):
+        raise ValueError(
+            f"reasons={reasons!r} is not known: give True for the columns of rejected cases, {ALL_REASONS!r} for those "
+            "of every case, or False for no reasons."
+        )
 
 
 def require_numbers(scores: Floats) -> None:

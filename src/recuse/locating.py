@@ -23,13 +23,14 @@ from sklearn.utils.validation import check_is_fitted, indexable
 
 from .arrays import Flags, Floats, Indices
 from .decisions import KINDS, Decisions
+from .explaining import ShownColumns, column_names_of, column_sources
 from .folds import DEFAULT_FOLDS, Fold, check_groups, check_times, make_folds, time_folds
 from .labels import REJECT_TEXT, as_labels, automatic_label, encode, require_label, to_python
 from .routing import group_params, is_search, take_params
 from .validation import check_labels
 
 
-def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Any:
+def decide(estimator: Any, X: Any, *, reasons: bool | str = True) -> Any:
     """Answer or reject every case of `X`, as the classifier inside `estimator` does.
 
     Parameters
@@ -38,8 +39,9 @@ def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Any:
         The earlier steps of a Pipeline are applied to `X`; of a search the best estimator is used.
     X : array-like of shape (n_samples, n_features), or a dask DataFrame or array
         The cases.
-    reasons : bool, default=True
-        Whether to write a sentence for each case; large tables are faster without.
+    reasons : bool or "all", default=True
+        Whether to write a sentence for each case; large tables are faster without. The sentences of rejected cases name
+        the columns that speak for either class, with their values in `X`; "all" names those of answered cases, too.
 
     Returns
     -------
@@ -67,12 +69,13 @@ def decide(estimator: Any, X: Any, *, reasons: bool = True) -> Any:
 
 
 def decide_with_probability(
-    estimator: Any, X: Any, *, reasons: bool = True, probability: bool = True
+    estimator: Any, X: Any, *, reasons: bool | str = True, probability: bool = True
 ) -> tuple[Decisions, Floats | None]:
     """Decide as `decide` does; return the probability of the positive class, too, of classifiers that have one."""
     classifier, transformed, names = _trace(estimator, X)
-    if reasons and names is not None and hasattr(classifier, "_decide_named"):
-        decisions: Decisions = classifier._decide_named(transformed, names)
+    if reasons and hasattr(classifier, "_decide_shown"):
+        columns = shown_columns(estimator, X, transformed, names)
+        decisions: Decisions = classifier._decide_shown(transformed, reasons, names, columns)
     else:
         decisions = classifier.decide(transformed, reasons=reasons)
     decisions = with_novelties(estimator, X, decisions)
@@ -82,6 +85,21 @@ def decide_with_probability(
         found = np.asarray(classifier.predict_proba(transformed))[:, column]
     decisions = _with_index(decisions, X)
     return decisions, found
+
+
+def shown_columns(estimator: Any, X: Any, transformed: Any, names: NDArray[Any] | None) -> ShownColumns:
+    """The columns of `X`, and which of them each column that the classifier inside `estimator` sees is made from.
+
+    Where that is not known, these columns themselves, with `names` if they have none.
+    """
+    steps = steps_before(estimator)
+    if not steps:
+        return ShownColumns.of(transformed, None if names is None else list(names))
+    given = column_names_of(X)
+    sources = column_sources(Pipeline([(str(i), step) for i, step in enumerate(steps)]), given)
+    if sources is None or len(sources) != np.shape(transformed)[1]:
+        return ShownColumns.of(transformed, None if names is None else list(names))
+    return ShownColumns.of(X, sources=sources)
 
 
 def _with_index(decisions: Decisions, X: Any) -> Decisions:
@@ -358,6 +376,18 @@ def _trace(estimator: Any, X: Any = None) -> tuple[Any, Any, NDArray[Any] | None
     check_is_fitted(estimator)
     fits = names is not None and len(names) == getattr(estimator, "n_features_in_", None)
     return estimator, X, names if fits and not hasattr(estimator, "feature_names_in_") else None
+
+
+def steps_before(estimator: Any) -> list[Any]:
+    """The fitted steps before the reject-option classifier inside a Pipeline or a search."""
+    found: list[Any] = []
+    while not has_reject_option(estimator):
+        if isinstance(estimator, Pipeline):
+            found += [step for _, step in estimator.steps[:-1]]
+            estimator = estimator.steps[-1][1]
+        else:
+            estimator = estimator.estimator if isinstance(estimator, FrozenEstimator) else estimator.best_estimator_
+    return found
 
 
 def _names_out(steps: Pipeline, names: NDArray[Any] | None) -> NDArray[Any] | None:

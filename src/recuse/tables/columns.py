@@ -153,6 +153,11 @@ class TableColumns(TransformerMixin, BaseEstimator):
         other.writings_ = self._writings() | changed
         return other
 
+    def _column_sources(self, names: list[Any]) -> list[int]:
+        """Positions of the columns in a table with these."""
+        given = [str(name) for name in names]
+        return [given.index(name) for name in self.columns_]
+
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Return the names of the columns."""
         return np.array(self.columns_, dtype=object)

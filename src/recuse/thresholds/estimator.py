@@ -21,6 +21,7 @@ from ..base import RejectOptionMixin, rejects_all, require_two_classes
 from ..calibration import Calibrator, calibrate, check_calibration, log_odds
 from ..costs import Costs
 from ..decisions import Evaluation, StatedThresholds
+from ..explaining import Contributions, TypicalCases, explain
 from ..folds import check_groups, make_folds
 from ..locating import stated_pos_label
 from ..parameters import check_choice, check_number, check_share, check_weights
@@ -236,8 +237,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     Decisions(10 cases: 9 accepted, 1 ambiguity, 0 novelty)
     """
 
-    # In files that were saved before this was measured.
+    # In files that were saved before these were there.
     _rough_scores = _rough_novelty = False
+    _typical: TypicalCases | None = None
     _remedy = (
         "Raise the reject price, give a coverage, or use a classifier that is surer of its answers; a novelty detector "
         "must know the training cases."
@@ -321,11 +323,13 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             region, shown = self._guarantee(cases.X, codes, split, models, region)
         useless = rejects_all(partial(models.evaluate, region=region), cases.X, cases.weights)
         models = models.measured(fitting.X, region)
+        typical = TypicalCases.of(models.classifier, fitting.X, fitting.weights)
         # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
         store_columns(self, X)  # the estimator checked the values
         self._store_labels(labels)
         self._store_costs(prices)
         self._store(models, placed, region, shown, prices.unit)
+        self._typical = typical
         if useless:
             self._warn_all_rejected()
         return self
@@ -560,6 +564,11 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             f"unlike the training cases: {name} gives it {r:.3g}, below 0" if is_novel else text
             for text, r, is_novel in zip(texts, evaluation.r, evaluation.novel, strict=True)
         ]
+
+    def _contributions(self, X: Any) -> Contributions | None:
+        """What each column adds to the score of the classifier, before it is calibrated."""
+        check_is_fitted(self, "estimator_")
+        return explain(self.estimator_, X, self._typical)
 
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Floats:

@@ -1,0 +1,26 @@
+"""Which columns of a case speak for which class: contributions to the score of any classifier, and in plain words."""
+
+from .contributions import LOG_ODDS, PROBABILITY, SCORE, Contributions, weighted_sum
+from .models import TypicalCases, background_cases, column_names_of, explain
+from .sampling import Background, explain_by_sampling
+from .sources import column_sources
+from .wording import ShownColumns, as_text, columns_speaking, speaking_columns
+
+__all__ = [
+    "LOG_ODDS",
+    "PROBABILITY",
+    "SCORE",
+    "Background",
+    "Contributions",
+    "ShownColumns",
+    "TypicalCases",
+    "as_text",
+    "background_cases",
+    "column_names_of",
+    "column_sources",
+    "columns_speaking",
+    "explain",
+    "explain_by_sampling",
+    "speaking_columns",
+    "weighted_sum",
+]
