@@ -17,11 +17,14 @@ __all__ = [
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
     "compare",
+    "contributions",
     "cross_val_decide",
     "decide",
     "fit",
     "is_rejected",
     "load",
+    "nearest_cases",
+    "remember_cases",
     "save",
 ]
 
@@ -38,11 +41,14 @@ _HOMES = {
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
     "compare": "comparison",
+    "contributions": "reviewing",
     "cross_val_decide": "locating",
     "decide": "locating",
     "fit": "comparison",
     "is_rejected": "locating",
     "load": "persistence",
+    "nearest_cases": "reviewing",
+    "remember_cases": "reviewing",
     "save": "persistence",
 }
 
@@ -69,6 +75,7 @@ if TYPE_CHECKING:  # the same names for type checkers and documentation, which d
     from .ensemble import EnsembleRejectClassifier
     from .locating import cross_val_decide, decide, is_rejected
     from .persistence import load, save
+    from .reviewing import contributions, nearest_cases, remember_cases
     from .svm import CoupledOneClassSVC, DoubleHingeSVC, DoubleRampSVC
     from .thresholds import ThresholdRejectClassifier
 

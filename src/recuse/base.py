@@ -289,7 +289,9 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         """
         return self._table(self._evaluate(X), X, reasons)
 
-    def _decide_shown(self, X: Any, reasons: bool | str, names: NDArray[Any] | None, columns: ShownColumns) -> Decisions:
+    def _decide_shown(
+        self, X: Any, reasons: bool | str, names: NDArray[Any] | None, columns: ShownColumns
+    ) -> Decisions:
         """`decide` for cases that a person knows in another form.
 
         Parameters

@@ -26,11 +26,12 @@ from .decisions import KINDS, Decisions
 from .explaining import ShownColumns, column_names_of, column_sources
 from .folds import DEFAULT_FOLDS, Fold, check_groups, check_times, make_folds, time_folds
 from .labels import REJECT_TEXT, as_labels, automatic_label, encode, require_label, to_python
+from .remembering import with_neighbours
 from .routing import group_params, is_search, take_params
 from .validation import check_labels
 
 
-def decide(estimator: Any, X: Any, *, reasons: bool | str = True) -> Any:
+def decide(estimator: Any, X: Any, *, reasons: bool | str = True, neighbours: int | None = None) -> Any:
     """Answer or reject every case of `X`, as the classifier inside `estimator` does.
 
     Parameters
@@ -42,6 +43,9 @@ def decide(estimator: Any, X: Any, *, reasons: bool | str = True) -> Any:
     reasons : bool or "all", default=True
         Whether to write a sentence for each case; large tables are faster without. The sentences of rejected cases name
         the columns that speak for either class, with their values in `X`; "all" names those of answered cases, too.
+    neighbours : int, optional
+        So many training cases of each class, those nearest to it, are named in the reason of a rejected case. The model
+        must keep training cases: see `recuse.remember_cases`.
 
     Returns
     -------
@@ -64,21 +68,24 @@ def decide(estimator: Any, X: Any, *, reasons: bool | str = True) -> Any:
     """
     if is_dask(X):
         # By name: what stands on this module is not a part of it, and is there only for those who have dask.
+        if neighbours is not None:
+            raise ValueError(f"neighbours={neighbours!r} is for tables in memory, not for dask collections.")
         return import_module("recuse.dask.answering").decide_partitions(estimator, X, reasons)
-    return decide_with_probability(estimator, X, reasons=reasons, probability=False)[0]
+    return decide_with_probability(estimator, X, reasons=reasons, neighbours=neighbours, probability=False)[0]
 
 
 def decide_with_probability(
-    estimator: Any, X: Any, *, reasons: bool | str = True, probability: bool = True
+    estimator: Any, X: Any, *, reasons: bool | str = True, neighbours: int | None = None, probability: bool = True
 ) -> tuple[Decisions, Floats | None]:
     """Decide as `decide` does; return the probability of the positive class, too, of classifiers that have one."""
-    classifier, transformed, names = _trace(estimator, X)
+    classifier, transformed, names = trace(estimator, X)
     if reasons and hasattr(classifier, "_decide_shown"):
         columns = shown_columns(estimator, X, transformed, names)
         decisions: Decisions = classifier._decide_shown(transformed, reasons, names, columns)
     else:
         decisions = classifier.decide(transformed, reasons=reasons)
     decisions = with_novelties(estimator, X, decisions)
+    decisions = with_neighbours(estimator, classifier, X, decisions, neighbours if reasons else None)
     found = None
     if probability and len(classifier.classes_) == 2 and hasattr(classifier, "predict_proba"):
         column = int(to_python(classifier.classes_[1]) == to_python(classifier.pos_label_))
@@ -338,7 +345,7 @@ def locate(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 
     Raises TypeError where there is none, or where it is buried under an estimator that would lose rejections.
     """
-    classifier, X, _ = _trace(estimator, X)
+    classifier, X, _ = trace(estimator, X)
     return classifier, X
 
 
@@ -347,11 +354,11 @@ def column_names(estimator: Any) -> NDArray[Any] | None:
 
     These are its own names or, if it was fitted to an array, those from the earlier steps of its Pipeline.
     """
-    classifier, _, names = _trace(estimator)
+    classifier, _, names = trace(estimator)
     return getattr(classifier, "feature_names_in_", names)
 
 
-def _trace(estimator: Any, X: Any = None) -> tuple[Any, Any, NDArray[Any] | None]:
+def trace(estimator: Any, X: Any = None) -> tuple[Any, Any, NDArray[Any] | None]:
     """Find the classifier, what it would be given for `X`, and names of the columns that it does not know itself."""
     outer, names = estimator, None
     while not has_reject_option(estimator):

@@ -2,6 +2,7 @@
 
 from .contributions import LOG_ODDS, PROBABILITY, SCORE, Contributions, weighted_sum
 from .models import TypicalCases, background_cases, column_names_of, explain
+from .neighbours import Nearest, RememberedCases, neighbours_in_words
 from .sampling import Background, explain_by_sampling
 from .sources import column_sources
 from .wording import ShownColumns, as_text, columns_speaking, speaking_columns
@@ -12,6 +13,8 @@ __all__ = [
     "SCORE",
     "Background",
     "Contributions",
+    "Nearest",
+    "RememberedCases",
     "ShownColumns",
     "TypicalCases",
     "as_text",
@@ -21,6 +24,7 @@ __all__ = [
     "columns_speaking",
     "explain",
     "explain_by_sampling",
+    "neighbours_in_words",
     "speaking_columns",
     "weighted_sum",
 ]

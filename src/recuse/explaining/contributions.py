@@ -78,7 +78,9 @@ class Contributions:
     def concatenate(parts: list[Contributions]) -> Contributions:
         """Those of some cases, then those of others."""
         first = parts[0]
-        error = None if first.error is None else np.concatenate([part.error for part in parts if part.error is not None])
+        error = (
+            None if first.error is None else np.concatenate([part.error for part in parts if part.error is not None])
+        )
         amounts = np.concatenate([part.amounts for part in parts])
         return Contributions(amounts, np.concatenate([part.base for part in parts]), first.scale, error)
 

@@ -60,9 +60,11 @@ def background_cases(X: Any, weights: Floats | None = None, seed: int = 0) -> ND
     """Some cases, drawn by their weights, as an array: of numbers if all columns are numbers."""
     n = int(np.shape(X)[0])
     chance = None if weights is None else weights / weights.sum()
-    rows = np.random.default_rng(seed).choice(n, size=min(n, _BACKGROUND), replace=False, p=chance) if (
-        chance is None or np.count_nonzero(chance) >= min(n, _BACKGROUND)
-    ) else np.flatnonzero(chance)
+    rows = (
+        np.random.default_rng(seed).choice(n, size=min(n, _BACKGROUND), replace=False, p=chance)
+        if (chance is None or np.count_nonzero(chance) >= min(n, _BACKGROUND))
+        else np.flatnonzero(chance)
+    )
     taken = _safe_indexing(X, np.sort(rows))
     if hasattr(taken, "iloc") and not all(dtype.kind in "biuf" for dtype in taken.dtypes):
         return taken.to_numpy(dtype=object)
@@ -177,7 +179,16 @@ def explain(model: Any, X: Any, typical: TypicalCases | None) -> Contributions |
     if found is not None or typical.cases is None:
         return found
     background = Background(typical.cases, np.arange(np.shape(X)[1]))
-    X = X if hasattr(X, "iloc") else np.asarray(X)
+    X = _with_rows(X)
     if hasattr(model, "predict_proba"):
         return explain_by_sampling(lambda cases: model.predict_proba(cases)[:, 1], X, background, PROBABILITY)
     return explain_by_sampling(lambda cases: np.asarray(model.decision_function(cases)), X, background, SCORE)
+
+
+def _with_rows(X: Any) -> Any:
+    """Cases whose columns can be replaced: an array, or a pandas frame with the names of another kind of frame."""
+    if not hasattr(X, "iter_columns"):
+        return X if hasattr(X, "iloc") else np.asarray(X)
+    import pandas as pd
+
+    return pd.DataFrame({name: X[name].to_numpy() for name in X.columns})

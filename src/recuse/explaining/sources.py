@@ -108,7 +108,9 @@ def _of_union(step: FeatureUnion, names: list[Any]) -> Indices | None:
 
 
 def _of_imputer(step: SimpleImputer, names: list[Any]) -> Indices:
-    dropped = [] if step.keep_empty_features else [value is None or value != value for value in step.statistics_.tolist()]
+    dropped = (
+        [] if step.keep_empty_features else [value is None or value != value for value in step.statistics_.tolist()]
+    )
     kept = np.flatnonzero(~np.array(dropped, dtype=bool)) if dropped else np.arange(len(names))
     return kept if step.indicator_ is None else np.concatenate([kept, step.indicator_.features_])
 

@@ -140,10 +140,7 @@ def _plain(trees: list[FlatTree], weight: float, constant: float, scale: str, p:
 def _of_sklearn_tree(tree: Any, *, shares: bool) -> FlatTree:
     """A tree of scikit-learn; what its leaves answer is the share of the second class, or a number."""
     value = tree.value[:, 0, :]
-    if shares:
-        answers = value[:, 1] / np.maximum(value.sum(axis=1), np.finfo(float).tiny)
-    else:
-        answers = value[:, 0]
+    answers = value[:, 1] / np.maximum(value.sum(axis=1), np.finfo(float).tiny) if shares else value[:, 0]
     threshold, missing_left = tree.threshold, np.asarray(tree.missing_go_to_left, dtype=bool)
 
     def goes_left(node: int, values: NDArray[np.floating]) -> Flags:

@@ -132,7 +132,10 @@ class _Walk:
         # Two leaves below a split are dealt with in one step.
         is_leaf = tree.left < 0
         self.above_leaves = (~is_leaf & is_leaf[tree.left] & is_leaf[tree.right]).tolist()
-        sums = [tree.value[child][:, None, None] * factor for child, factor in zip((tree.left, tree.right), self.factors, strict=True)]
+        sums = [
+            tree.value[child][:, None, None] * factor
+            for child, factor in zip((tree.left, tree.right), self.factors, strict=True)
+        ]
         self.leaf_sums = sums[0] + sums[1]
         self.leaf_amounts = _for_product(sums[0] * amounts[0] + sums[1] * amounts[1])
 

@@ -66,7 +66,9 @@ class ShownColumns(NamedTuple):
 Explain = Callable[[Any], Contributions | None]
 
 
-def speaking_columns(explain: Explain, X: Any, rows: Indices, classes: NDArray[Any], columns: ShownColumns) -> list[str]:
+def speaking_columns(
+    explain: Explain, X: Any, rows: Indices, classes: NDArray[Any], columns: ShownColumns
+) -> list[str]:
     """What the columns of some cases say, behind a colon; nothing where it cannot be told.
 
     Parameters
@@ -91,7 +93,7 @@ def speaking_columns(explain: Explain, X: Any, rows: Indices, classes: NDArray[A
         found = explain(_safe_indexing(_indexable(X), part))
         if found is None:
             return [""] * len(rows)
-        said += columns_speaking(columns.columns_of(found), columns, part.tolist(), classes)
+        said += columns_speaking(columns.columns_of(found), columns, part.tolist(), classes.tolist())
     return [f": {text}" if text else "" for text in said]
 
 
@@ -146,7 +148,9 @@ def columns_speaking(
     for i, row in enumerate(rows):
         amounts = contributions.amounts[i]
         parts = [
-            _speak([as_text(columns.names[j], columns.value(row, j)) for j in leading[i] if sign * amounts[j] > 0], label)
+            _speak(
+                [as_text(columns.names[j], columns.value(row, j)) for j in leading[i] if sign * amounts[j] > 0], label
+            )
             for sign, label in ((1, second), (-1, first))
         ]
         if amounts[leading[i]].sum() < 0:  # the side that weighs more comes first
@@ -163,9 +167,7 @@ def leading_columns(contributions: Contributions) -> list[list[int]]:
     if contributions.error is not None:
         size = np.where(size > _CERTAIN * contributions.error, size, 0.0)
     order = np.argsort(-size, axis=1, kind="stable")[:, :NAMED]
-    return [
-        [j for j in top if size[i, j] > _WORTH_NAMING * total[i]] for i, top in enumerate(order.tolist())
-    ]
+    return [[j for j in top if size[i, j] > _WORTH_NAMING * total[i]] for i, top in enumerate(order.tolist())]
 
 
 def _speak(shown: list[str], label: str) -> str:

@@ -78,6 +78,7 @@ RECORDS = {
     "recuse.saved.EnsembleTableViews": "recuse.ensemble.features.TableViews",
     "recuse.saved.ExactBoostBoundTerms": "recuse.boosting.exactboost.margin_bound.BoundTerms",
     "recuse.saved.ExactBoostRun": "recuse.boosting.exactboost.runs.Run",
+    "recuse.saved.ExplainingRememberedCases": "recuse.explaining.neighbours.RememberedCases",
     "recuse.saved.ExplainingTypicalCases": "recuse.explaining.models.TypicalCases",
     "recuse.saved.IsotonicCalibrator": "recuse.calibration.Isotonic",
     "recuse.saved.Kernel": "recuse.svm.kernels.Kernel",

@@ -724,7 +724,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         self._check_on_reject()
         return self._answer(self._evaluate(X, init_score))
 
-    def decide(self, X: Any, init_score: Any = None, *, reasons: bool = True) -> Decisions:
+    def decide(self, X: Any, init_score: Any = None, *, reasons: bool | str = True) -> Decisions:
         """Answer each case with its kind, its scores and a sentence that says why; `init_score` as in `fit`."""
         return self._table(self._evaluate(X, init_score), X, reasons)
 
