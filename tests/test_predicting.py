@@ -165,7 +165,7 @@ def test_inspect_prints_the_thresholds_that_the_reasons_speak_of(name, positive,
     kind, link, towards = facts["score"].split()
     assert all(reason.startswith(kind) for reason in said)
     assert name in {"double hinge", "double ramp", "embedded"} or all(f" {link} {towards} " in text for text in said)
-    shown = re.compile(r"between (?:the thresholds )?(\S+) and ([^\s,;]+)")
+    shown = re.compile(r"between (?:the thresholds )?(\S+) and ([^\s,;:]+)")
     for reason in said:
         np.testing.assert_allclose(
             [float(edge) for edge in shown.search(reason).groups()], facts["thresholds"], rtol=5e-3

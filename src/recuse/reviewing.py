@@ -24,8 +24,8 @@ def contributions(estimator: Any, X: Any) -> Any:
     """What each column of a table adds to the score of each case, towards the positive class.
 
     Exact for sums over columns (linear models, linear machines, boosted stumps), and Shapley values for trees: those
-    that LightGBM, XGBoost and CatBoost give themselves, and the same of scikit-learn's, estimated from some of its trees
-    where these are very large. Of any other model an estimate, with about 100 scores per case.
+    that LightGBM, XGBoost and CatBoost give themselves, and the same of scikit-learn's, estimated from some of its
+    trees where these are very large. Of any other model an estimate, with about 100 scores per case.
 
     Parameters
     ----------
@@ -40,8 +40,8 @@ def contributions(estimator: Any, X: Any) -> Any:
         One row per case. A column for each column of `X` that the model reads: what was made from it, such as one
         column per category, is summed up. Then "(base)", the score of a typical case, and "(score)", the sum of all
         before; "(error)" is the largest standard error of the columns, 0 where they are exact. What the score is stands
-        in ``attrs["scale"]``: the log-odds or the probability of the positive class, before it is calibrated, or a score
-        towards it.
+        in ``attrs["scale"]``: the log-odds or the probability of the positive class, before it is calibrated, or a
+        score towards it.
 
     Examples
     --------
