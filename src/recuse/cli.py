@@ -420,6 +420,10 @@ def inspect(
     digest: Annotated[
         bool, typer.Option("--digest", help="Print the digest of the file only, to keep elsewhere.")
     ] = False,
+    page: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="PAGE", help="Write an HTML page too: the edits, before and after."),
+    ] = None,
     verify: Verify = None,
     as_json: AsJson = False,
 ) -> None:
@@ -427,9 +431,9 @@ def inspect(
     if context.args:  # most often a digest behind --digest, which takes none
         stray = " ".join(context.args)
         _fail(f"inspect takes one file; got {stray!r} besides. To compare it with a digest, use --verify DIGEST.", 2)
-    from recuse.predicting import inspect_model
+    from recuse.predicting import inspect_model, report_model
 
-    facts = inspect_model(model, digest=verify)
+    facts = inspect_model(model, digest=verify) if page is None else report_model(model, page, digest=verify)
     if digest:
         facts = {"digest": facts["digest"]}
     if as_json:

@@ -7,7 +7,6 @@ import pickle
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -32,10 +31,11 @@ from .ensemble import EnsembleRejectClassifier
 from .labels import REJECT_TEXT, to_python
 from .locating import is_dask, locate
 from .parameters import check_count
-from .persistence import load, open_whole, saved_digest, saved_versions
+from .persistence import load, open_whole, saved_digest, saved_versions, write_whole
+from .report import edit_facts, render_model
 from .tables import TableColumns, TableFile, detected_decimal, is_dataset, read_chunks
 
-__all__ = ["Answered", "inspect_model", "predict_table"]
+__all__ = ["Answered", "inspect_model", "predict_table", "report_model"]
 
 _TEXT_FILES = (".csv", ".gz", ".tsv", ".txt", ".jsonl", ".parquet", ".pq")
 
@@ -290,33 +290,6 @@ def _stored(file: BinaryIO) -> Any:
         return None
 
 
-def _edit_facts(edit: Any) -> dict[str, Any]:
-    """An edit in plain numbers and texts: what, by whom, why, its cost, and the functions before and after."""
-    facts = {"term": edit.term, "action": edit.action, "details": edit.details, "by": edit.by, "why": edit.why}
-    return facts | {
-        "at": edit.at,
-        "cost": None if edit.cost is None else asdict(edit.cost),
-        "before": [_function_facts(shape) for shape in edit.before],
-        "after": [_function_facts(shape) for shape in edit.after],
-        "sentence": str(edit),
-    }
-
-
-def _function_facts(shape: Any) -> dict[str, Any]:
-    """What a feature, or a pair of them, adds, cell by cell."""
-    cuts = shape.cuts if isinstance(shape.cuts, tuple) else (shape.cuts,)
-    edges = [cut.tolist() for cut in cuts]
-    facts: dict[str, Any] = {
-        "columns": [shape.feature] if len(edges) == 1 else list(shape.features),
-        "cuts": edges if len(edges) > 1 else edges[0],
-        "h": shape.h.tolist(),
-        "r": shape.r.tolist(),
-    }
-    if getattr(shape, "levels", ()):
-        facts["levels"] = list(shape.levels)
-    return facts
-
-
 def inspect_model(path: str | os.PathLike[str], *, digest: str | None = None) -> dict[str, Any]:
     """Say what a model file holds: method, prices, thresholds, edits, columns, versions and its digest.
 
@@ -334,7 +307,36 @@ def inspect_model(path: str | os.PathLike[str], *, digest: str | None = None) ->
     dict
         Plain numbers and texts.
     """
+    return _facts(load(path, digest=digest), path)
+
+
+def report_model(
+    path: str | os.PathLike[str], out: str | os.PathLike[str], *, digest: str | None = None
+) -> dict[str, Any]:
+    """Write a page of a model file: what it holds, and every edit with its cost and the function before and after.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that `recuse.save` wrote.
+    out : path-like
+        The page, one HTML file without scripts. A file of that name is replaced.
+    digest : str, optional
+        Refuse the file unless it has this digest, as in `recuse.load`.
+
+    Returns
+    -------
+    dict
+        What `inspect_model` says of the file.
+    """
     model = load(path, digest=digest)
+    facts = _facts(model, path)
+    write_whole(Path(out), render_model(facts, locate(model)[0]).encode())
+    return facts
+
+
+def _facts(model: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
+    """What is known of a model and of its file."""
     classifier, _ = locate(model)
     first = model.steps[0][1] if isinstance(model, Pipeline) else None
     columns = dict(zip(first.columns_, first.kinds_, strict=True)) if isinstance(first, TableColumns) else {}
@@ -366,5 +368,5 @@ def inspect_model(path: str | os.PathLike[str], *, digest: str | None = None) ->
         facts["members"] = {title: round(share, 4) for title, share in classifier.shares_.items()}
         facts["held_out"] = {"cost": classifier.held_out_costs_["blend"], "coverage": classifier.held_out_coverage_}
     if getattr(classifier, "edits_", None):
-        facts["edits"] = [_edit_facts(edit) for edit in classifier.edits_]
+        facts["edits"] = [edit_facts(edit) for edit in classifier.edits_]
     return facts | {"columns": columns, "versions": saved_versions(path), "digest": saved_digest(path)}

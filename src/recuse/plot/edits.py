@@ -13,7 +13,7 @@ from .axes import BLUE, ORANGE, import_pyplot
 from .surfaces import InteractionDisplay
 
 _COLUMNS = 2
-_NAMES = {"h": "class score h", "r": "acceptance score r"}
+SCORE_NAMES = {"h": "class score h", "r": "acceptance score r"}
 
 
 class EditDisplay:
@@ -98,7 +98,7 @@ class EditDisplay:
         drawn = InteractionDisplay([panel.surface], names, levels=self.levels)._panel(
             ax, panel.surface, table, panel.darkest
         )
-        ax.figure.colorbar(drawn, ax=ax, label=f"added to the {_NAMES[panel.score]}")
+        ax.figure.colorbar(drawn, ax=ax, label=f"added to the {SCORE_NAMES[panel.score]}")
         ax.set_title(f"{_title(panel.edit)}\n{panel.when}", fontsize="small")
 
 
@@ -124,9 +124,9 @@ class _Surface(NamedTuple):
 def _panels(edit: Any) -> list[_Shape | _Surface]:
     """The panels of all functions that an edit changed."""
     panels: list[_Shape | _Surface] = []
-    for before, after in _matched(edit):
+    for before, after in matched_functions(edit):
         for score in ("h", "r"):
-            if not _changed(before, after, score):
+            if not has_changed(before, after, score):
                 continue
             if hasattr(before, "feature"):
                 panels.append(_Shape(edit, before, after, score))
@@ -138,7 +138,7 @@ def _panels(edit: Any) -> list[_Shape | _Surface]:
     return panels
 
 
-def _matched(edit: Any) -> list[tuple[Any, Any]]:
+def matched_functions(edit: Any) -> list[tuple[Any, Any]]:
     """Each function before the edit with what it became, None where nothing is left."""
     became = defaultdict(list)
     for function in edit.after:
@@ -156,7 +156,7 @@ def _term(function: Any) -> Any:
     return function.feature if hasattr(function, "feature") else function.features
 
 
-def _changed(before: Any, after: Any, score: str) -> bool:
+def has_changed(before: Any, after: Any, score: str) -> bool:
     """Whether a function that added something to a score, or adds something now, is another one."""
     old, new = _values(before, score), np.zeros(0) if after is None else _values(after, score)
     return bool(old.any() or new.any()) and not (len(old) == len(new) and bool((old == new).all()))
@@ -169,7 +169,7 @@ def _values(function: Any, score: str) -> Any:
 
 
 def _draw(ax: Any, edit: Any, before: Any, after: Any, score: str) -> None:
-    color, name = BLUE if score == "h" else ORANGE, _NAMES[score]
+    color, name = BLUE if score == "h" else ORANGE, SCORE_NAMES[score]
     ax.axhline(0.0, color="0.85", linewidth=0.8)
     if before.levels:
         at = np.arange(len(before.levels))

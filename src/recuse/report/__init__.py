@@ -1,6 +1,8 @@
-"""The report of a comparison: its data as a dict, the dict as a page."""
+"""The report of a comparison, and the page of a model: the data as a dict, the dict as a page."""
 
+from .edited import edit_facts
 from .html import render, rewrite
+from .model_page import render_model
 from .summary import summarize
 
-__all__ = ["render", "rewrite", "summarize"]
+__all__ = ["edit_facts", "render", "render_model", "rewrite", "summarize"]

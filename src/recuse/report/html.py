@@ -33,36 +33,50 @@ def render(summary: dict[str, Any]) -> str:
     str
         HTML.
     """
+    scripts = {"library": _library(), "live": _template("live.js"), "code": _template("page.js")}
+    page: str = (
+        environment()
+        .get_template("report.html")
+        .render(
+            summary=summary,
+            by_name={row["method"]: row for row in summary["leaderboard"]},
+            # Without "<" nothing in the data can close the script element that holds them.
+            data=json.dumps(summary, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+            policy=content_policy(scripts.values()),
+            style=_template("style.css"),
+            **scripts,
+        )
+    )
+    return page
+
+
+def environment() -> Any:
+    """The templates of all pages, and how they write numbers."""
     jinja2 = require("jinja2", "The report")
-    environment = jinja2.Environment(
+    templates = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"price": _price, "percent": _percent, "count": as_count, "amount": "{:.6g}".format}
-    scripts = {"library": _library(), "live": _template("live.js"), "code": _template("page.js")}
-    page: str = environment.get_template("report.html").render(
-        summary=summary,
-        by_name={row["method"]: row for row in summary["leaderboard"]},
-        # Without "<" nothing in the data can close the script element that holds them.
-        data=json.dumps(summary, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
-        policy=_policy(scripts.values()),
-        style=_template("style.css"),
-        **scripts,
-    )
-    return page
+    templates.filters |= {"price": _price, "percent": _percent, "count": as_count, "amount": "{:.6g}".format}
+    return templates
 
 
-def _policy(scripts: Iterable[str]) -> str:
+def content_policy(scripts: Iterable[str] = ()) -> str:
     """Content security policy: these scripts run and no others, and nothing is requested from anywhere."""
     digests = (b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts)
-    allowed = " ".join(f"'sha256-{digest}'" for digest in digests)
+    allowed = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     return (
         f"default-src 'none'; script-src {allowed}; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; "
         "form-action 'none'"
     )
+
+
+def style_sheet(*names: str) -> str:
+    """Styles of these files, one after the other."""
+    return "\n".join(_template(name) for name in names)
 
 
 def _template(name: str) -> str:
