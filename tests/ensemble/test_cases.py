@@ -60,7 +60,7 @@ def test_members_are_fitted_with_weights(cases, member):
     def mean_score(given):
         model = EnsembleRejectClassifier([member], costs=PRICES, rule="chow", cv=2).fit(X, y, sample_weight=given)
         (bagged,) = model.members_
-        return np.mean([line_score(each, model._see(new)[bagged.view]) for each in bagged.models])
+        return np.mean([line_score(each, model._see(model._read(new))[bagged.view]) for each in bagged.models])
 
     low, high = mean_score(None), mean_score(weights)
     if member == "exactboost":  # AUC does not change with the weight of a class

@@ -120,10 +120,13 @@ def fit_model(
 
 
 def table_vectorizer(seed: int, keep_categories: bool = False) -> Any:
-    """Return skrub's preparation of mixed columns: categories, unless they are kept, dates and text become numbers."""
-    from skrub import StringEncoder, TableVectorizer
+    """Return skrub's preparation of mixed columns: dates, text and, unless they are kept, categories become numbers.
 
-    kept = {"low_cardinality": "passthrough"} if keep_categories else {}
+    Kept, a column of few categories gets a categorical type; unseen categories are the classifier's affair.
+    """
+    from skrub import StringEncoder, TableVectorizer, ToCategorical
+
+    kept = {"low_cardinality": ToCategorical()} if keep_categories else {}
     return TableVectorizer(high_cardinality=StringEncoder(random_state=seed), **kept)
 
 

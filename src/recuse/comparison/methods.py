@@ -339,11 +339,19 @@ def _rules(
 
 
 def _library_method(
-    name: str, title: str, class_name: str, grid: Grid, moves: str, max_rows: int | None = None, **options: Any
+    name: str,
+    title: str,
+    class_name: str,
+    grid: Grid,
+    moves: str,
+    max_rows: int | None = None,
+    *,
+    takes_categories: bool = False,
+    **options: Any,
 ) -> Method:
     """A class of this library; one with `max_rows`, asked for by name, is fitted on a sample of that size."""
     build = from_library(class_name, grid, **options)
-    return Method(name, title, build, moves, max_rows=max_rows, fit_rows=max_rows)
+    return Method(name, title, build, moves, max_rows=max_rows, fit_rows=max_rows, takes_categories=takes_categories)
 
 
 def _ensemble(task: Task) -> Plan:
@@ -356,16 +364,17 @@ def _ensemble(task: Task) -> Plan:
 METHODS: tuple[Method, ...] = (
     Method(ENSEMBLE, "Ensemble", _ensemble, CHOW, takes_categories=True),
     *_rules("logistic", "Logistic regression", _logistic),
-    *_rules("boosting", "Gradient boosting", _boosting),
+    *_rules("boosting", "Gradient boosting", _boosting, takes_categories=True),
     # The share of trees is no probability: few trees agree altogether, and Chow's rule would reject too much.
     *_rules("forest", "Random forest", _forest, calibration="sigmoid", max_rows=20_000),
-    Method("abstention-boosting", "Boosting with abstention", _abstention),
+    Method("abstention-boosting", "Boosting with abstention", _abstention, takes_categories=True),
     _library_method(
         "exactboost",
         "ExactBoost on the cost",
         "ExactBoostClassifier",
         {},
         TUNED,
+        takes_categories=True,
         metric="reject_cost",
         n_estimators=100,
     ),

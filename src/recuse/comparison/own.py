@@ -15,9 +15,11 @@ from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from ..boosting import AbstentionBoostingClassifier
 from ..costs import Costs, as_costs
 from ..locating import has_reject_option, is_search, stated_pos_label
 from ..tables import Cases
+from ..thresholds import ThresholdRejectClassifier
 from . import methods
 from .methods import CHOW, CONSTANTS, PAIR, Grid, Method, Plan, Task, choose_methods, with_rule
 
@@ -96,8 +98,23 @@ def _own_method(given: Any, taken: Collection[str]) -> Method:
         name = _free_name(type(estimator).__name__.lower(), taken)
     _check_estimator(estimator)
     if _reject_option(estimator) is not None:
-        return Method(name, name, AsItIs(estimator), PAIR)
-    return Method(name, f"{name}, Chow's rule", ByChowsRule(estimator), CHOW)
+        return Method(name, name, AsItIs(estimator), PAIR, takes_categories=takes_categories(estimator))
+    by_chow = ByChowsRule(estimator)
+    return Method(name, f"{name}, Chow's rule", by_chow, CHOW, takes_categories=takes_categories(estimator))
+
+
+def takes_categories(estimator: Any) -> bool:
+    """Whether an estimator treats columns of a categorical type as categories by itself, as it is set.
+
+    Those do that have ``categorical_features="from_dtype"``, as scikit-learn's histogram boosting spells it; a rule or
+    a search on top of one, too. A Pipeline gets numbers: its first step would have to take categories.
+    """
+    while isinstance(estimator, ThresholdRejectClassifier) or is_search(estimator):
+        estimator = estimator.estimator
+    params = estimator.get_params(deep=False)
+    wanted, depth = params.get("categorical_features"), params.get("max_depth")
+    only_stumps = isinstance(estimator, AbstentionBoostingClassifier)  # its trees refuse categories
+    return isinstance(wanted, str) and wanted == "from_dtype" and not (only_stumps and depth != 1)
 
 
 def _check_name(name: Any, taken: Collection[str]) -> None:

@@ -77,7 +77,9 @@ def _parts_of(model: Any) -> Any:
         return _curve_parts(model)
     if hasattr(model, "shape_functions_") and not hasattr(model, "score_functions_"):
         surfaces = getattr(model, "interaction_functions_", [])
-        return lambda matrix: _by_column(AdditiveForm(0.0, 0.0, model.shape_functions_, surfaces), matrix)
+        form = AdditiveForm(0.0, 0.0, model.shape_functions_, surfaces)
+        # A part of the cases may lack a category: the model has codes of its own.
+        return lambda matrix: _by_column(form, model._numbers(matrix))
     return None
 
 

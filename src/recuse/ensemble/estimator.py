@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, check_random_state
@@ -32,7 +33,7 @@ from .features import CODES, Table, TableViews, View, categories_by_name, find_c
 from .fitting import Progress, Schedule, fit_members
 from .held_out import Probabilities, UnseenCases, hold_out, judge_blend
 from .judging import AUTO, BLEND, LEARNED, RULES, Judgement, chow_cost, gains, judge
-from .reasons import add_contributions, add_disagreement, from_positive_side, learned_reasons
+from .reasons import CaseNames, add_contributions, add_disagreement, from_positive_side, learned_reasons, names_by_case
 from .roster import BEST, EFFORTS, MEDIUM, Member, as_member, choose_members
 
 BLENDS = ("stacking", "greedy")
@@ -308,14 +309,17 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
             self.held_out_costs_[part.member.name] = chow_cost(p, outcomes, prices.oriented) * prices.unit
             self.held_out_log_loss_[part.member.name] = log_loss(p, outcomes.positive, outcomes.weights)
 
-    def _see(self, X: Any) -> dict[str, Floats]:
-        """What the members that count, and a learned rejector, see of new cases."""
+    def _read(self, X: Any) -> Table:
+        """New cases, checked, by their columns."""
         check_is_fitted(self, "members_")
         if list_columns(X):
             validate_data(self, X, reset=False, skip_check_array=True)
         else:
             X = validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite="allow-nan")
-        table = Table.of(X, self._categorical_columns)
+        return Table.of(X, self._categorical_columns)
+
+    def _see(self, table: Table) -> dict[str, Floats]:
+        """What the members that count, and a learned rejector, see of new cases."""
         kinds = {member.view for member in self.members_} | ({CODES} if self._rejector else set())
         return {kind: self._views.view(kind, table).matrix for kind in kinds}
 
@@ -325,7 +329,8 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
             return np.column_stack([member.log_odds(seen[member.view]) for member in self.members_])
 
     def _evaluate(self, X: Any) -> Evaluation:
-        seen = self._see(X)
+        table = self._read(X)
+        seen = self._see(table)
         members = self._member_log_odds(seen)
         odds = members @ self._blend_weights + self._intercept
         p = expit(odds)
@@ -334,7 +339,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
             h, r = ruled.h, ruled.r
         else:
             h, r = self._rejector.evaluate(np.column_stack([seen[CODES], odds]))
-        return Evaluation(h, r, detail=_Details(p, expit(members), odds, seen))
+        return Evaluation(h, r, detail=_Details(p, expit(members), odds, seen, table.text))
 
     def _stated_thresholds(self) -> StatedThresholds | None:
         if self._rejector is not None:
@@ -347,30 +352,37 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
             said = band_reasons(details.p, accepted, self._band, self.classes_, self.pos_label_, "probability")
         else:
             said = self._learned_reasons(self._rejector, details, accepted)
-        said = self._add_contributions(said, details.seen)
+        said = self._add_contributions(said, details)
         flipped = bool(self.pos_label_ == self.classes_[0])
         return add_disagreement(said, accepted, from_positive_side(details.members, flipped), self._blend_weights)
 
     def _learned_reasons(self, rejector: StartedPair, details: _Details, accepted: Flags) -> list[str]:
         """What the rejector makes of the blend and of the columns."""
-        names = [self._column_names()[i] for i in self._sources[CODES].columns]
+        columns, names = self._sources[CODES].columns.tolist(), self._names_by_case(details)
+
+        def names_in_view(case: int) -> list[str]:
+            said = names(case)
+            return [said[column] for column in columns]
+
         X = np.column_stack([details.seen[CODES], details.odds])
         p = from_positive_side(details.p, bool(self.pos_label_ == self.classes_[0]))
-        return learned_reasons(rejector, X, p, repr(to_python(self.pos_label_)), accepted, names)
+        return learned_reasons(rejector, X, p, repr(to_python(self.pos_label_)), accepted, names_in_view)
 
-    def _add_contributions(self, sentences: list[str], seen: dict[str, Floats]) -> list[str]:
+    def _add_contributions(self, sentences: list[str], details: _Details) -> list[str]:
         """Say which columns speak for either class, where members tell."""
         additive = np.array([is_additive(member) for member in self.members_])
         total = float(self._blend_weights.sum())
         if self._typical is None or total == 0 or not additive.any():
             return sentences
-        amounts = contributions(self.members_, self._blend_weights, seen, self._sources) - self._typical
+        amounts = contributions(self.members_, self._blend_weights, details.seen, self._sources) - self._typical
         first, second = (repr(to_python(label)) for label in self.classes_)
         share = float(self._blend_weights[additive].sum()) / total
-        return add_contributions(sentences, amounts, share, self._column_names(), (first, second))
+        return add_contributions(sentences, amounts, share, self._names_by_case(details), (first, second))
 
-    def _column_names(self) -> list[str]:
-        return feature_names(self, self.n_features_in_)
+    def _names_by_case(self, details: _Details) -> CaseNames:
+        """Names of the columns, of categories with the value that a case has."""
+        columns = np.flatnonzero(self._categorical_columns)
+        return names_by_case(feature_names(self, self.n_features_in_), columns, details.categories)
 
     @property
     def _sources(self) -> dict[str, Sources]:
@@ -418,12 +430,15 @@ class _Details(NamedTuple):
         Log-odds by the blend.
     seen : dict of ndarray
         The views of the cases.
+    categories : ndarray of str of shape (n, n_categories)
+        The columns that hold categories.
     """
 
     p: Floats
     members: Floats
     odds: Floats
     seen: dict[str, Floats]
+    categories: NDArray[Any]
 
 
 def _matrices(views: Mapping[str, View]) -> dict[str, Floats]:

@@ -2,14 +2,44 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any
 
-from ..arrays import Flags, Floats
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Flags, Floats, Indices
 from ..boosting.abstention.pairs import StartedPair
 from ..boosting.reasons import for_class, shares
 
+CaseNames = Callable[[int], list[str]]
+
 _SOME = 0.05  # share of the weight that is worth a word
 _APART = 0.2  # members this far apart, in probability, disagree
+
+
+def names_by_case(names: list[str], columns: Indices, categories: NDArray[Any]) -> CaseNames:
+    """A function that returns the names of the columns for a case; of a category with its value, "job = student".
+
+    Parameters
+    ----------
+    names : list of str
+        Of the columns.
+    columns : ndarray of int
+        Which of them hold categories.
+    categories : ndarray of str of shape (n, len(columns))
+        Their values, "" where one is missing.
+    """
+    if not len(columns):
+        return lambda case: names
+
+    def of_case(case: int) -> list[str]:
+        said = list(names)
+        for column, value in zip(columns.tolist(), categories[case], strict=True):
+            said[column] += f" = {value}" if value else " missing"
+        return said
+
+    return of_case
 
 
 def add_disagreement(sentences: list[str], accepted: Flags, members: Floats, weights: Floats) -> list[str]:
@@ -38,7 +68,7 @@ def add_disagreement(sentences: list[str], accepted: Flags, members: Floats, wei
 
 
 def learned_reasons(
-    rejector: StartedPair, X: Floats, p: Floats, positive: str, accepted: Flags, names: list[str]
+    rejector: StartedPair, X: Floats, p: Floats, positive: str, accepted: Flags, names: CaseNames
 ) -> list[str]:
     """What the rejector made of the probability, and which columns changed its mind.
 
@@ -54,21 +84,21 @@ def learned_reasons(
         As that class is to be called.
     accepted : ndarray of bool of shape (n,)
         Which cases are answered.
-    names : list of str
-        Of the columns.
+    names : callable
+        Position of a case -> names of the columns.
     """
     _, r = rejector.contributions(X)
     sentences = []
     for case, is_accepted in enumerate(accepted.tolist()):
         amounts = np.maximum(r[case, :-1] if is_accepted else -r[case, :-1], 0.0)
-        because = f" ({shares(amounts, names)} of what columns add to that)" if amounts.any() else ""
+        because = f" ({shares(amounts, names(case))} of what columns add to that)" if amounts.any() else ""
         word = "accepted" if is_accepted else "rejected"
         sentences.append(f"probability {p[case]:.3g} of {positive}; {word} by the learned rejector{because}")
     return sentences
 
 
 def add_contributions(
-    sentences: list[str], amounts: Floats, share: float, names: list[str], classes: tuple[str, str]
+    sentences: list[str], amounts: Floats, share: float, names: CaseNames, classes: tuple[str, str]
 ) -> list[str]:
     """Say which columns speak for either class, by the members that are sums over columns.
 
@@ -80,8 +110,8 @@ def add_contributions(
         What each column adds to the log-odds of the second class, above what it adds in a typical case.
     share : float
         Of the weight of all members, that of those that are sums.
-    names : list of str
-        Of the columns.
+    names : callable
+        Position of a case -> names of the columns.
     classes : tuple of str
         As they are to be called.
     """
@@ -89,7 +119,7 @@ def add_contributions(
         return sentences
     by = "" if share > 1 - _SOME else f" (by the additive members, {share:.0%} of the weight)"
     first, second = classes
-    said = [for_class(second, row, names) + for_class(first, -row, names) for row in amounts]
+    said = [for_class(second, row, names(i)) + for_class(first, -row, names(i)) for i, row in enumerate(amounts)]
     return [f"{text}{sides}{by}" if sides else text for text, sides in zip(sentences, said, strict=True)]
 
 

@@ -48,6 +48,11 @@ class Training(NamedTuple):
     seed: int
     categorical: Indices
 
+    @property
+    def categories(self) -> list[int] | None:
+        """Columns of categories as estimators want them said: None where there are none."""
+        return self.categorical.tolist() or None
+
 
 @dataclass(frozen=True)
 class Member:
@@ -127,7 +132,7 @@ def _histogram_boosting(learning_rate: float, max_iter: int, max_leaf_nodes: int
             l2_regularization=3.0,
             max_features=0.7,
             early_stopping=False,
-            categorical_features=training.categorical if len(training.categorical) else None,
+            categorical_features=training.categories,
             random_state=training.seed,
         )
 
@@ -189,7 +194,7 @@ def _abstention_boosting(training: Training) -> Any:
 
     return AbstentionBoostingClassifier(
         costs=_PRICES, family="chow", n_rounds=150, beta=1e-3, max_bins=64, random_state=training.seed,
-        on_reject="never",
+        on_reject="never", categorical_features=training.categories,
     )  # fmt: skip
 
 
@@ -197,8 +202,9 @@ def _exactboost(training: Training) -> Any:
     from ..boosting import ExactBoostClassifier
 
     return ExactBoostClassifier(
-        metric="auc", margin=0.0, n_estimators=40, n_rounds=50, random_state=training.seed, on_reject="never"
-    )
+        metric="auc", margin=0.0, n_estimators=40, n_rounds=50, random_state=training.seed, on_reject="never",
+        categorical_features=training.categories,
+    )  # fmt: skip
 
 
 def _neighbours(training: Training) -> Any:

@@ -40,6 +40,7 @@ _TABLE_PARTS = frozenset(
         "_table_vectorizer.ShortReprDict",
         "_table_vectorizer.TableVectorizer",
         "_table_vectorizer._created_by_predicate",
+        "_to_categorical.ToCategorical",
         "_to_datetime.ToDatetime",
         "_to_float.ToFloat",
         "_to_str.ToStr",
@@ -51,6 +52,9 @@ _TABLE_PARTS = frozenset(
         "selectors._selectors._cardinality_below",
     )
 )
+# With categories, scikit-learn's histogram boosting checks its numbers by a partial call of this function. A partial
+# call is built without calling anything, and what it would call is judged by its own name.
+_BOOSTING_PARTS = frozenset({"functools.partial", "sklearn.utils.validation.check_array"})
 
 
 def names_in(data: bytes) -> list[str]:
@@ -78,7 +82,7 @@ def can_be_found(name: str) -> bool:
 
 def refused_names(names: list[str], allowed: list[str]) -> list[str]:
     """The names that are neither stored names of this library, nor of scikit-learn, nor basic, nor allowed."""
-    known = _basic_types() | _TABLE_PARTS
+    known = _basic_types() | _TABLE_PARTS | _BOOSTING_PARTS
     open_names = [name for name in names if name not in allowed and name not in known and stored_name(name) is None]
     # As text first: for a file that is refused anyway, nothing is imported.
     foreign = [name for name in open_names if not _named_like_sklearn(name)]
