@@ -123,3 +123,19 @@ def test_of_skrub_only_the_preparation_of_tables_is_trusted():
     # Classes and functions of the same package that no model of ours is made of.
     others = ["skrub._data_ops._estimator.SkrubLearner", "skrub._dataframe._common.to_numpy", "skrub.datasets.fetch"]
     assert trust.refused_names(others, []) == others
+
+
+def partial_call(function):
+    """A partial call of a function without arguments, as skops writes it."""
+    nothing = {**named("builtins", "dict", "DictNode"), "content": {}, "key_types": listed()}
+    content = {"func": function, "args": listed(), "kwds": nothing, "namespace": nothing}
+    return {**named("functools", "partial", "PartialNode"), "content": content}
+
+
+def test_what_a_partial_call_would_call_is_judged_by_its_own_name(path):
+    write_model(path, partial_call(named("sklearn.utils.validation", "check_array")))
+    assert load(path).func.__name__ == "check_array"
+    for module, name in (("os", "system"), ("sklearn.datasets._base", "clear_data_home")):
+        write_model(path, partial_call(named(module, name)))
+        with pytest.raises(ValueError, match=rf"names {module}.{name}, which is not trusted"):
+            load(path)
