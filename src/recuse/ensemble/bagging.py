@@ -125,9 +125,14 @@ def _libraries() -> ThreadpoolController:
 def line_score(classifier: Any, matrix: NDArray[Any]) -> Floats:
     """A score without bounds: log-odds of the probability of the second class, or the decision function."""
     if hasattr(classifier, "predict_proba"):
-        return log_odds(np.clip(classifier.predict_proba(matrix)[:, 1], _LEAST, 1 - _LEAST))
+        return bounded_log_odds(classifier.predict_proba(matrix)[:, 1])
     score: Floats = np.asarray(classifier.decision_function(matrix), dtype=np.float64)
     return score
+
+
+def bounded_log_odds(p: Floats) -> Floats:
+    """Log-odds of probabilities, none of which is taken for certain."""
+    return log_odds(np.clip(p, _LEAST, 1 - _LEAST))
 
 
 _LEAST = 1e-4  # a forest that is unanimous is not certain

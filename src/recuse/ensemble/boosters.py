@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..arrays import Floats, Indices
+from ..explaining import Contributions, from_library
 from ..extras import require
 
 _NATIVE = "_native"
@@ -67,14 +68,22 @@ class NativeBooster(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Floats) -> Floats:
         """Probabilities of both classes."""
-        library = LIBRARIES[self.library]
+        p = LIBRARIES[self.library].score(self._model(), X, np.asarray(self.categorical, dtype=np.intp))
+        return np.column_stack([1 - p, p])
+
+    def contributions(self, X: Floats) -> Contributions:
+        """What each column adds to the log-odds of class 1: Shapley values, as the library gives them."""
+        categorical = np.asarray(self.categorical, dtype=np.intp)
+        return from_library(LIBRARIES[self.library].explain(self._model(), X, categorical))
+
+    def _model(self) -> Any:
+        """The model of the library, read when it is first asked for."""
         native = self.__dict__.get(_NATIVE)
         if native is None:
             require(self.library, "this model")
-            native = library.read(self.model_.tobytes())
+            native = LIBRARIES[self.library].read(self.model_.tobytes())
             setattr(self, _NATIVE, native)
-        p = library.score(native, X, np.asarray(self.categorical, dtype=np.intp))
-        return np.column_stack([1 - p, p])
+        return native
 
     def predict(self, X: Floats) -> NDArray[Any]:
         """The likelier class."""
@@ -95,12 +104,15 @@ class Library(NamedTuple):
         Its model to bytes, and back.
     score : callable
         Its model, cases and columns of categories -> probability of class 1.
+    explain : callable
+        The same -> what each column adds to the log-odds, and behind them the base.
     """
 
     fit: Callable[..., Any]
     write: Callable[[Any], bytes]
     read: Callable[[bytes], Any]
     score: Callable[[Any, Floats, Indices], Floats]
+    explain: Callable[[Any, Floats, Indices], Floats]
 
 
 def _fit_lightgbm(
@@ -122,6 +134,10 @@ def _read_lightgbm(stored: bytes) -> Any:
 def _score_lightgbm(model: Any, X: Floats, categorical: Indices) -> Floats:
     X = X if isinstance(X, np.ndarray) else np.asarray(X, dtype=np.float64)  # a frame's names mean nothing to it
     return np.asarray(model.predict(X, num_threads=1))
+
+
+def _explain_lightgbm(model: Any, X: Floats, categorical: Indices) -> Floats:
+    return np.asarray(model.predict(np.asarray(X, dtype=np.float64), num_threads=1, pred_contrib=True))
 
 
 def _fit_catboost(
@@ -164,6 +180,16 @@ def _score_catboost(model: Any, X: Floats, categorical: Indices) -> Floats:
     return np.asarray(model.predict_proba(_for_catboost(X, categorical), thread_count=1)[:, 1])
 
 
+def _explain_catboost(model: Any, X: Floats, categorical: Indices) -> Floats:
+    import catboost
+
+    cases = catboost.Pool(_for_catboost(X, categorical))
+    found = np.asarray(model.get_feature_importance(cases, type="ShapValues", thread_count=1))
+    # Its numbers come first and its categories behind them: back to the order of the columns.
+    order = np.concatenate([np.delete(np.arange(X.shape[1]), categorical), categorical, [X.shape[1]]])
+    return found[:, np.argsort(order)]
+
+
 def _fit_xgboost(
     X: Floats, y: Indices, weights: Floats | None, categorical: Indices, rounds: int, settings: dict[str, Any]
 ) -> Any:
@@ -192,10 +218,20 @@ def _score_xgboost(model: Any, X: Floats, categorical: Indices) -> Floats:
     return np.asarray(model.predict(_for_xgboost(X, categorical)), dtype=np.float64)
 
 
+def _explain_xgboost(model: Any, X: Floats, categorical: Indices) -> Floats:
+    return np.asarray(model.predict(_for_xgboost(X, categorical), pred_contribs=True), dtype=np.float64)
+
+
 LIBRARIES = {
     "lightgbm": Library(
-        _fit_lightgbm, lambda model: model.model_to_string().encode("utf-8"), _read_lightgbm, _score_lightgbm
+        _fit_lightgbm,
+        lambda model: model.model_to_string().encode("utf-8"),
+        _read_lightgbm,
+        _score_lightgbm,
+        _explain_lightgbm,
     ),
-    "catboost": Library(_fit_catboost, _write_catboost, _read_catboost, _score_catboost),
-    "xgboost": Library(_fit_xgboost, lambda model: bytes(model.save_raw("ubj")), _read_xgboost, _score_xgboost),
+    "catboost": Library(_fit_catboost, _write_catboost, _read_catboost, _score_catboost, _explain_catboost),
+    "xgboost": Library(
+        _fit_xgboost, lambda model: bytes(model.save_raw("ubj")), _read_xgboost, _score_xgboost, _explain_xgboost
+    ),
 }

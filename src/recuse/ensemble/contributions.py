@@ -1,6 +1,8 @@
-"""What each column of the table adds to the log-odds, by the members that are sums over columns.
+"""What each column of the table adds to the log-odds of the blend: by each member, weighted as it is blended.
 
-Linear models, models on curves and boosted stumps are such sums; trees and networks are not.
+Linear models, models on curves and boosted stumps are sums over columns. Of trees the Shapley values count, those of a
+forest brought from its probability to the log-odds. Other members, networks among them, are compared with a few
+training cases, all of them together. Nearest neighbours take too long for that and are left out.
 """
 
 from __future__ import annotations
@@ -10,15 +12,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 
 from ..arrays import Flags, Floats, Indices
 from ..boosting.shapes import AdditiveForm
-from .bagging import BaggedMember
+from ..explaining import (
+    LOG_ODDS,
+    Background,
+    Contributions,
+    TreeSum,
+    as_tree_sum,
+    explain_by_sampling,
+    explain_trees,
+    mean_of,
+)
+from .bagging import BaggedMember, bounded_log_odds, line_score
+from .boosters import NativeBooster
 from .curves import HingeBasis
 from .features import CODES, SCALED, TableViews
 
 _TYPICAL_CASES = 5_000  # from which the mean is taken
+_BACKGROUND = 32  # training cases that a member which is no sum is compared with
+_MOST_LEAVES = 8_000  # of the trees of a forest, over all folds, whose Shapley values are worked out
+_CALLS = 40  # scores of one case by the members that are compared with training cases
 
 
 class Sources(NamedTuple):
@@ -67,6 +84,64 @@ def typical(
     spaced = {kind: matrix[rows] for kind, matrix in views.items()}
     mean: Floats = contributions(members, weights, spaced, sources).mean(axis=0)
     return mean
+
+
+def background(views: Mapping[str, Floats], seed: int) -> dict[str, Floats]:
+    """Some training cases, in every view."""
+    n = len(next(iter(views.values())))
+    rows = np.sort(np.random.default_rng(seed).choice(n, size=min(n, _BACKGROUND), replace=False))
+    return {kind: matrix[rows] for kind, matrix in views.items()}
+
+
+def is_left_out(member: BaggedMember) -> bool:
+    """Whether a member cannot be explained in a reasonable time: every score is a search among the training cases."""
+    return any(isinstance(model, KNeighborsClassifier) for model in member.models)
+
+
+def shapley(member: BaggedMember, matrix: Floats) -> Contributions | None:
+    """Contributions of the columns of its view to the log-odds of a member of trees; None for any other."""
+    if all(isinstance(model, NativeBooster) for model in member.models):
+        found = Contributions.mean([model.contributions(matrix) for model in member.models])
+    else:
+        sums = [as_tree_sum(model) for model in member.models]
+        known = [model for model in sums if model is not None]
+        if len(known) < len(sums):
+            return None
+        found = _of_trees(mean_of(known), member, matrix)
+    slope, intercept = member.sigmoid.slope, member.sigmoid.intercept
+    error = None if found.error is None else slope * found.error
+    return Contributions(slope * found.amounts, slope * found.base + intercept, LOG_ODDS, error)
+
+
+def _of_trees(trees: TreeSum, member: BaggedMember, matrix: Floats) -> Contributions:
+    found = explain_trees(trees, matrix, _MOST_LEAVES)
+    if found.scale == LOG_ODDS:
+        return found
+    score: Floats = np.mean([line_score(model, matrix) for model in member.models], axis=0)
+    return found.rescaled(score, bounded_log_odds(found.base), LOG_ODDS)
+
+
+def sampled(
+    members: Sequence[BaggedMember],
+    weights: Floats,
+    views: Mapping[str, Floats],
+    sources: Mapping[str, Sources],
+    typical_cases: Mapping[str, Floats],
+) -> Contributions:
+    """Estimated contributions of the columns of the table to the blended log-odds of these members."""
+    kinds = sorted({member.view for member in members})
+    edges = np.cumsum([0, *(views[kind].shape[1] for kind in kinds)])
+    places = {kind: slice(start, stop) for kind, start, stop in zip(kinds, edges[:-1], edges[1:], strict=True)}
+
+    def score(cases: Floats) -> Floats:
+        parts = [member.log_odds(cases[:, places[member.view]]) for member in members]
+        total: Floats = np.column_stack(parts) @ weights
+        return total
+
+    groups = np.concatenate([sources[kind].columns for kind in kinds])
+    cases = Background(np.hstack([typical_cases[kind] for kind in kinds]), groups)
+    found = explain_by_sampling(score, np.hstack([views[kind] for kind in kinds]), cases, LOG_ODDS, calls=_CALLS)
+    return found
 
 
 def _parts_of(model: Any) -> Any:

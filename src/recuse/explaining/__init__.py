@@ -1,10 +1,12 @@
 """Which columns of a case speak for which class: contributions to the score of any classifier, and in plain words."""
 
+from .boosters import from_library
 from .contributions import LOG_ODDS, PROBABILITY, SCORE, Contributions, weighted_sum
 from .models import TypicalCases, background_cases, column_names_of, explain
 from .neighbours import Nearest, RememberedCases, neighbours_in_words
 from .sampling import Background, explain_by_sampling
 from .sources import column_sources
+from .trees import TreeSum, as_tree_sum, explain_trees, mean_of
 from .wording import ShownColumns, as_text, columns_speaking, speaking_columns
 
 __all__ = [
@@ -16,14 +18,19 @@ __all__ = [
     "Nearest",
     "RememberedCases",
     "ShownColumns",
+    "TreeSum",
     "TypicalCases",
     "as_text",
+    "as_tree_sum",
     "background_cases",
     "column_names_of",
     "column_sources",
     "columns_speaking",
     "explain",
     "explain_by_sampling",
+    "explain_trees",
+    "from_library",
+    "mean_of",
     "neighbours_in_words",
     "speaking_columns",
     "weighted_sum",

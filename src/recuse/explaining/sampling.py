@@ -19,7 +19,6 @@ from .contributions import Contributions
 
 MOST_CALLS = 100  # scores of one case: the number of draws follows from it
 _FEWEST_DRAWS = 4
-_MOST_COLUMNS = MOST_CALLS // _FEWEST_DRAWS - 1  # that are replaced one by one; those of least effect go together
 _MOST_ROWS = 20_000  # scored at once
 
 Score = Callable[[Any], Floats]
@@ -45,7 +44,9 @@ class Background(NamedTuple):
         return int(self.groups.max()) + 1 if len(self.groups) else 0
 
 
-def explain_by_sampling(score: Score, X: Any, background: Background, scale: str, seed: int = 0) -> Contributions:
+def explain_by_sampling(
+    score: Score, X: Any, background: Background, scale: str, *, seed: int = 0, calls: int = MOST_CALLS
+) -> Contributions:
     """Estimated contributions of the groups of columns, with standard errors.
 
     Parameters
@@ -60,10 +61,12 @@ def explain_by_sampling(score: Score, X: Any, background: Background, scale: str
         What the score is.
     seed : int
         Of the draws.
+    calls : int
+        Scores of one case, roughly.
     """
     rng = np.random.default_rng(seed)
-    players = _players(score, X, background)
-    n_draws = max(_FEWEST_DRAWS, MOST_CALLS // (len(players) + 1))
+    players = _players(score, X, background, calls // _FEWEST_DRAWS - 1)
+    n_draws = max(_FEWEST_DRAWS, calls // (len(players) + 1))
     draws = [(int(rng.integers(len(background.cases))), rng.permutation(len(players))) for _ in range(n_draws)]
     parts = [
         _explain_block(score, _rows(X, slice(start, start + _MOST_ROWS)), background, players, draws)
@@ -99,10 +102,10 @@ def _explain_block(
     return mean, np.sqrt(variance), base
 
 
-def _players(score: Score, X: Any, background: Background) -> list[Indices]:
+def _players(score: Score, X: Any, background: Background, most: int) -> list[Indices]:
     """Groups to replace one by one and, where there are too many, the others in one go: those of least effect."""
     n = background.n_groups
-    if n <= _MOST_COLUMNS:
+    if n <= most:
         return [np.array([group]) for group in range(n)]
     cases = _like(X, background.cases)
     shifted = _like(X, np.roll(background.cases, 1, axis=0))
@@ -114,8 +117,8 @@ def _players(score: Score, X: Any, background: Background) -> list[Indices]:
         ]
     )
     order = np.argsort(-effect, kind="stable")
-    single = np.sort(order[: _MOST_COLUMNS - 1])
-    return [*(np.array([group]) for group in single), np.sort(order[_MOST_COLUMNS - 1 :])]
+    single = np.sort(order[: most - 1])
+    return [*(np.array([group]) for group in single), np.sort(order[most - 1 :])]
 
 
 def n_cases(X: Any) -> int:

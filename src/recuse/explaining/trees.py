@@ -49,6 +49,19 @@ class TreeSum(NamedTuple):
     columns: Indices
 
 
+def mean_of(models: list[TreeSum]) -> TreeSum:
+    """The mean of several sums of trees that look at the same matrix, each of which weighs its trees alike."""
+    first = models[0]
+    trees = [tree for model in models for tree in model.trees]
+    # One weight for all trees: those of a sum with fewer trees would else count less than they do in it.
+    scaled = [
+        tree._replace(value=tree.value * (model.weight / first.weight)) for model in models for tree in model.trees
+    ]
+    constant = float(np.mean([model.constant for model in models]))
+    same = all(model.weight == first.weight for model in models)
+    return first._replace(trees=trees if same else scaled, weight=first.weight / len(models), constant=constant)
+
+
 def explain_trees(model: TreeSum, X: Any, most_leaves: int = MOST_LEAVES, seed: int = 0) -> Contributions:
     """Contributions of a sum of trees: exact, or with their standard error where the trees are too many."""
     matrix = model.matrix(X)
