@@ -167,6 +167,10 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         """The thresholds as the reasons state them; None where they speak of something else."""
         return None
 
+    def _remarks(self, evaluation: Evaluation) -> list[str] | None:
+        """What the sentences end in, behind what the columns say; None for nothing."""
+        return None
+
     def _contributions(self, X: Any) -> Contributions | None:
         """What each column adds to the score towards the second class; None where that cannot be told."""
         return None
@@ -327,6 +331,8 @@ class RejectOptionMixin(ClassifierMixin, ABC):
             rows = np.flatnonzero(kinds < 2 if reasons == ALL_REASONS else kinds == 1)
             said = speaking_columns(explain or self._contributions, X, rows, self.classes_, columns or self._shown(X))
             text[rows] = [f"{text[row]}{more}" for row, more in zip(rows.tolist(), said, strict=True)]
+            remarks = self._remarks(evaluation)
+            text = text if remarks is None else text + np.array(remarks, dtype=object)
         return Decisions(
             label=self._labels.decode(np.where(kinds == 0, forced, -1)),
             forced=self._labels.decode(forced),

@@ -6,8 +6,9 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 
+import recuse
 from recuse import EnsembleRejectClassifier
-from recuse.ensemble.contributions import contributions, is_additive
+from recuse.ensemble.contributions import contributions, is_additive, shapley
 
 ADDITIVE = ["logistic", "curves", "exactboost", "abstention-boosting"]
 
@@ -72,25 +73,98 @@ def test_trees_and_other_kinds_are_no_sums(table):
     frame, y = table
     model = EnsembleRejectClassifier(["extra-trees", ("bayes", GaussianNB())], cv=2).fit(frame.fillna(0.0), y)
     assert not any(map(is_additive, model.members_))
-    assert not any("for 1:" in text for text in model.decide(frame.fillna(0.0)[:20]).reason)
 
 
-def test_reasons_name_what_speaks_for_either_class_and_by_whom(table):
+@pytest.mark.parametrize(
+    "members",
+    [
+        ["extra-trees"],
+        ["histogram-boosting"],
+        ["lightgbm"],
+        ["catboost"],
+        ["xgboost"],
+        ["network"],
+        ["logistic", "lightgbm", "extra-trees", "network"],
+    ],
+    ids=" ".join,
+)
+def test_the_blend_adds_up_whatever_its_members_are(table, members, tmp_path):
+    for name in {"lightgbm", "catboost", "xgboost"} & set(members):
+        pytest.importorskip(name)
     frame, y = table
-    alone = EnsembleRejectClassifier(["logistic"], cv=3).fit(frame, y)
-    reasons = alone.decide(frame).reason
+    model = EnsembleRejectClassifier(members, cv=2).fit(frame, y)
+    found = model._contributions(frame)
+    p = model.predict_proba(frame)[:, 1]
+    assert found.amounts.shape == frame.shape
+    assert found.score == pytest.approx(np.log(p / (1 - p)), abs=1e-6)
+    assert np.corrcoef(found.amounts[:, 1], frame["age"])[0, 1] > 0.6
+    assert np.abs(found.amounts).mean(axis=0)[3] < np.abs(found.amounts).mean(axis=0)[1]
+    if "network" in members:
+        assert found.error.max() > 0
+    elif members != ["extra-trees"]:
+        assert found.error is None
+    recuse.save(model, tmp_path / "model.skops")
+    again = recuse.load(tmp_path / "model.skops")._contributions(frame)
+    assert again.amounts == pytest.approx(found.amounts, abs=1e-9)
+
+
+def test_members_count_as_they_are_blended(table):
+    frame, y = table
+    model = EnsembleRejectClassifier(["logistic", "histogram-boosting"], cv=2, blend="greedy").fit(frame, y)
+    found = model._contributions(frame).amounts
+    seen = model._see(model._read(frame))
+    total = np.zeros(frame.shape)
+    for member, weight in zip(model.members_, model._blend_weights, strict=True):
+        sources = model._sources[member.view]
+        if is_additive(member):
+            part = contributions([member], np.ones(1), seen, model._sources)
+            total += weight * (part - part.mean(axis=0))
+        else:
+            total += weight * sources.add_up(shapley(member, seen[member.view]).amounts)
+    assert found == pytest.approx(total, abs=1e-9)
+
+
+def test_libraries_give_their_own_values(table):
+    lightgbm = pytest.importorskip("lightgbm")
+    frame, y = table
+    model = EnsembleRejectClassifier(["lightgbm"], cv=2).fit(frame, y)
+    matrix = model._see(model._read(frame))["codes"]
+    for booster in model.members_[0].models:
+        own = lightgbm.Booster(model_str=booster.model_.tobytes().decode()).predict(matrix, pred_contrib=True)
+        assert booster.contributions(matrix).amounts == pytest.approx(own[:, :-1], abs=1e-12)
+    catboost = pytest.importorskip("catboost")
+    assert catboost.__version__
+    model = EnsembleRejectClassifier(["catboost"], cv=2).fit(frame, y)
+    matrix = model._see(model._read(frame))["codes"]
+    for booster in model.members_[0].models:
+        p = booster.predict_proba(matrix)[:, 1]
+        assert booster.contributions(matrix).score == pytest.approx(np.log(p / (1 - p)), abs=1e-6)
+
+
+def test_nearest_neighbours_are_left_out_and_the_sentence_says_so(table):
+    frame, y = table
+    model = EnsembleRejectClassifier(["logistic", "neighbours"], cv=2).fit(frame, y)
+    share = model.weights_["logistic"] / sum(model.weights_.values())
+    assert 0 < share < 0.95
+    told = [text for text in model.decide(frame, reasons="all").reason if " speak" in text]
+    assert told
+    assert all(f"(by members with {share:.0%} of the weight)" in text for text in told)
+
+
+def test_reasons_name_what_speaks_for_either_class_with_its_values(table):
+    frame, y = table
+    model = EnsembleRejectClassifier(["logistic", "extra-trees"], cv=3).fit(frame, y)
     old = int(np.argmax(frame["age"]))
-    assert "for 1: age" in reasons[old]
-    assert not any("additive members" in text for text in reasons)
-    mixed = EnsembleRejectClassifier(["logistic", "extra-trees"], cv=3).fit(frame, y)
-    share = mixed.weights_["logistic"] / sum(mixed.weights_.values())
-    assert f"(by the additive members, {share:.0%} of the weight)" in mixed.decide(frame).reason[old]
+    assert f"age = {frame['age'][old]:.4g}" in model.decide(frame, reasons="all").reason[old]
+    plain = model.decide(frame)
+    assert not any(" speak" in text for text in plain.reason[plain.accepted])
+    assert all(" speak" in text for text in plain.reason[plain.rejected])
 
 
 def test_a_linear_model_of_the_users_own_is_a_sum(table):
     frame, y = table
     model = EnsembleRejectClassifier([("mine", LogisticRegression())], cv=2).fit(frame[["age", "noise"]], y)
-    assert "age" in model.decide(frame[["age", "noise"]])[0:1].reason[0]
+    assert "age" in model.decide(frame[["age", "noise"]], reasons="all").reason[0]
 
 
 @pytest.mark.parametrize("member", ["abstention-boosting", "exactboost", "histogram-boosting"])
@@ -107,7 +181,7 @@ def test_reasons_name_the_category_of_each_case(table):
     frame, y = table
     model = EnsembleRejectClassifier(["logistic"], cv=3).fit(frame, y)
     new = pd.concat([frame[:1].assign(town=town, age=50.0) for town in ("t3", "nowhere", None)], ignore_index=True)
-    seen, unseen, missing = model.decide(new).reason
+    seen, unseen, missing = model.decide(new, reasons="all").reason
     assert "town = t3" in seen
     assert "town = nowhere" in unseen
     assert "town missing" in missing

@@ -26,6 +26,7 @@ from ..explaining import (
     explain_by_sampling,
     explain_trees,
     mean_of,
+    weighted_sum,
 )
 from .bagging import BaggedMember, bounded_log_odds, line_score
 from .boosters import NativeBooster
@@ -35,6 +36,7 @@ from .features import CODES, SCALED, TableViews
 _TYPICAL_CASES = 5_000  # from which the mean is taken
 _BACKGROUND = 32  # training cases that a member which is no sum is compared with
 _MOST_LEAVES = 8_000  # of the trees of a forest, over all folds, whose Shapley values are worked out
+_SOME = 0.02  # share of the weight that is worth a word
 _CALLS = 40  # scores of one case by the members that are compared with training cases
 
 
@@ -86,16 +88,61 @@ def typical(
     return mean
 
 
-def background(views: Mapping[str, Floats], seed: int) -> dict[str, Floats]:
-    """Some training cases, in every view."""
+def background(
+    members: Sequence[BaggedMember], weights: Floats, views: Mapping[str, Floats], seed: int
+) -> dict[str, Floats] | None:
+    """Some training cases, in the views of those members that have to be compared with them; None without any."""
+    kinds = {member.view for member, w in zip(members, weights, strict=True) if w > 0 and _way(member) == _COMPARED}
+    if not kinds:
+        return None
     n = len(next(iter(views.values())))
     rows = np.sort(np.random.default_rng(seed).choice(n, size=min(n, _BACKGROUND), replace=False))
-    return {kind: matrix[rows] for kind, matrix in views.items()}
+    return {kind: views[kind][rows] for kind in sorted(kinds)}
 
 
-def is_left_out(member: BaggedMember) -> bool:
-    """Whether a member cannot be explained in a reasonable time: every score is a search among the training cases."""
-    return any(isinstance(model, KNeighborsClassifier) for model in member.models)
+def blended(
+    members: Sequence[BaggedMember],
+    weights: Floats,
+    views: Mapping[str, Floats],
+    sources: Mapping[str, Sources],
+    typical_cases: Mapping[str, Floats] | None,
+) -> Contributions:
+    """Contributions of the columns of the table to the blended log-odds of all members that can be explained.
+
+    Those of members that are sums over columns are not yet compared with a typical case: see `typical`.
+    """
+    amounts = contributions(members, weights, views, sources)
+    ways = [_way(member) for member in members]
+    parts: list[Contributions] = []
+    for member, weight, way in zip(members, weights.tolist(), ways, strict=True):
+        found = shapley(member, views[member.view]) if way == _TREES else None
+        if found is not None:
+            by_table = found.by_source(sources[member.view].columns, sources[member.view].n_columns)
+            parts.append(weighted_sum([by_table], [weight]))
+    rest = [i for i, way in enumerate(ways) if way == _COMPARED]
+    if rest and typical_cases is not None:
+        parts.append(sampled([members[i] for i in rest], weights[rest], views, sources, typical_cases))
+    for part in parts:
+        amounts = amounts + part.amounts
+    errors = [part.error**2 for part in parts if part.error is not None]
+    left_out = [_LEFT_OUT, *([] if typical_cases is not None else [_COMPARED])]
+    share = 1 - sum(w for w, way in zip(weights.tolist(), ways, strict=True) if way in left_out) / float(weights.sum())
+    note = "" if share > 1 - _SOME else f" (by members with {share:.0%} of the weight)"
+    error = np.sqrt(np.sum(errors, axis=0)) if errors else None
+    return Contributions(amounts, np.zeros(len(amounts)), LOG_ODDS, error, note)
+
+
+_SUM, _TREES, _COMPARED, _LEFT_OUT = "sum", "trees", "compared", "left out"
+
+
+def _way(member: BaggedMember) -> str:
+    """How a member is explained."""
+    if is_additive(member):
+        return _SUM
+    if all(isinstance(model, NativeBooster) or as_tree_sum(model) is not None for model in member.models):
+        return _TREES
+    # Every score of nearest neighbours is a search among the training cases: hundreds of them would take minutes.
+    return _LEFT_OUT if any(isinstance(model, KNeighborsClassifier) for model in member.models) else _COMPARED
 
 
 def shapley(member: BaggedMember, matrix: Floats) -> Contributions | None:
@@ -140,8 +187,7 @@ def sampled(
 
     groups = np.concatenate([sources[kind].columns for kind in kinds])
     cases = Background(np.hstack([typical_cases[kind] for kind in kinds]), groups)
-    found = explain_by_sampling(score, np.hstack([views[kind] for kind in kinds]), cases, LOG_ODDS, calls=_CALLS)
-    return found
+    return explain_by_sampling(score, np.hstack([views[kind] for kind in kinds]), cases, LOG_ODDS, calls=_CALLS)
 
 
 def _parts_of(model: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..boosting.reasons import feature_names
 from ..calibration import log_loss
 from ..costs import Costs
 from ..decisions import Evaluation, StatedThresholds
+from ..explaining import Contributions
 from ..labels import to_python
 from ..parameters import check_choice, check_number
 from ..thresholds.reasons import band_reasons, stated_band
@@ -28,12 +30,12 @@ from .bagging import Bagged
 from .blending import Blend, greedy, stack_few
 from .budget import Budget
 from .cases import Outcomes, TrainingCases, settle_cases
-from .contributions import Sources, contributions, is_additive, typical, view_sources
+from .contributions import Sources, background, blended, typical, view_sources
 from .features import CODES, Table, TableViews, View, categories_by_name, find_categories, list_columns
 from .fitting import Progress, Schedule, fit_members
 from .held_out import Probabilities, UnseenCases, hold_out, judge_blend
 from .judging import AUTO, BLEND, LEARNED, RULES, Judgement, chow_cost, gains, judge
-from .reasons import CaseNames, add_contributions, add_disagreement, from_positive_side, learned_reasons, names_by_case
+from .reasons import CaseNames, disagreement, from_positive_side, learned_reasons, names_by_case
 from .roster import BEST, EFFORTS, MEDIUM, Member, as_member, choose_members
 
 BLENDS = ("stacking", "greedy")
@@ -146,6 +148,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     # Of models saved before there were any.
     _rejector: StartedPair | None = None
     _typical: Floats | None = None
+    _background: dict[str, Floats] | None = None
 
     def __init__(
         self,
@@ -227,6 +230,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         self._store_costs(prices)
         self._views, self._categorical_columns, self.left_out_ = views, categorical, left_out
         self._typical = usual
+        self._background = background([part.member for part in bagged], blend.weights, _matrices(seen), seed)
         self._store_blend(bagged, blend)
         self._store_verdict(bagged, verdict, prices)
         self.gains_ = {part.member.name: gain for part, gain in zip(bagged, added, strict=True)}
@@ -352,9 +356,12 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
             said = band_reasons(details.p, accepted, self._band, self.classes_, self.pos_label_, "probability")
         else:
             said = self._learned_reasons(self._rejector, details, accepted)
-        said = self._add_contributions(said, details)
-        flipped = bool(self.pos_label_ == self.classes_[0])
-        return add_disagreement(said, accepted, from_positive_side(details.members, flipped), self._blend_weights)
+        return said
+
+    def _remarks(self, evaluation: Evaluation) -> list[str]:
+        """Where the members disagree."""
+        members = from_positive_side(evaluation.detail.members, bool(self.pos_label_ == self.classes_[0]))
+        return disagreement(evaluation.accepted, members, self._blend_weights)
 
     def _learned_reasons(self, rejector: StartedPair, details: _Details, accepted: Flags) -> list[str]:
         """What the rejector makes of the blend and of the columns."""
@@ -368,16 +375,16 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         p = from_positive_side(details.p, bool(self.pos_label_ == self.classes_[0]))
         return learned_reasons(rejector, X, p, repr(to_python(self.pos_label_)), accepted, names_in_view)
 
-    def _add_contributions(self, sentences: list[str], details: _Details) -> list[str]:
-        """Say which columns speak for either class, where members tell."""
-        additive = np.array([is_additive(member) for member in self.members_])
-        total = float(self._blend_weights.sum())
-        if self._typical is None or total == 0 or not additive.any():
-            return sentences
-        amounts = contributions(self.members_, self._blend_weights, details.seen, self._sources) - self._typical
-        first, second = (repr(to_python(label)) for label in self.classes_)
-        share = float(self._blend_weights[additive].sum()) / total
-        return add_contributions(sentences, amounts, share, self._names_by_case(details), (first, second))
+    def _contributions(self, X: Any) -> Contributions | None:
+        """What each column adds to the log-odds of the blend: by each member, weighted as it is blended."""
+        seen, total = self._see(self._read(X)), float(self._blend_weights.sum())
+        if self._typical is None or total == 0:
+            return None
+        odds = self._member_log_odds(seen) @ self._blend_weights + self._intercept
+        with threadpool_limits(1, user_api="blas"):
+            found = blended(self.members_, self._blend_weights, seen, self._sources, self._background)
+        amounts = found.amounts - self._typical
+        return replace(found, amounts=amounts, base=odds - amounts.sum(axis=1))
 
     def _names_by_case(self, details: _Details) -> CaseNames:
         """Names of the columns, of categories with the value that a case has."""

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats, Indices
 from ..boosting.abstention.pairs import StartedPair
-from ..boosting.reasons import for_class, shares
+from ..boosting.reasons import shares
 
 CaseNames = Callable[[int], list[str]]
 
-_SOME = 0.05  # share of the weight that is worth a word
 _APART = 0.2  # members this far apart, in probability, disagree
 
 
@@ -42,13 +41,11 @@ def names_by_case(names: list[str], columns: Indices, categories: NDArray[Any]) 
     return of_case
 
 
-def add_disagreement(sentences: list[str], accepted: Flags, members: Floats, weights: Floats) -> list[str]:
-    """Say of rejected cases how far the members that count are apart.
+def disagreement(accepted: Flags, members: Floats, weights: Floats) -> list[str]:
+    """Of rejected cases, how far the members that count are apart; nothing of others.
 
     Parameters
     ----------
-    sentences : list of str
-        One per case.
     accepted : ndarray of bool of shape (n,)
         Which cases are answered.
     members : ndarray of shape (n, n_members)
@@ -58,12 +55,12 @@ def add_disagreement(sentences: list[str], accepted: Flags, members: Floats, wei
     """
     counting = weights >= 0.5 * weights.sum() / len(weights)
     if counting.sum() < 2:
-        return sentences
+        return [""] * len(accepted)
     low, high = members[:, counting].min(axis=1), members[:, counting].max(axis=1)
     disagree = ~accepted & (high - low >= _APART)
     return [
-        f"{text}; members disagree: {least:.2f} to {most:.2f}" if differs else text
-        for text, least, most, differs in zip(sentences, low.tolist(), high.tolist(), disagree.tolist(), strict=True)
+        f"; members disagree: {least:.2f} to {most:.2f}" if differs else ""
+        for least, most, differs in zip(low.tolist(), high.tolist(), disagree.tolist(), strict=True)
     ]
 
 
@@ -95,32 +92,6 @@ def learned_reasons(
         word = "accepted" if is_accepted else "rejected"
         sentences.append(f"probability {p[case]:.3g} of {positive}; {word} by the learned rejector{because}")
     return sentences
-
-
-def add_contributions(
-    sentences: list[str], amounts: Floats, share: float, names: CaseNames, classes: tuple[str, str]
-) -> list[str]:
-    """Say which columns speak for either class, by the members that are sums over columns.
-
-    Parameters
-    ----------
-    sentences : list of str
-        One per case.
-    amounts : ndarray of shape (n, n_columns)
-        What each column adds to the log-odds of the second class, above what it adds in a typical case.
-    share : float
-        Of the weight of all members, that of those that are sums.
-    names : callable
-        Position of a case -> names of the columns.
-    classes : tuple of str
-        As they are to be called.
-    """
-    if share < _SOME:
-        return sentences
-    by = "" if share > 1 - _SOME else f" (by the additive members, {share:.0%} of the weight)"
-    first, second = classes
-    said = [for_class(second, row, names(i)) + for_class(first, -row, names(i)) for i, row in enumerate(amounts)]
-    return [f"{text}{sides}{by}" if sides else text for text, sides in zip(sentences, said, strict=True)]
 
 
 def from_positive_side(probabilities: Floats, positive_is_first: bool) -> Floats:

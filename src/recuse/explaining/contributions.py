@@ -27,12 +27,15 @@ class Contributions:
         What the score is: "log-odds" or "probability" of the second class, or a "score" of another kind.
     error : ndarray of shape (n_cases, n_columns), optional
         Standard errors, where the amounts are estimated; None where they are exact.
+    note : str
+        What a sentence has to add about them.
     """
 
     amounts: Floats
     base: Floats
     scale: str
     error: Floats | None = None
+    note: str = ""
 
     @property
     def score(self) -> Floats:
@@ -82,7 +85,7 @@ class Contributions:
             None if first.error is None else np.concatenate([part.error for part in parts if part.error is not None])
         )
         amounts = np.concatenate([part.amounts for part in parts])
-        return Contributions(amounts, np.concatenate([part.base for part in parts]), first.scale, error)
+        return Contributions(amounts, np.concatenate([part.base for part in parts]), first.scale, error, first.note)
 
 
 def add_up(amounts: Floats, sources: Indices, n_columns: int) -> Floats:

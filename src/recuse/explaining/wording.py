@@ -156,7 +156,7 @@ def columns_speaking(
         if amounts[leading[i]].sum() < 0:  # the side that weighs more comes first
             parts.reverse()
         text = ", ".join(part for part in parts if part)
-        said.append(text + _estimated(contributions, i, leading[i]) if text else "")
+        said.append(text + _estimated(contributions, i, leading[i]) + contributions.note if text else "")
     return said
 
 
