@@ -3,7 +3,7 @@
 Two Gaussian classes of 10 features, separation 2.5, Gaussian kernel with gamma = 1 / (features x variance), nu = 0.05,
 one thread each, seconds of processor time. LIBSVM stops at its default tol = 1e-3; the relative duality gap of its
 solution is measured, and is the tolerance given to ours. The coupled problem has two more variables a case. The goal is
-3 times the peer's time at C = 1.
+3 times the peer's time at C = 1 and 5 times at C = 100, where a tenth of the cases lie on the edges of the band.
 """
 
 import time
@@ -21,7 +21,7 @@ NU = 0.05
 
 
 def run(quick=False):
-    sizes = [(2_000, 1.0, 7)] if quick else [(2_000, 1.0, 15), (10_000, 1.0, 7), (20_000, 1.0, 5), (10_000, 100.0, 2)]
+    sizes = [(2_000, 1.0, 7)] if quick else [(2_000, 1.0, 15), (10_000, 1.0, 7), (20_000, 1.0, 5), (10_000, 100.0, 7)]
     with threadpool_limits(1):
         for n, C, repeats in sizes:
             yield _row(n, C, repeats)
@@ -38,7 +38,7 @@ def _row(n, C, repeats):
         lambda: CoupledOneClassSVC(C=C, gamma=gamma, tol=tol).fit(X, y),
         "two OneClassSVM",
         lambda: [OneClassSVM(nu=NU, gamma=gamma).fit(cases) for cases in classes],
-        goal=3.0 if C == 1 else None,
+        goal=3.0 if C == 1 else 5.0,
         repeats=repeats,
         clock=time.process_time,
     )

@@ -14,8 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+# Called from compiled code only: without the entry points for Python and C, which take as long to compile as the rest.
+_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 _FLOOR = 1e-12  # least curvature of a pair: duplicates have none
 _NEAR = 1.0 + 1e-12  # rooms that differ by rounding only are equal
+_MOST_BEHIND = 10  # steps in margins after which the alphas are looked at again
+_LEAST = np.int64(-(2**63))
+_BELOW_SIGN = np.int64(2**63 - 1)
 
 
 class Variables(NamedTuple):
@@ -35,7 +40,7 @@ class Moves(NamedTuple):
     down_margin: Any
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def own_class_ends(start, stop, caps, point, F):
     """Lowest F among the alphas of a class that may grow, where it is, and the highest among those that may shrink."""
     alpha, cap = point.alpha, caps.alpha
@@ -50,7 +55,7 @@ def own_class_ends(start, stop, caps, point, F):
     return low, high, i
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def margin_ends(caps, point, m):
     """The same for the joint group, where v = -m for a gamma and m for a mu.
 
@@ -79,7 +84,7 @@ def margin_ends(caps, point, m):
     return high, low, i, kind
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def own_class_partner(K, diag, i, start, stop, point, F):
     """The alpha of the class that promises the largest decrease together with i: slope^2 / curvature."""
     Ki = K[i]
@@ -96,35 +101,82 @@ def own_class_partner(K, diag, i, start, stop, point, F):
     return j
 
 
-@njit(cache=True, nogil=True)
-def margin_partner(K, diag, i, kind_i, n_pos, caps, point, m):
-    """The gamma or mu that promises the largest decrease together with i, and which of the two it is."""
-    Ki = K[i]
-    gamma, mu, cap_mu = point.gamma, point.mu, caps.mu
-    v_i = -m[i] if kind_i > 0 else m[i]
-    best, j, kind_j = -1.0, -1, 1.0
+@_inner
+def set_margin_moves(t, caps, point, bars):
+    """Write which moves the margin variables of a case have: 0, or what puts one out of the question.
+
+    The rows of `bars` are for a gamma that grows, a mu that shrinks, a gamma that shrinks and a mu that grows.
+    """
+    bars[0, t] = 0.0 if point.gamma[t] < caps.gamma[t] else -np.inf
+    bars[1, t] = 0.0 if point.mu[t] > 0.0 else -np.inf
+    bars[2, t] = 0.0 if point.gamma[t] > 0.0 else np.inf
+    bars[3, t] = 0.0 if point.mu[t] < caps.mu[t] else np.inf
+
+
+@_inner
+def last_of(order, top):
+    """The last position at which a whole number stands; without a branch, several at a time."""
+    at = np.int64(-1)
+    for t in range(order.shape[0]):
+        at = t if order[t] == top else at
+    return at
+
+
+@_inner
+def highest_margin(m, bars, order):
+    """The highest v that may rise, its case, and whether it is a gamma (1) or a mu (-1).
+
+    Found by the bits of the floats, in `order`: of whole numbers the processor finds the largest of several at a time;
+    of floats it does not, since one might be no number.
+    """
+    up_gamma, up_mu = bars[0], bars[1]
+    top = _LEAST
     for t in range(m.shape[0]):
-        # The coefficients of the pair in w+ - w- have the signs of label times kind, which turn that of the kernel.
-        sign = kind_i if (t < n_pos) == (i < n_pos) else -kind_i
-        d = v_i + m[t]
-        if d > 0.0 and gamma[t] > 0.0:
-            gain = d * d / max(diag[i] + diag[t] - 2.0 * sign * Ki[t], _FLOOR)
-            if gain > best:
-                best = gain
-                j = t
-                kind_j = 1.0
-        # For a mu, v has the other sign, and so has its coefficient in w+ - w-.
-        d = v_i - m[t]
-        if d > 0.0 and mu[t] < cap_mu[t]:
-            gain = d * d / max(diag[i] + diag[t] + 2.0 * sign * Ki[t], _FLOOR)
-            if gain > best:
-                best = gain
-                j = t
-                kind_j = -1.0
-    return j, kind_j
+        a = up_gamma[t] - m[t]
+        b = up_mu[t] + m[t]
+        v = a if a > b else b
+        v = v if v > -np.inf else -np.inf  # what is no number is never chosen
+        bits = np.float64(v).view(np.int64)
+        bits ^= (bits >> 63) & _BELOW_SIGN  # the bits of negative floats are in the opposite order
+        order[t] = bits
+        top = bits if bits > top else top
+    i = last_of(order, top)
+    a = up_gamma[i] - m[i]
+    b = up_mu[i] + m[i]
+    return (a, i, 1.0) if a > b else (b, i, -1.0)
 
 
-@njit(cache=True, nogil=True)
+@_inner
+def margin_partner(Ki, i, sign_i, high, m, cases, bars, order):
+    """The gamma or mu that promises the largest decrease together with i, which of the two, and the largest violation.
+
+    The rows of `cases` are the kernel's diagonal and the labels. Of the two variables of a case the one with the larger
+    violation is looked at.
+    """
+    diag, y, down_gamma, down_mu = cases[0], cases[1], bars[2], bars[3]
+    diag_i, twice = diag[i], 2.0 * sign_i
+    best, most = np.int64(0), np.int64(0)
+    for t in range(m.shape[0]):
+        a = high - (down_gamma[t] - m[t])
+        b = high - (down_mu[t] + m[t])
+        d = a if a > b else b
+        d = d if d > 0.0 else 0.0
+        # The coefficients of the pair in w+ - w- have the signs of label times kind, which turn that of the kernel; for
+        # a mu, v has the other sign, and so has its coefficient.
+        q = twice * y[t] * Ki[t]
+        c = diag_i + diag[t] - (q if a > b else -q)
+        c = c if c > _FLOOR else _FLOOR
+        bits = np.float64(d).view(np.int64)  # in the order of the floats, since these are not negative
+        most = bits if bits > most else most
+        bits = np.float64(d * d / c).view(np.int64)
+        order[t] = bits
+        best = bits if bits > best else best
+    j = last_of(order, best) if best > 0 else -1
+    kind = 1.0 if j < 0 or down_gamma[j] - m[j] < down_mu[j] + m[j] else -1.0
+    return j, kind, np.int64(most).view(np.float64)
+
+
+@_inner
 def step_margin_pair(i, kind_i, j, kind_j, step, caps, point):
     """Raise v_i and lower v_j by `step`, at most to the nearest bound; returns the step taken.
 
@@ -146,7 +198,7 @@ def step_margin_pair(i, kind_i, j, kind_j, step, caps, point):
     return step
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def step_own_pair(i, j, step, caps, point):
     """Raise alpha_i and lower alpha_j by `step`, at most to the nearest bound; returns the step taken."""
     room_i = caps.alpha[i] - point.alpha[i]
@@ -158,6 +210,13 @@ def step_own_pair(i, j, step, caps, point):
     return step
 
 
+@_inner
+def add_half(m, values, out, half):
+    """Write ``values + half m``."""
+    for t in range(m.shape[0]):
+        out[t] = values[t] + half * m[t]
+
+
 @njit(cache=True, nogil=True)
 def coupled_smo(K, n_pos, caps, point, F, m, tol, max_iter):
     """Sequential minimal optimisation in three groups, with second-order pairs, on a square kernel matrix.
@@ -166,53 +225,60 @@ def coupled_smo(K, n_pos, caps, point, F, m, tol, max_iter):
     returns the number of steps and the last violation.
     """
     n = m.shape[0]
-    diag = np.empty(n)  # side by side: on the diagonal of K they would lie a row apart
+    cases = np.empty((2, n))
+    diag, y = cases[0], cases[1]  # side by side: on the diagonal of K they would lie a row apart
+    bars = np.empty((4, n))
+    order = np.empty(n, np.int64)
+    fixed = np.empty(n)  # F - m / 2, which a step in margins does not change
+    add_half(m, F, fixed, -0.5)
     for t in range(n):
         diag[t] = K[t, t]
+        y[t] = 1.0 if t < n_pos else -1.0
+        set_margin_moves(t, caps, point, bars)
     low_p, high_p, i_p = own_class_ends(0, n_pos, caps, point, F)
     low_n, high_n, i_n = own_class_ends(n_pos, n, caps, point, F)
-    steps = 0
+    steps, behind = 0, 0
     while True:
-        # Every step changes all margins, so that the ends of the joint group are always looked for again.
-        high_m, low_m, i_m, kind_i = margin_ends(caps, point, m)
-        positive = max(high_p - low_p, 0.0)
-        negative = max(high_n - low_n, 0.0)
-        margin = max(high_m - low_m, 0.0)
-        violation = max(positive, negative, margin)
+        high_m, i, kind_i = highest_margin(m, bars, order)
+        j, kind_j, margin = margin_partner(K[i], i, y[i] * kind_i, high_m, m, cases, bars, order)
+        own = max(high_p - low_p, high_n - low_n, 0.0)
+        # Scores of the own class follow the margins; that is made good for every few steps, and before they matter.
+        if behind > 0 and (behind >= _MOST_BEHIND or margin <= tol or 0.5 * margin * margin <= own * own):
+            add_half(m, fixed, F, 0.5)
+            low_p, high_p, i_p = own_class_ends(0, n_pos, caps, point, F)
+            low_n, high_n, i_n = own_class_ends(n_pos, n, caps, point, F)
+            own = max(high_p - low_p, high_n - low_n, 0.0)
+            behind = 0
+        violation = max(own, margin)
         if violation <= tol or steps >= max_iter:
+            add_half(m, fixed, F, 0.5)
             return steps, violation
         steps += 1
         # Along a pair of margins the objective has twice the curvature: both machines move.
-        if 0.5 * margin * margin > max(positive, negative) ** 2:
-            i = i_m
-            j, kind_j = margin_partner(K, diag, i, kind_i, n_pos, caps, point, m)
+        if 0.5 * margin * margin > own * own:
             if j < 0:
+                add_half(m, fixed, F, 0.5)
                 return steps, violation
             v_j = -m[j] if kind_j > 0 else m[j]
-            y_i = 1.0 if i < n_pos else -1.0
-            y_j = 1.0 if j < n_pos else -1.0
-            curvature = diag[i] + diag[j] - 2.0 * y_i * y_j * kind_i * kind_j * K[i, j]
+            curvature = diag[i] + diag[j] - 2.0 * y[i] * y[j] * kind_i * kind_j * K[i, j]
             # The minimum of the parabola along the pair; twice the curvature, as above.
             step = (high_m - v_j) / (2.0 * max(curvature, _FLOOR))
             step = step_margin_pair(i, kind_i, j, kind_j, step, caps, point)
-            c_i = y_i * kind_i * step
-            c_j = y_j * kind_j * step
+            set_margin_moves(i, caps, point, bars)
+            set_margin_moves(j, caps, point, bars)
+            c_i = 2.0 * y[i] * kind_i * step
+            c_j = 2.0 * y[j] * kind_j * step
             Ki = K[i]
             Kj = K[j]
             # w+ moves by c_i phi_i - c_j phi_j and w- by as much the other way: one score of a case rises, the other
             # falls. Two loops instead of a label per case: no branch, so that the processor takes several at a time.
             for t in range(n_pos):
-                x = c_i * Ki[t] - c_j * Kj[t]
-                F[t] += x
-                m[t] += 2.0 * x
+                m[t] += c_i * Ki[t] - c_j * Kj[t]
             for t in range(n_pos, n):
-                x = c_i * Ki[t] - c_j * Kj[t]
-                F[t] -= x
-                m[t] -= 2.0 * x
-            low_p, high_p, i_p = own_class_ends(0, n_pos, caps, point, F)
-            low_n, high_n, i_n = own_class_ends(n_pos, n, caps, point, F)
+                m[t] -= c_i * Ki[t] - c_j * Kj[t]
+            behind += 1
         else:
-            is_positive = positive >= negative
+            is_positive = high_p - low_p >= high_n - low_n
             i = i_p if is_positive else i_n
             start = 0 if is_positive else n_pos
             stop = n_pos if is_positive else n
@@ -232,6 +298,7 @@ def coupled_smo(K, n_pos, caps, point, F, m, tol, max_iter):
             stop = n if is_positive else n_pos
             for t in range(start, stop):
                 m[t] -= step * (Ki[t] - Kj[t])
+            add_half(m, F, fixed, -0.5)
             # The other class's scores are as they were, and so are its ends.
             if is_positive:
                 low_p, high_p, i_p = own_class_ends(0, n_pos, caps, point, F)

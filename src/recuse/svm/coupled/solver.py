@@ -28,7 +28,9 @@ _FINEST_SINGLE = 1e-6  # down to this tolerance rows are in single precision to 
 _BLOCK = 512
 _LARGEST_BLOCK = 4096
 _SMALL = 500  # up to this size the kernel matrix is computed whole in any case
-_STEPS = (500, 5)  # most pairs before all free variables are moved: a constant, and a number per case
+_PATIENCE = 5  # rounds before settled cases are taken out, and again
+_BAR = 0.3  # share of the largest violation that a block may leave: less is soon undone by the others
+_STEPS = (500, 10)  # most pairs before all free variables are moved: a constant, and a number per case
 _MOST_TURNS = 20
 _MOST_SETBACKS = 3
 _ROUNDING = 1e-13
@@ -187,7 +189,6 @@ class _Run:
         self._last_gap = np.inf
         self._unit: float
         self._patience: int
-        self._first_patience = 2 + 3 * len(problem) // _BLOCK
         self._exact_coef, self._exact_sums = np.zeros((len(problem), 2)), np.zeros((len(problem), 2))
         self._T, self._D = np.zeros((2, len(problem)))
         # Rows that are needed to start with are needed again when their cases move.
@@ -203,7 +204,7 @@ class _Run:
                 if self.fresh:
                     return self.n_iter
                 self.recompute(tol)
-            elif not self.shrink() and self.improve(0.1 * violation, limit) == 0:
+            elif not self.shrink() and self.improve(_BAR * violation, limit) == 0:
                 self.refine()  # no pair can move: values that overflow in single precision
                 self.refresh()
 
@@ -259,7 +260,7 @@ class _Run:
         self._patience -= 1
         if self._patience > 0:
             return False
-        self._patience = max(self._first_patience // 2, 5)
+        self._patience = _PATIENCE
         kept = np.flatnonzero((np.array(self._moves) >= 0).any(axis=0))
         if len(kept) > 0.7 * len(self._part):
             return False
@@ -306,8 +307,8 @@ class _Run:
         positive, every = self._part.y > 0, np.ones(len(self._part), dtype=bool)
         lists = [(moves, of) for of in (positive, ~positive) for moves in alphas]
         lists += [(moves, every) for moves in margins]
-        # Room for every free case, or blocks would undo each other's work.
-        size = min(max(_BLOCK, 2 * self._n_free()), _LARGEST_BLOCK)
+        # Room for every free case, or blocks would undo each other's work: half of a list is drawn, and lists overlap.
+        size = min(max(_BLOCK, 4 * self._n_free()), _LARGEST_BLOCK)
         quota = size // (2 * len(lists)) + 1
         chosen = []
         for moves, of in lists:
@@ -321,7 +322,7 @@ class _Run:
         return int(np.count_nonzero(np.any([(value > 0) & (value < cap) for value, cap in pairs], axis=0)))
 
     def _activate_all(self) -> None:
-        self._patience = self._first_patience
+        self._patience = _PATIENCE
         self._activate(np.arange(len(self.problem)))
         self._unit = certify(self.problem, self._mine, *self.scores(), self._diagonal).unit
 
