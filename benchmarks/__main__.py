@@ -28,6 +28,7 @@ BENCHMARKS = (
     "dask",
     "honesty",
     "sliders",
+    "segments",
     "shrinkage",
     "hostile_files",
     "fuzzed_tables",

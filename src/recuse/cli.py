@@ -78,6 +78,14 @@ Time = Annotated[
         "--time", metavar="COLUMN", help="Column with the date or time: train on the past, answer what came after."
     ),
 ]
+By = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--by",
+        metavar="COLUMN",
+        help="Column whose segments the report shows, with a warning where one is served worse; several by commas.",
+    ),
+]
 Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
 Fn = Annotated[float, typer.Option(help="Price of a miss.")]
 Reject = Annotated[float, typer.Option(help="Cost of the manual review of one case.")]
@@ -162,6 +170,7 @@ def compare(
     drop: Drop = None,
     groups: Groups = None,
     time: Time = None,
+    by: By = None,
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
@@ -199,6 +208,7 @@ def compare(
             drop=_names(drop),
             groups=groups,
             time=time,
+            by=_names(by),
             costs=costs,
             methods=names,
             cv=cv,
@@ -401,12 +411,13 @@ def check(
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder that `compare` wrote.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file (default: report.html in it).")] = None,
+    by: By = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the report of a finished run again."""
     from recuse.report import rewrite
 
-    written = rewrite(run, out)
+    written = rewrite(run, out, by=_names(by))
     if as_json:
         _print_json({"run": str(run), "out": str(written)})
     else:

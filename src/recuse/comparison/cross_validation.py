@@ -40,6 +40,7 @@ def compare(
     drop: Iterable[str] = (),
     groups: Any = None,
     time: str | None = None,
+    by: Iterable[str] = (),
     costs: Costs | float = DEFAULT_COSTS,
     methods: Iterable[Any] | None = None,
     cv: int = 5,
@@ -77,6 +78,9 @@ def compare(
         Column with dates or numbers that says when each case was, for a world that changes: models train on the past
         and answer the block that follows, ``cv`` blocks in turn; inner folds do likewise. The first block, of about
         n / (cv + 1) cases, is never answered, and all figures are about the others. The column is not a feature.
+    by : iterable of str, optional
+        Columns, features or not, by whose values the figures of the method chosen are shown: ``result.segments``, and
+        in the report. Numbers and dates are cut into bands, rare values put together. Nothing is fitted for it.
     costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
         Prices.
     methods : iterable, optional
@@ -133,11 +137,11 @@ def compare(
     _check_arguments(cv, repeats, seed, n_jobs)
     check_folding(groups, time)
     _check_repeats_over_time(repeats, time)
-    drop, repeats = as_names(drop), _as_repeats(repeats)
-    arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty)
+    drop, by, repeats = as_names(drop), as_names(by), _as_repeats(repeats)
+    arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, by)
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))
-    cases = load_cases(table, positive, drop=drop, groups=groups, time=time, least=max(cv, LEAST_CASES))
+    cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=by, least=max(cv, LEAST_CASES))
     warn_of_other_prices(chosen, costs, cases)
     splits = _splits(cases, arguments)
     source, fingerprint = table_fingerprint(table.frame), data_fingerprint(cases)
@@ -147,7 +151,9 @@ def compare(
     there = TableThere.of(data, table.target, positive, drop, groups, time, fingerprint)
     with cluster_runs(cluster, cases, there, splits, task) as run:
         fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing, run)
-        comparison = _repeat(fits, _begun(fits, costs, arguments, fingerprint, source, methods is None))
+        begun = _begun(fits, costs, arguments, fingerprint, source, methods is None)
+        _ = begun.cut_columns  # a column that does not fall into segments is refused before the first fit
+        comparison = _repeat(fits, begun)
     comparison = replace(comparison, seconds=perf_counter() - started)
     if folder is not None:
         write_run(comparison, folder)

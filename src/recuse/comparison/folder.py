@@ -13,7 +13,8 @@ from .checkpoints import CACHE, remove_leftovers
 
 RUN_FILE = "run.json"  # the last file of a finished run
 REPORT_FILE = "report.html"
-RESULTS = (REPORT_FILE, "leaderboard.csv", "decisions.csv", "model.skops", "summary.json", RUN_FILE)
+SEGMENTS_FILE = "segments.csv"  # only if segments were asked for
+RESULTS = (REPORT_FILE, "leaderboard.csv", "decisions.csv", SEGMENTS_FILE, "model.skops", "summary.json", RUN_FILE)
 _OWNER_FILE = Path(CACHE) / "table.json"  # the first file of a run
 
 

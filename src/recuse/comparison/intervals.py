@@ -75,13 +75,18 @@ def frequent_mean(amounts: Floats, largest: float, units: Indices | None = None,
     if largest == 0.0:
         return EXACTLY_ZERO
     shares = amounts / largest
-    share, n = float(shares.mean()), _effective_size(shares, units)
+    share, low, high = wilson(float(shares.mean()), _effective_size(shares, units), level)
+    return Interval(share * largest, low * largest, high * largest)
+
+
+def wilson(share: float, n: float, level: float = LEVEL) -> Interval:
+    """Wilson's interval of a share of so many independent cases."""
     z = ndtri((1 + level) / 2)
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     reach = z * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2)) / (1 + z**2 / n)
     # Rounding must not push a limit past the estimate: at a share of 0 or 1 they are equal.
     low, high = min(middle - reach, share), max(middle + reach, share)
-    return Interval(share * largest, max(float(low), 0.0) * largest, min(float(high), 1.0) * largest)
+    return Interval(share, max(float(low), 0.0), min(float(high), 1.0))
 
 
 def _effective_size(shares: Floats, units: Indices | None) -> float:

@@ -89,6 +89,7 @@ def load_cases(
     drop: Iterable[str] = (),
     groups: Any = None,
     time: str | None = None,
+    beside: Iterable[str] = (),
     least: int = LEAST_CASES,
 ) -> Cases:
     """Check a table and split it into features and outcomes; say which outcome is positive.
@@ -98,7 +99,15 @@ def load_cases(
     """
     positive = table.positive if positive is None else positive
     cases = check_cases(
-        table.frame, table.target, positive, drop=drop, groups=groups, time=time, name=table.name, least=least
+        table.frame,
+        table.target,
+        positive,
+        drop=drop,
+        groups=groups,
+        time=time,
+        beside=beside,
+        name=table.name,
+        least=least,
     )
     cases = replace(cases, writings=dict(table.writings))
     negative, _ = cases.classes

@@ -49,6 +49,8 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
     print()
     for sentence in result.conclusions.values():
         print(sentence)
+    for sentence in filter(None, (segment.sentence for segment in result.segments)):
+        print(f"Served worse: {sentence}")
     if out is not None:
         print(f"Report: {out / REPORT_FILE}")
         others = [name for name in RESULTS if name != REPORT_FILE and (out / name).is_file()]
@@ -139,6 +141,7 @@ def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
         "signal": {"found": verdict.found_signal, "saved": list(verdict.signal.saved)},
         "repetitions": result.repetitions.as_dict(),
         "choice": _row_facts(result.choice),
+        "segments": [_finite_facts(segment.as_dict()) for segment in result.segments],
         "leaderboard": rows,
         "positive": {
             "outcome": result.cases.positive,
@@ -150,7 +153,11 @@ def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
 
 
 def _row_facts(row: Row) -> dict[str, Any]:
-    return {key: _jsonable(value) for key, value in row.as_dict().items()}
+    return _finite_facts(row.as_dict())
+
+
+def _finite_facts(facts: dict[str, Any]) -> dict[str, Any]:
+    return {key: _jsonable(value) for key, value in facts.items()}
 
 
 def _jsonable(value: Any) -> Any:

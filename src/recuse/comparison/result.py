@@ -15,7 +15,7 @@ from ..arrays import Flags, Floats, Indices
 from ..costs import Costs, answer_columns
 from ..decisions import KINDS
 from ..labels import REJECT_TEXT
-from ..tables import Cases
+from ..tables import Cases, Segmented, cut_into_segments
 from .checkpoints import versions
 from .conclusions import conclude
 from .folds import FoldResult, fit_model
@@ -23,6 +23,8 @@ from .leaderboard import Counts, Row, rank
 from .methods import CONSTANTS, SEND_ALL, Constant, Method, Task, constant_method
 from .payments import Payments
 from .repetitions import Repetitions, margin
+from .segments import Segment, segments_of
+from .served_worse import RATE
 from .verdict import Candidates, Verdict, judge
 
 ARRAY = "(array)"  # the name of groups that are not a column of the table
@@ -129,6 +131,8 @@ class RunArguments:
         Column with the time, if folds test on what came after.
     novelty : str
         Whether cases far outside the training range are rejected.
+    by : list of str
+        Columns whose segments are looked at.
     """
 
     cv: int
@@ -138,14 +142,15 @@ class RunArguments:
     groups: str | None = None
     time: str | None = None
     novelty: str = "range"
+    by: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """The arguments by name, as in run.json."""
         return asdict(self)
 
     def of_folds(self) -> dict[str, Any]:
-        """What the answers of a fold depend on: not how often folds are drawn again, so that more repetitions go on."""
-        return {name: value for name, value in self.as_dict().items() if name != "repeats"}
+        """What the answers of a fold depend on: not how often folds are drawn again, nor what is looked at after."""
+        return {name: value for name, value in self.as_dict().items() if name not in ("repeats", "by")}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -228,6 +233,22 @@ class Comparison:
                 f"{self.n_repeats}; so there are fewer of {counts}."
             )
         return " ".join(sentences)
+
+    @cached_property
+    def cut_columns(self) -> list[Segmented]:
+        """The columns of `by`, cut into segments."""
+        return [cut_into_segments(self.cases.beside[name]) for name in self.arguments.by]
+
+    @cached_property
+    def segments(self) -> list[Segment]:
+        """Figures of the method chosen for each segment of the columns of `by`."""
+        payments = self.payments[self.verdict.chosen]
+        return segments_of(self.cut_columns, payments, self.positive, seed=self.arguments.seed, units=self.units)
+
+    @property
+    def served_worse_rate(self) -> float:
+        """How often any segment is called served worse where all are served alike."""
+        return RATE
 
     @property
     def how_folds_were_made(self) -> str | None:
@@ -414,7 +435,8 @@ class Comparison:
         One row per case that was answered, in the order of the table: its number there, outcome, decision, kind, forced
         class, h, r, reason and fold, with several repetitions those of the first; then means over the repetitions:
         how often it was answered, how often wrongly, and what it cost. The columns mean what they mean in `Decisions`:
-        h is greater than 0 towards the second of the sorted classes, whichever is positive.
+        h is greater than 0 towards the second of the sorted classes, whichever is positive. Then, for each column whose
+        segments were asked for, the segment of the case.
         """
         import pandas as pd
 
@@ -439,6 +461,7 @@ class Comparison:
                 "wrong": wrong.mean(axis=0),
                 "cost": self.payments[name].prices,
             }
+            | {f"segment of {column.column}": column.of_cases for column in self.cut_columns}
         )
 
     def __repr__(self) -> str:

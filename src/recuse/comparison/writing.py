@@ -12,7 +12,7 @@ from ..labels import to_python
 from ..persistence import save, write_whole
 from ..report import render, summarize
 from ..tables import to_csv
-from .folder import REPORT_FILE, RUN_FILE
+from .folder import REPORT_FILE, RUN_FILE, SEGMENTS_FILE
 from .result import Comparison
 
 
@@ -57,12 +57,23 @@ def write_run(comparison: Comparison, folder: str | os.PathLike[str]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_whole(folder / "leaderboard.csv", to_csv(comparison.leaderboard))
     write_whole(folder / "decisions.csv", to_csv(comparison.decisions()))
+    _write_segments(comparison, folder / SEGMENTS_FILE)
     model = comparison.model()
     _save_model(model, folder / "model.skops")
     summary = summarize(comparison, model)
     write_whole(folder / "summary.json", json.dumps(summary, allow_nan=False).encode())
     write_whole(folder / REPORT_FILE, render(summary).encode())
     write_whole(folder / RUN_FILE, (json.dumps(_run_facts(comparison), indent=2, default=str) + "\n").encode())
+
+
+def _write_segments(comparison: Comparison, path: Path) -> None:
+    """Write the figures of the segments; without segments, none of an earlier run stay."""
+    import pandas as pd
+
+    if comparison.arguments.by:
+        write_whole(path, to_csv(pd.DataFrame([segment.as_dict() for segment in comparison.segments])))
+    else:
+        path.unlink(missing_ok=True)
 
 
 def _save_model(model: Any, path: Path) -> None:

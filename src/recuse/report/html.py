@@ -15,6 +15,7 @@ from typing import Any
 
 from ..extras import require
 from ..persistence import write_whole
+from .segments import select_segments
 
 _TEMPLATES = files(__package__) / "templates"
 _NO_VALUE = "\N{EN DASH}"
@@ -105,7 +106,7 @@ def as_count(value: float) -> str:
     return "<1" if 0 < value < 0.5 else f"{math.floor(value + 0.5):,}"
 
 
-def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = None) -> Path:
+def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = None, *, by: Iterable[str] = ()) -> Path:
     """Write the page of a finished run again, from its summary.
 
     Parameters
@@ -114,6 +115,8 @@ def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = No
         Folder that a comparison wrote.
     out : path-like, optional
         The page; by default report.html in the folder.
+    by : iterable of str, optional
+        Show the segments of these columns only; the comparison must have been asked for them.
 
     Returns
     -------
@@ -124,11 +127,14 @@ def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = No
     if not source.is_file():
         raise FileNotFoundError(f"{os.fspath(run)} holds no summary.json: give the folder that compare wrote.")
     try:
-        page = render(json.loads(source.read_bytes()))
+        summary = json.loads(source.read_bytes())
+        page = render(summary)
     except ImportError:
         raise
     except Exception as error:  # whatever key is missing, the remedy is the same
         raise ValueError(f"{source} is damaged or of another version: run compare again.") from error
+    if by:
+        page = render(select_segments(summary, list(by)))
     path = Path(run) / "report.html" if out is None else Path(out)
     write_whole(path, page.encode())
     return path

@@ -139,6 +139,21 @@ class ReportedMethod(Protocol):
         """Name of the way it follows the prices."""
 
 
+class ReportedSegment(Protocol):
+    """Cases of one value or band of a column."""
+
+    @property
+    def column(self) -> str:
+        """The column."""
+
+    @property
+    def sentence(self) -> str:
+        """In which way it is served worse; empty if it is not."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The figures by name."""
+
+
 class ReportedArguments(Protocol):
     """How the comparison was run."""
 
@@ -153,6 +168,10 @@ class ReportedArguments(Protocol):
     @property
     def drop(self) -> Sequence[str]:
         """Columns left out."""
+
+    @property
+    def by(self) -> Sequence[str]:
+        """Columns whose segments are looked at."""
 
 
 class ReportedComparison(Protocol):
@@ -185,6 +204,14 @@ class ReportedComparison(Protocol):
     @property
     def conclusions(self) -> dict[str, str]:
         """The same in sentences."""
+
+    @property
+    def segments(self) -> Sequence[ReportedSegment]:
+        """Figures of the method chosen for each segment of the columns asked for."""
+
+    @property
+    def served_worse_rate(self) -> float:
+        """How often any segment is called served worse where all are served alike."""
 
     def answers_of(self, name: str) -> ReportedAnswers:
         """Return the answers of a method or of a constant answer."""

@@ -17,6 +17,7 @@ from ..metrics import ks_score, reliability_curve
 from ..tables import table_hints
 from .inputs import ReportedComparison
 from .operating_points import CHOW, NEVER_REJECTS, OperatingPoint, forced_points, operating_points
+from .segments import segments_section
 
 SHOWN_CASES = 500
 SHOWN_COLUMNS = 6
@@ -348,6 +349,10 @@ def _reliability(material: Material) -> dict[str, Any] | None:
     return {"title": next(row.title for row in comparison.rows if row.name == name), "bins": bins, "error": curve.error}
 
 
+def _segments(material: Material) -> dict[str, Any] | None:
+    return segments_section(material.comparison, material.comparison.verdict.chosen)
+
+
 # Key of the summary -> the function that fills it. Which section of the page shows which key, and in which order, is
 # up to the template report.html: a new section needs an entry here and a part there.
 SECTIONS: dict[str, Callable[[Material], Any]] = {
@@ -355,6 +360,7 @@ SECTIONS: dict[str, Callable[[Material], Any]] = {
     "leaderboard": _leaderboard,
     "methods": _methods,
     "cases": _rejected_cases,
+    "segments": _segments,
     "why": _why,
     "members": _members,
     "reliability": _reliability,

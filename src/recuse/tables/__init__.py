@@ -7,18 +7,21 @@ from .folders import ParquetPart, dataset_parts, is_dataset, read_part
 from .formats import table_format
 from .hints import identifier_hints, positive_hints, table_hints
 from .reading import as_frame, detected_decimal, read_chunks, read_table, read_with_writings, with_outcomes
+from .segmenting import Segmented, cut_into_segments
 from .sources import TableFile, is_table_file
 from .spreadsheet import restored, to_csv
 
 __all__ = [
     "Cases",
     "ParquetPart",
+    "Segmented",
     "TableColumns",
     "TableFacts",
     "TableFile",
     "as_frame",
     "check_cases",
     "check_table",
+    "cut_into_segments",
     "dataset_parts",
     "detected_decimal",
     "identifier_hints",

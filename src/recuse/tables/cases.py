@@ -44,6 +44,8 @@ class Cases:
         Row of the table, from 0, of each case; None if all rows are there, in their order.
     writings : dict of str to str
         How the columns of the file are written that are not written plainly; see `TableColumns`.
+    beside : DataFrame or None
+        Columns that say something about the cases for the report, be they features or not.
     """
 
     features: Any
@@ -55,6 +57,7 @@ class Cases:
     times: Indices | None = None
     rows: Indices | None = None
     writings: dict[str, str] = field(default_factory=dict)
+    beside: Any = None
 
     @property
     def classes(self) -> list[Any]:
@@ -83,6 +86,7 @@ class Cases:
             groups=None if self.groups is None else self.groups[rows],
             times=None if self.times is None else self.times[rows],
             rows=self.case_numbers[rows] - 1,
+            beside=None if self.beside is None else self.beside.iloc[rows].reset_index(drop=True),
         )
 
     def in_time(self) -> Cases:
@@ -98,6 +102,7 @@ def check_cases(
     drop: Iterable[str] = (),
     groups: Any = None,
     time: str | None = None,
+    beside: Iterable[str] = (),
     name: str = "table",
     least: int = 6,
 ) -> Cases:
@@ -117,6 +122,8 @@ def check_cases(
         Column that says which cases belong together, or a label for each case. The column is not a feature.
     time : str, optional
         Column that says when each case was: dates or numbers. It is not a feature.
+    beside : iterable of str
+        Columns to keep for the report, whether or not they are features.
     name : str
         Name of the table in messages.
     least : int
@@ -144,7 +151,19 @@ def check_cases(
     features = frame.drop(columns=list(no_features)).reset_index(drop=True)
     _check_features(features, name)
     features = with_dates(features)
-    return Cases(features, outcomes, _find_positive(positive, classes, target), str(target), name, codes, times, rows)
+    positive = _find_positive(positive, classes, target)
+    kept = _beside(frame, beside, target, name)
+    return Cases(features, outcomes, positive, str(target), name, codes, times, rows, beside=kept)
+
+
+def _beside(frame: Any, columns: Iterable[str], target: str, name: str) -> Any:
+    """The columns asked for, dates as dates; None if there are none."""
+    wanted = list(dict.fromkeys(columns))
+    for column in wanted:
+        _require_column(frame, column, "to look at", name)
+        if column == target:
+            raise ValueError(f"{column!r} is the column to predict: its outcomes are no segments of cases.")
+    return with_dates(frame[wanted].reset_index(drop=True)) if wanted else None
 
 
 def _group_codes(frame: Any, groups: Any, target: str, name: str) -> Indices | None:
