@@ -86,6 +86,27 @@ By = Annotated[
         help="Column whose segments the report shows, with a warning where one is served worse; several by commas.",
     ),
 ]
+Policy = Annotated[
+    str | None,
+    typer.Option(
+        "--policy", metavar="COLUMN", help="Column with what is decided today: yes, no or review. It is no feature."
+    ),
+]
+VolumeText = Annotated[
+    str | None, typer.Option("--volume", metavar="N/month", help="Cases in a day, week, month, quarter or year.")
+]
+Currency = Annotated[str, typer.Option("--currency", show_default=False, help="What the prices are counted in.")]
+Minutes = Annotated[
+    float | None, typer.Option("--minutes-per-case", show_default=False, help="How long a person looks at one case.")
+]
+Hours = Annotated[
+    float | None,
+    typer.Option(
+        "--hours-per-reviewer",
+        show_default=False,
+        help="Hours of reviewing that one person has in that period (default: 120 in a month).",
+    ),
+]
 Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
 Fn = Annotated[float, typer.Option(help="Price of a miss.")]
 Reject = Annotated[float, typer.Option(help="Cost of the manual review of one case.")]
@@ -171,6 +192,11 @@ def compare(
     groups: Groups = None,
     time: Time = None,
     by: By = None,
+    policy: Policy = None,
+    volume: VolumeText = None,
+    currency: Currency = "",
+    minutes_per_case: Minutes = None,
+    hours_per_reviewer: Hours = None,
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
@@ -209,6 +235,8 @@ def compare(
             groups=groups,
             time=time,
             by=_names(by),
+            policy=policy,
+            volume=_volume(volume, currency, minutes_per_case, hours_per_reviewer),
             costs=costs,
             methods=names,
             cv=cv,
@@ -412,12 +440,17 @@ def report(
     run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder that `compare` wrote.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file (default: report.html in it).")] = None,
     by: By = None,
+    volume: VolumeText = None,
+    currency: Currency = "",
+    minutes_per_case: Minutes = None,
+    hours_per_reviewer: Hours = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the report of a finished run again."""
     from recuse.report import rewrite
 
-    written = rewrite(run, out, by=_names(by))
+    shown = _volume(volume, currency, minutes_per_case, hours_per_reviewer)
+    written = rewrite(run, out, by=_names(by), volume=shown)
     if as_json:
         _print_json({"run": str(run), "out": str(written)})
     else:
@@ -528,6 +561,19 @@ def _progress(
 def _names(given: list[str] | None) -> list[str]:
     """Names separated by commas, from an option that may be repeated."""
     return [name.strip() for part in given or [] for name in part.split(",") if name.strip()]
+
+
+def _volume(text: str | None, currency: str, minutes: float | None, hours: float | None) -> Any:
+    """How many cases there are, and what goes with it; None if nothing was said."""
+    from recuse.report import Volume
+
+    others = {"--currency": currency, "--minutes-per-case": minutes, "--hours-per-reviewer": hours}
+    if text is None:
+        for name, value in others.items():
+            if value:
+                raise typer.BadParameter("say how many cases there are with --volume, as 12000/month.", param_hint=name)
+        return None
+    return Volume.of(text, currency=currency, minutes_per_case=minutes, hours_per_reviewer=hours)
 
 
 def _print_json(data: Any) -> None:

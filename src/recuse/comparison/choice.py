@@ -61,6 +61,11 @@ class Choice:
     chosen: int
     resampled: list[tuple[int, Indices]]
 
+    def shares(self, n_methods: int) -> list[float]:
+        """In which share of the resamples each method is chosen."""
+        counts = np.bincount([position for position, _ in self.resampled], minlength=n_methods)
+        return [float(count) / len(self.resampled) for count in counts]
+
     def correction(self, values: Floats) -> float:
         """How much to add to the mean value of the method chosen, for having been chosen on these cases.
 

@@ -18,6 +18,7 @@ from ..costs import Costs, as_costs
 from ..folds import Fold, make_folds, time_folds
 from ..labels import to_python
 from ..parameters import check_count
+from ..report import Volume
 from ..tables import Cases
 from .checkpoints import Checkpoints, data_fingerprint, run_fingerprint, table_fingerprint
 from .fits import Fits, Progress
@@ -41,6 +42,8 @@ def compare(
     groups: Any = None,
     time: str | None = None,
     by: Iterable[str] = (),
+    policy: str | None = None,
+    volume: Volume | str | None = None,
     costs: Costs | float = DEFAULT_COSTS,
     methods: Iterable[Any] | None = None,
     cv: int = 5,
@@ -81,6 +84,12 @@ def compare(
     by : iterable of str, optional
         Columns, features or not, by whose values the figures of the method chosen are shown: ``result.segments``, and
         in the report. Numbers and dates are cut into bands, rare values put together. Nothing is fitted for it.
+    policy : str, optional
+        Column that holds what is decided today, case by case: yes, no or review, or one of the outcomes. It is priced
+        on the same cases as the methods, and is no feature.
+    volume : Volume or str, optional
+        How many cases there are, such as "12000/month": the conclusions and the report then count in amounts of money
+        and in people; see `recuse.report.Volume`.
     costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
         Prices.
     methods : iterable, optional
@@ -138,10 +147,14 @@ def compare(
     check_folding(groups, time)
     _check_repeats_over_time(repeats, time)
     drop, by, repeats = as_names(drop), as_names(by), _as_repeats(repeats)
-    arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, by)
+    drop = drop if policy is None or policy in drop else [*drop, policy]
+    volume = Volume.of(volume) if isinstance(volume, str) else volume
+    looked_at: dict[str, Any] = {"by": by, "policy": policy, "volume": None if volume is None else volume.as_dict()}
+    arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))
-    cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=by, least=max(cv, LEAST_CASES))
+    kept = by if policy is None else [*by, policy]
+    cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=kept, least=max(cv, LEAST_CASES))
     warn_of_other_prices(chosen, costs, cases)
     splits = _splits(cases, arguments)
     source, fingerprint = table_fingerprint(table.frame), data_fingerprint(cases)
@@ -152,7 +165,7 @@ def compare(
     with cluster_runs(cluster, cases, there, splits, task) as run:
         fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing, run)
         begun = _begun(fits, costs, arguments, fingerprint, source, methods is None)
-        _ = begun.cut_columns  # a column that does not fall into segments is refused before the first fit
+        _ = begun.cut_columns, begun.today  # what cannot be looked at afterwards is refused before the first fit
         comparison = _repeat(fits, begun)
     comparison = replace(comparison, seconds=perf_counter() - started)
     if folder is not None:

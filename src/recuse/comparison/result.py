@@ -15,18 +15,22 @@ from ..arrays import Flags, Floats, Indices
 from ..costs import Costs, answer_columns
 from ..decisions import KINDS
 from ..labels import REJECT_TEXT
+from ..report import Volume
 from ..tables import Cases, Segmented, cut_into_segments
 from .checkpoints import versions
 from .conclusions import conclude
 from .folds import FoldResult, fit_model
+from .intervals import EXACTLY_ZERO, Interval
 from .leaderboard import Counts, Row, rank
 from .methods import CONSTANTS, SEND_ALL, Constant, Method, Task, constant_method
 from .payments import Payments
+from .policy import TODAY, policy_answers, policy_row, policy_sentence, saved_against_today
 from .repetitions import Repetitions, margin
 from .segments import Segment, segments_of
 from .served_worse import RATE
-from .verdict import Candidates, Verdict, judge
+from .verdict import Candidates, Saving, Verdict, judge
 
+_LOOKED_AT = ("repeats", "by", "policy", "volume")
 ARRAY = "(array)"  # the name of groups that are not a column of the table
 
 
@@ -133,6 +137,10 @@ class RunArguments:
         Whether cases far outside the training range are rejected.
     by : list of str
         Columns whose segments are looked at.
+    policy : str or None
+        Column with what is decided today.
+    volume : dict or None
+        How many cases there are in a period, and what reviewing them takes.
     """
 
     cv: int
@@ -143,6 +151,8 @@ class RunArguments:
     time: str | None = None
     novelty: str = "range"
     by: list[str] = field(default_factory=list)
+    policy: str | None = None
+    volume: dict[str, Any] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The arguments by name, as in run.json."""
@@ -150,7 +160,7 @@ class RunArguments:
 
     def of_folds(self) -> dict[str, Any]:
         """What the answers of a fold depend on: not how often folds are drawn again, nor what is looked at after."""
-        return {name: value for name, value in self.as_dict().items() if name not in ("repeats", "by")}
+        return {name: value for name, value in self.as_dict().items() if name not in _LOOKED_AT}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -313,7 +323,31 @@ class Comparison:
         rows = [self._row(method) for method in self.methods]
         rows += [self._constant_row(constant) for constant in CONSTANTS]
         rows += [Row(m.name, m.title, m.reference, note=f"left out: {why}") for m, why in self.left_out.items()]
-        return rank(rows, self.payments, self.units)
+        ranked = rank(rows, self.payments, self.units)
+        return ranked if self.today is None else self._with_today(ranked, self.today)
+
+    @cached_property
+    def today(self) -> Payments | None:
+        """What each case pays under today's policy, if a column holds it."""
+        if self.arguments.policy is None:
+            return None
+        answers = policy_answers(self.cases.beside[self.arguments.policy], self.cases.classes)
+        return Payments.of(answers, self.positive, self.costs)
+
+    @property
+    def today_saving(self) -> Saving | None:
+        """What the method chosen saves against today's policy, corrected for the choice."""
+        if self.today is None:
+            return None
+        return saved_against_today(self.verdict, self.payments[self.verdict.chosen], self.today, self.units)
+
+    def _with_today(self, ranked: list[Row], today: Payments) -> list[Row]:
+        """Today's policy among the rows, by its cost; it is no candidate, and no row is compared with it."""
+        row = policy_row(str(self.arguments.policy), today.columns[0], self.positive, self.units, self.n_repeats)
+        cheapest = self.payments[ranked[0].name]
+        row = replace(row, cost=today.cost(self.units), difference=cheapest.saved_against(today, self.units))
+        before = [other for other in ranked if other.cost is not None and other.cost.value <= today.prices.mean()]
+        return [*before, row, *ranked[len(before) :]]
 
     def _constant_row(self, constant: Constant) -> Row:
         columns = np.full(len(self.cases.outcomes), constant.column)
@@ -383,8 +417,24 @@ class Comparison:
 
     @property
     def conclusions(self) -> dict[str, str]:
-        """The verdict in sentences: which method, does answering pay, does rejecting pay."""
-        return conclude(self.verdict, {row.name: row for row in self.rows}, len(self.answers))
+        """The verdict in sentences: which method, does answering pay, does rejecting pay; then policy and volume."""
+        rows = {row.name: row for row in self.rows if row.name != TODAY}
+        sentences = conclude(self.verdict, rows, len(self.answers))
+        if self.today_saving is not None:
+            sentences["today"] = policy_sentence(self.today_saving, str(self.arguments.policy))
+        if self.arguments.volume is not None:
+            volume = Volume(**self.arguments.volume)
+            sentences["volume"] = volume.sentences(self.verdict.cost, self.reviewing_saved, 1 - self.winner.coverage)
+        return sentences
+
+    @property
+    def reviewing_saved(self) -> Interval:
+        """What the method chosen saves per case against the manual review of every case, corrected for the choice."""
+        if self.verdict.model_chosen:
+            return self.verdict.answering.saved
+        if self.verdict.chosen == SEND_ALL:
+            return EXACTLY_ZERO
+        return self.payments[self.verdict.chosen].saved_against(self.payments[SEND_ALL], self.units)
 
     @property
     def winner(self) -> Row:
@@ -395,6 +445,13 @@ class Comparison:
     def choice(self) -> Row:
         """The method chosen as a row of its own: its cost is corrected for having been chosen, and has an interval."""
         return replace(self.winner, cost=self.verdict.cost, difference=None)
+
+    def widening(self, name: str) -> float:
+        """How much wider the intervals of a method are because cases belong together; 1 if they do not."""
+        if self.units is None:
+            return 1.0
+        together, apart = (self.payments[name].cost(units) for units in (self.units, None))
+        return max(1.0, (together.high - together.low) / max(apart.high - apart.low, 1e-12))
 
     def answers_of(self, name: str) -> Answers:
         """Return the answers of a method, or of a constant answer, by its name."""

@@ -73,6 +73,8 @@ class Verdict:
         What `best_model` saves against the cheapest constant answer.
     signal : Saving
         What the model chosen among those that must answer every case saves against the cheaper of always no and yes.
+    shares : dict of str to float
+        In which share of the resamples of the cases each model is chosen among the models.
     """
 
     chosen: str
@@ -84,6 +86,7 @@ class Verdict:
     rejecting: Saving
     constant: Saving
     signal: Saving
+    shares: dict[str, float]
 
     @property
     def model_chosen(self) -> bool:
@@ -152,6 +155,7 @@ def judge(candidates: Candidates, *, seed: int, units: Indices | None = None) ->
         rejecting=_rejecting(candidates, best, choice.correction(forced) - flattered, units),
         constant=_saving(best, own, constant, constants[constant], flattered, units),
         signal=_signal(candidates, forced, seed, units),
+        shares=dict(zip(names, choice.shares(len(names)), strict=True)),
     )
 
 

@@ -4,5 +4,6 @@ from .edited import edit_facts
 from .html import render, rewrite
 from .model_page import render_model
 from .summary import summarize
+from .volume import Volume
 
-__all__ = ["edit_facts", "render", "render_model", "rewrite", "summarize"]
+__all__ = ["Volume", "edit_facts", "render", "render_model", "rewrite", "summarize"]

@@ -16,8 +16,15 @@ from typing import Any
 from ..extras import require
 from ..persistence import write_whole
 from .segments import select_segments
+from .volume import Volume, with_volume
 
 _TEMPLATES = files(__package__) / "templates"
+# In the order in which they run: functions may call what comes later, constants may not.
+_ARITHMETIC = ("live.js", "intervals.js")
+_CODE = ("state.js", "figures.js", "tables.js", "thresholds.js", "money.js", "charts.js", "start.js")
+_STYLES = ("style.css", "phone.css", "print.css")
+CONSTANT_ANSWERS = ("send-all", "always-no", "always-yes")
+SHOWN_METHODS = 5  # of the leaderboard; the others are folded
 _NO_VALUE = "\N{EN DASH}"
 
 
@@ -34,7 +41,7 @@ def render(summary: dict[str, Any]) -> str:
     str
         HTML.
     """
-    scripts = {"library": _library(), "live": _template("live.js"), "code": _template("page.js")}
+    scripts = {"library": _library(), "live": _joined(_ARITHMETIC), "code": _joined(_CODE)}
     page: str = (
         environment()
         .get_template("report.html")
@@ -44,7 +51,8 @@ def render(summary: dict[str, Any]) -> str:
             # Without "<" nothing in the data can close the script element that holds them.
             data=json.dumps(summary, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
             policy=content_policy(scripts.values()),
-            style=_template("style.css"),
+            style=style_sheet(*_STYLES),
+            folded=folded_methods(summary),
             **scripts,
         )
     )
@@ -93,6 +101,23 @@ def _library() -> str:
     return library.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
+def _joined(names: Iterable[str]) -> str:
+    return "\n".join(_template(name) for name in names)
+
+
+def folded_methods(summary: dict[str, Any]) -> set[str]:
+    """Rows that are shown on request: all but the best five methods, the choice, and the best of what needs no model.
+
+    One row alone is not worth a button.
+    """
+    rows, models = summary["leaderboard"], {method["name"] for method in summary["methods"]}
+    best = [row["method"] for row in rows if row["method"] in models][:SHOWN_METHODS]
+    constants = [row["method"] for row in rows if row["method"] in CONSTANT_ANSWERS][:1]
+    kept = {*best, *constants, "today", summary["winner"], summary["verdict"]["best_model"]}
+    folded = {row["method"] for row in rows if row["method"] not in kept}
+    return folded if len(models & folded) > 1 else set()
+
+
 def _price(value: float | None) -> str:
     return _NO_VALUE if value is None else f"{value:.4f}" if abs(value) < 1 else f"{value:.3f}"
 
@@ -106,7 +131,13 @@ def as_count(value: float) -> str:
     return "<1" if 0 < value < 0.5 else f"{math.floor(value + 0.5):,}"
 
 
-def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = None, *, by: Iterable[str] = ()) -> Path:
+def rewrite(
+    run: str | os.PathLike[str],
+    out: str | os.PathLike[str] | None = None,
+    *,
+    by: Iterable[str] = (),
+    volume: Volume | None = None,
+) -> Path:
     """Write the page of a finished run again, from its summary.
 
     Parameters
@@ -117,6 +148,8 @@ def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = No
         The page; by default report.html in the folder.
     by : iterable of str, optional
         Show the segments of these columns only; the comparison must have been asked for them.
+    volume : Volume, optional
+        How many cases there are, and what reviewing them takes, instead of what the run was told.
 
     Returns
     -------
@@ -133,8 +166,9 @@ def rewrite(run: str | os.PathLike[str], out: str | os.PathLike[str] | None = No
         raise
     except Exception as error:  # whatever key is missing, the remedy is the same
         raise ValueError(f"{source} is damaged or of another version: run compare again.") from error
-    if by:
-        page = render(select_segments(summary, list(by)))
+    if by or volume is not None:
+        shown = select_segments(summary, list(by)) if by else summary
+        page = render(shown if volume is None else with_volume(shown, volume))
     path = Path(run) / "report.html" if out is None else Path(out)
     write_whole(path, page.encode())
     return path

@@ -83,8 +83,20 @@ class ReportedVerdict(Protocol):
         """Against answering every case."""
 
     @property
+    def shares(self) -> Mapping[str, float]:
+        """In which share of the resamples of the cases each model is chosen."""
+
+    @property
     def signal(self) -> ReportedSaving:
         """Of a model that must answer every case, against the cheaper of always no and always yes."""
+
+
+class ReportedPayments(Protocol):
+    """What each case pays under a rule."""
+
+    @property
+    def columns(self) -> NDArray[Any]:
+        """Column of the price matrix of each answer."""
 
 
 class ReportedAnswers(Protocol):
@@ -173,6 +185,14 @@ class ReportedArguments(Protocol):
     def by(self) -> Sequence[str]:
         """Columns whose segments are looked at."""
 
+    @property
+    def policy(self) -> str | None:
+        """Column with what is decided today."""
+
+    @property
+    def volume(self) -> dict[str, Any] | None:
+        """How many cases there are in a period, and what reviewing them takes."""
+
 
 class ReportedComparison(Protocol):
     """A finished comparison."""
@@ -206,12 +226,27 @@ class ReportedComparison(Protocol):
         """The same in sentences."""
 
     @property
+    def today(self) -> ReportedPayments | None:
+        """Today's policy, if a column holds it."""
+
+    @property
+    def today_saving(self) -> ReportedSaving | None:
+        """What the method chosen saves against it."""
+
+    @property
+    def reviewing_saved(self) -> Sequence[float]:
+        """What the method chosen saves against the manual review of every case, with its limits."""
+
+    @property
     def segments(self) -> Sequence[ReportedSegment]:
         """Figures of the method chosen for each segment of the columns asked for."""
 
     @property
     def served_worse_rate(self) -> float:
         """How often any segment is called served worse where all are served alike."""
+
+    def widening(self, name: str) -> float:
+        """How much wider the intervals of a method are because cases belong together."""
 
     def answers_of(self, name: str) -> ReportedAnswers:
         """Return the answers of a method or of a constant answer."""

@@ -49,7 +49,8 @@ class OperatingPoint(NamedTuple):
     matrix : ndarray of shape (2, 4)
         Cases, negative and positive, by answer: no, yes, ambiguous, novel. Means over the repetitions.
     thresholds : tuple of float or None
-        Yes above the second, no below the first; None if the rule is not of this kind.
+        Yes above the second, no below the first; of an acceptance score, accepted above it, twice; None if the rule
+        has none in common to all folds.
     """
 
     matrix: Floats
@@ -264,8 +265,8 @@ def _acceptance_points(scored: Scored) -> list[OperatingPoint]:
     accepted = (sums[-1] - sums[ends]).reshape(-1, 2, 2)
     rejected = scored.totals - accepted.sum(axis=2)
     return [
-        OperatingPoint(scored.novelties + np.column_stack([counts, rest, np.zeros(2)]), None)
-        for counts, rest in zip(accepted, rejected, strict=True)
+        OperatingPoint(scored.novelties + np.column_stack([counts, rest, np.zeros(2)]), (float(cut), float(cut)))
+        for cut, counts, rest in zip(grid, accepted, rejected, strict=True)
     ]
 
 

@@ -13,10 +13,11 @@ from ..arrays import Flags, Floats
 from ..ensemble import EnsembleRejectClassifier
 from ..labels import to_python
 from ..locating import locate
-from ..metrics import ks_score, reliability_curve
+from ..metrics import ks_score
 from ..tables import table_hints
 from .inputs import ReportedComparison
-from .operating_points import CHOW, NEVER_REJECTS, OperatingPoint, forced_points, operating_points
+from .operating_points import OperatingPoint, count_answers, forced_points, operating_points
+from .probabilities import reliability_section
 from .segments import segments_section
 
 SHOWN_CASES = 500
@@ -89,6 +90,8 @@ def _verdict(material: Material) -> dict[str, Any]:
             "saved": list(verdict.rejecting.saved),
         },
         "signal": {"saved": list(verdict.signal.saved)},
+        "reviewing_saved": list(material.comparison.reviewing_saved),
+        "shares": dict(verdict.shares),
         "conclusions": material.comparison.conclusions,
     }
 
@@ -114,7 +117,7 @@ def _operating_points(comparison: ReportedComparison, name: str) -> dict[str, An
         "forced": forced_points(answers, comparison.positive, moves, comparison.costs),
     }
     lists = {key: [_as_lists(point) for point in points] for key, points in found.items()}
-    return {"moves": moves, **lists}
+    return {"moves": moves, "widen": comparison.widening(name), **lists}
 
 
 def _as_lists(point: OperatingPoint) -> dict[str, Any]:
@@ -336,17 +339,26 @@ def _members(material: Material) -> list[dict[str, Any]]:
     ]
 
 
-def _reliability(material: Material) -> dict[str, Any] | None:
-    """How often cases of a probability are positive, where the best model has probabilities."""
+def _reliability(material: Material) -> dict[str, Any]:
+    return reliability_section(material.comparison)
+
+
+def _policy(material: Material) -> dict[str, Any] | None:
+    """Today's policy as an operating point of its own, and what the method chosen saves against it."""
     comparison = material.comparison
-    name = comparison.verdict.best_model
-    if comparison.method(name).moves not in (CHOW, NEVER_REJECTS):
+    today, saving = comparison.today, comparison.today_saving
+    if today is None or saving is None:
         return None
-    scores = comparison.answers[name].score[0]  # of the first repetition: each case once
-    curve = reliability_curve(comparison.positive, scores)
-    columns = ("predicted", "observed", "low", "high", "counts")
-    bins = [dict(zip(columns, map(_jsonable, row), strict=True)) for row in zip(*curve[: len(columns)], strict=True)]
-    return {"title": next(row.title for row in comparison.rows if row.name == name), "bins": bins, "error": curve.error}
+    return {
+        "column": comparison.arguments.policy,
+        "matrix": count_answers(today.columns, comparison.positive).tolist(),
+        "pays": saving.pays,
+        "saved": list(saving.saved),
+    }
+
+
+def _volume(material: Material) -> dict[str, Any] | None:
+    return material.comparison.arguments.volume
 
 
 def _segments(material: Material) -> dict[str, Any] | None:
@@ -361,6 +373,8 @@ SECTIONS: dict[str, Callable[[Material], Any]] = {
     "methods": _methods,
     "cases": _rejected_cases,
     "segments": _segments,
+    "policy": _policy,
+    "volume": _volume,
     "why": _why,
     "members": _members,
     "reliability": _reliability,

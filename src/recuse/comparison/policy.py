@@ -1,0 +1,91 @@
+"""Today's policy: what is decided now, case by case, priced like a method on the same cases. It is never a feature."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Flags, Indices
+from ..labels import preview
+from .intervals import EXACTLY_ZERO
+from .leaderboard import Counts, Row
+from .payments import Payments
+from .verdict import NO, UNCLEAR, YES, Saving, Verdict, moved
+
+TODAY = "today"
+_ANSWERS = {"no": 0, "false": 0, "0": 0, "yes": 1, "true": 1, "1": 1}
+_REVIEWS = ("review", "manual review", "manual", "refer", "referred", "[abstain]")
+_HEADINGS = {
+    YES: "It is cheaper than today's policy ({})",
+    NO: "It is not cheaper than today's policy ({})",
+    UNCLEAR: "Whether it is cheaper than today's policy ({}) is not settled",
+}
+
+
+def policy_answers(values: Any, classes: Sequence[Any]) -> Indices:
+    """Column of the price matrix of each case: 0 for no, 1 for yes, 2 for manual review.
+
+    Parameters
+    ----------
+    values : Series
+        What is decided today; its name occurs in messages.
+    classes : sequence
+        The two outcomes, negative first: their names stand for no and yes, before any other meaning.
+    """
+    known = {**_ANSWERS, **dict.fromkeys(_REVIEWS, 2), **{_plain(label): k for k, label in enumerate(classes)}}
+    texts = values.map(_plain, na_action="ignore")
+    empty = int(texts.isna().sum())
+    if empty:
+        raise ValueError(
+            f"policy={values.name!r} is empty in {empty:,} of {len(values):,} cases; write review where a person "
+            "decided, or leave these rows out."
+        )
+    unknown = [value for value in values.unique().tolist() if _plain(value) not in known]
+    if unknown:
+        raise ValueError(
+            f"policy={values.name!r} holds {preview(unknown)}; each case needs yes, no or review, or one of "
+            f"the outcomes {preview(list(classes))}."
+        )
+    return np.array([known[text] for text in texts], dtype=np.intp)
+
+
+def _plain(value: Any) -> str:
+    number = isinstance(value, float | np.floating) and value == int(value)
+    return str(int(value) if number else value).strip().lower()
+
+
+def policy_row(column: str, answers: Indices, positive: Flags, units: Indices | None, repeats: int) -> Row:
+    """Today's policy as a row of the leaderboard, without its cost."""
+    accepted = answers < 2
+    right = accepted & (answers == positive)
+    return Row(
+        TODAY,
+        f"Today's policy ({column})",
+        reference=True,
+        coverage=float(accepted.mean()),
+        accuracy=float(right.sum() / accepted.sum()) if accepted.any() else float("nan"),
+        ambiguity=float((~accepted).mean()),
+        novelty=0.0,
+        counts=Counts.of(answers, positive, units, constant=True),
+        repeats=repeats,  # it is the same in every repetition
+        fit_seconds=0.0,
+        predict_seconds=0.0,
+    )
+
+
+def saved_against_today(verdict: Verdict, own: Payments, today: Payments, units: Indices | None) -> Saving:
+    """What the method chosen saves against today's policy, corrected for the choice."""
+    if (own.columns == today.columns).all():
+        return Saving(verdict.chosen, TODAY, EXACTLY_ZERO)
+    flattered = verdict.cost.value - float(own.prices.mean())
+    return Saving(verdict.chosen, TODAY, moved(own.saved_against(today, units), -max(flattered, 0.0)))
+
+
+def policy_sentence(saving: Saving, column: str) -> str:
+    """Whether the method chosen is cheaper than today's policy, and by how much."""
+    saved = saving.saved if saving.saved.value >= 0 else -saving.saved
+    verb, than = ("saves", "") if saving.saved.value >= 0 else ("costs", " more")
+    limits = f"{saved.value:.4f} [{saved.low:.4f}, {saved.high:.4f}]"
+    return f"{_HEADINGS[saving.pays].format(column)}: it {verb} {limits}{than} per case, on the same cases."
