@@ -22,7 +22,7 @@ _TEMPLATES = files(__package__) / "templates"
 # In the order in which they run: functions may call what comes later, constants may not.
 _ARITHMETIC = ("live.js", "intervals.js")
 _CODE = ("state.js", "figures.js", "tables.js", "thresholds.js", "money.js", "charts.js", "start.js")
-_STYLES = ("style.css", "phone.css", "print.css")
+STYLES = ("style.css", "phone.css", "print.css")
 CONSTANT_ANSWERS = ("send-all", "always-no", "always-yes")
 SHOWN_METHODS = 5  # of the leaderboard; the others are folded
 _NO_VALUE = "\N{EN DASH}"
@@ -51,7 +51,7 @@ def render(summary: dict[str, Any]) -> str:
             # Without "<" nothing in the data can close the script element that holds them.
             data=json.dumps(summary, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
             policy=content_policy(scripts.values()),
-            style=style_sheet(*_STYLES),
+            style=style_sheet(*STYLES),
             folded=folded_methods(summary),
             **scripts,
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .edited import edit_pages
-from .html import content_policy, environment, style_sheet
+from .html import STYLES, content_policy, environment, style_sheet
 from .step_pictures import picture
 
 _MOST_CELLS = 400  # rows of a table; a pair of features may have thousands
@@ -46,7 +46,7 @@ def render_model(facts: dict[str, Any], classifier: Any) -> str:
             prices={_PRICE_NAMES[name]: price for name, price in facts["prices"].items()},
             can_be_edited=hasattr(classifier, "edit"),
             policy=content_policy(),
-            style=style_sheet("style.css", "model.css"),
+            style=style_sheet(*STYLES, "model.css"),
         )
     )
     return page

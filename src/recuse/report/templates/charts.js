@@ -24,10 +24,13 @@ const narrow = () => window.innerWidth < 640;
 const axisX = (field, title, extra = {}) => ({ field, type: "quantitative", title, axis: { tickCount: 5, ...extra.axis }, scale: extra.scale || {} });
 
 function draw(id, spec) {
-  const base = { width: "container", height: 260, autosize: { type: "fit-x", contains: "padding" }, config };
+  // What a screen reader says of the picture: the library would put its own words there.
+  const place = byId(id);
+  place.dataset.words = place.dataset.words || place.getAttribute("aria-label");
+  const base = { description: place.dataset.words, width: "container", height: 260, autosize: { type: "fit-x", contains: "padding" }, config };
   // Its menu of actions would offer an online editor. Expressions are interpreted (ast): the page's policy lets nothing be
   // compiled from text.
-  return vegaEmbed(byId(id), { ...base, ...spec }, { mode: "vega-lite", actions: false, renderer: "svg", ast: true });
+  return vegaEmbed(place, { ...base, ...spec }, { mode: "vega-lite", actions: false, renderer: "svg", ast: true });
 }
 
 // Where a picture ends: one poor method must not squash the others. What lies beyond is cut, and its figure written there.
@@ -56,6 +59,7 @@ function costChart() {
 }
 
 function reliabilityChart(name) {
+  if (!byId("reliability-shown")) return Promise.resolve();  // no method has probabilities
   const found = summary.reliability[name], share = { type: "quantitative", scale: { domain: [0, 1] } };
   byId("reliability-shown").hidden = !found;
   byId("reliability-none").hidden = Boolean(found);
