@@ -15,7 +15,7 @@ import typer
 from recuse.dask.connection import parse_cluster
 from recuse.dask.faults import ClusterError
 from recuse.extras import EXTRAS, missing
-from recuse.options import TABLE_HELP, reads_table
+from recuse.options import TABLE_HELP, reads_table, tells_volume
 from recuse.reproduce import PROTOCOLS
 
 app = typer.Typer(
@@ -57,6 +57,8 @@ def _cluster(text: str) -> str:
 
 
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help=TABLE_HELP)]
+OptionalDataFile = Annotated[Path | None, typer.Argument(metavar="DATA", help=f"{TABLE_HELP} Default: breast cancer.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the results of another table in that folder.")]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")]
 Positive = Annotated[str | None, typer.Option(help="Positive outcome (default: the second when sorted).")]
 Drop = Annotated[
@@ -90,21 +92,6 @@ Policy = Annotated[
     str | None,
     typer.Option(
         "--policy", metavar="COLUMN", help="Column with what is decided today: yes, no or review. It is no feature."
-    ),
-]
-VolumeText = Annotated[
-    str | None, typer.Option("--volume", metavar="N/month", help="Cases in a day, week, month, quarter or year.")
-]
-Currency = Annotated[str, typer.Option("--currency", show_default=False, help="What the prices are counted in.")]
-Minutes = Annotated[
-    float | None, typer.Option("--minutes-per-case", show_default=False, help="How long a person looks at one case.")
-]
-Hours = Annotated[
-    float | None,
-    typer.Option(
-        "--hours-per-reviewer",
-        show_default=False,
-        help="Hours of reviewing that one person has in that period (default: 120 in a month).",
     ),
 ]
 Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
@@ -181,11 +168,9 @@ def _options(
 
 @app.command()
 @reads_table
+@tells_volume
 def compare(
-    data: Annotated[
-        Path | None,
-        typer.Argument(metavar="DATA", help=f"{TABLE_HELP} Default: breast cancer."),
-    ] = None,
+    data: OptionalDataFile = None,
     target: Target = None,
     positive: Positive = None,
     drop: Drop = None,
@@ -193,10 +178,7 @@ def compare(
     time: Time = None,
     by: By = None,
     policy: Policy = None,
-    volume: VolumeText = None,
-    currency: Currency = "",
-    minutes_per_case: Minutes = None,
-    hours_per_reviewer: Hours = None,
+    volume: Any = None,
     fp: Fp = 1.0,
     fn: Fn = 5.0,
     reject: Reject = 0.3,
@@ -210,9 +192,7 @@ def compare(
     cluster: Cluster = None,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("recuse-run"),
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace the results of another table in that folder.")
-    ] = False,
+    overwrite: Overwrite = False,
     as_json: AsJson = False,
 ) -> None:
     """Cross-validate reject-option classifiers on a table and write a report, decisions and the best model.
@@ -236,7 +216,7 @@ def compare(
             time=time,
             by=_names(by),
             policy=policy,
-            volume=_volume(volume, currency, minutes_per_case, hours_per_reviewer),
+            volume=volume,
             costs=costs,
             methods=names,
             cv=cv,
@@ -436,21 +416,18 @@ def check(
 
 
 @app.command()
+@tells_volume
 def report(
     run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder that `compare` wrote.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="HTML file (default: report.html in it).")] = None,
     by: By = None,
-    volume: VolumeText = None,
-    currency: Currency = "",
-    minutes_per_case: Minutes = None,
-    hours_per_reviewer: Hours = None,
+    volume: Any = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the report of a finished run again."""
     from recuse.report import rewrite
 
-    shown = _volume(volume, currency, minutes_per_case, hours_per_reviewer)
-    written = rewrite(run, out, by=_names(by), volume=shown)
+    written = rewrite(run, out, by=_names(by), volume=volume)
     if as_json:
         _print_json({"run": str(run), "out": str(written)})
     else:
@@ -561,19 +538,6 @@ def _progress(
 def _names(given: list[str] | None) -> list[str]:
     """Names separated by commas, from an option that may be repeated."""
     return [name.strip() for part in given or [] for name in part.split(",") if name.strip()]
-
-
-def _volume(text: str | None, currency: str, minutes: float | None, hours: float | None) -> Any:
-    """How many cases there are, and what goes with it; None if nothing was said."""
-    from recuse.report import Volume
-
-    others = {"--currency": currency, "--minutes-per-case": minutes, "--hours-per-reviewer": hours}
-    if text is None:
-        for name, value in others.items():
-            if value:
-                raise typer.BadParameter("say how many cases there are with --volume, as 12000/month.", param_hint=name)
-        return None
-    return Volume.of(text, currency=currency, minutes_per_case=minutes, hours_per_reviewer=hours)
 
 
 def _print_json(data: Any) -> None:

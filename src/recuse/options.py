@@ -1,4 +1,4 @@
-"""Options that several commands share: how a table file is to be read."""
+"""Options that several commands share: how a table file is to be read, and how many cases there are."""
 
 from __future__ import annotations
 
@@ -36,22 +36,70 @@ _READING: dict[str, Any] = {
 }
 
 
+_VOLUME: dict[str, Any] = {
+    "volume": Annotated[
+        str | None, typer.Option("--volume", metavar="N/month", help="Cases in a day, week, month, quarter or year.")
+    ],
+    "currency": Annotated[str | None, typer.Option("--currency", help="What the prices are counted in, such as EUR.")],
+    "minutes_per_case": Annotated[
+        float | None, typer.Option("--minutes-per-case", help="How long a person looks at one case.")
+    ],
+    "hours_per_reviewer": Annotated[
+        float | None,
+        typer.Option(
+            "--hours-per-reviewer", help="Hours of reviewing a person has in that period (default: 120 in a month)."
+        ),
+    ],
+}
+
+
 def reads_table(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of reading a table file: its `data` becomes a `TableFile`."""
+    return _with_options(command, _READING, _with_table_file)
+
+
+def tells_volume(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of money and people: its `volume` becomes a `Volume`, or None."""
+    return _with_options(command, _VOLUME, _with_volume)
+
+
+def _with_options(
+    command: Callable[..., None], options: dict[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]
+) -> Callable[..., None]:
+    """A command with further options, which are changed into its own arguments before it is called."""
     signature = inspect.signature(command, eval_str=True)
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-        for name, annotation in _READING.items()
+        for name, annotation in options.items()
     ]
 
     @functools.wraps(command)
-    def with_reading(**given: Any) -> None:
-        command(**_with_table_file(given))
+    def with_options(**given: Any) -> None:
+        command(**change(given))
 
-    parameters = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in signature.parameters.values()]
-    with_reading.__signature__ = signature.replace(parameters=parameters + added)  # type: ignore[attr-defined]
-    with_reading.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters + added}
-    return with_reading
+    own = [
+        parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
+        for parameter in signature.parameters.values()
+        if parameter.name not in options
+    ]
+    with_options.__signature__ = signature.replace(parameters=own + added)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in own + added}
+    return with_options
+
+
+def _with_volume(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a command, with one object for how many cases there are in place of its options."""
+    others = {name: given.pop(name) for name in _VOLUME if name != "volume"}
+    if given["volume"] is None:
+        for name, value in others.items():
+            if value is not None:
+                hint = f"--{name.replace('_', '-')}"
+                raise typer.BadParameter("say how many cases there are with --volume, as 12000/month.", param_hint=hint)
+        return given
+    from recuse.report import Volume
+
+    others["currency"] = others["currency"] or ""
+    return given | {"volume": Volume.of(given["volume"], **others)}
 
 
 def _with_table_file(given: dict[str, Any]) -> dict[str, Any]:
