@@ -48,7 +48,9 @@ release-check: $(VENV)/.release
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
 
+# The examples of the gallery are run, and draw their pictures, before the pages are built.
 docs: $(VENV)/.docs
+	$(ONE_THREAD) $(BIN)/python examples/gallery.py docs/gallery
 	$(BIN)/zensical build --strict
 
 format: $(VENV)/.test
@@ -94,5 +96,5 @@ $(VENV)/.release: pyproject.toml | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[docs,cli,plot]'
 	@touch $@
