@@ -1,9 +1,9 @@
-"""Big tables: a folder of files, one queue
+"""Big tables: a folder of files, one queue.
 
-The applications of a year lie in a folder, one Parquet file per month. `predict_table` answers file after file, holds a few
-thousand rows in memory at a time, and writes a folder of answers of the same shape; the queue for manual review is one over all
-files. Interrupted, the same call continues where it was. `--cluster` (or `cluster=` here) spreads the files over the
-workers of a Dask cluster, and nothing else changes.
+The applications of a year lie in a folder, one Parquet file per month. `predict_table` answers file after file, holds
+a few thousand rows in memory at a time, and writes a folder of answers of the same shape; the queue for manual review
+is one over all files. Interrupted, the same call continues where it was. `--cluster` (or `cluster=` here) spreads the
+files over the workers of a Dask cluster, and nothing else changes.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Credit: a model that a loan officer can read
+"""Credit: a model that a loan officer can read.
 
 Boosting with abstention learns two sums over the columns of an application: one for the class, one for whether to
 decide at all. Both can be drawn, and every answer can be taken apart. The table is made up, so we know what a good
@@ -16,7 +16,7 @@ from recuse.datasets import make_loans
 from recuse.metrics import expected_cost
 from recuse.plot import ShapeFunctionDisplay
 
-ALT = "What employment, late payments, the instalment and years in the job add to the class score and the acceptance score"
+ALT = "What employment, late payments, instalment and years in the job add to the class and acceptance scores"
 COLUMNS = ["employment", "late_payments", "instalment_share", "years_in_job"]
 PRICES = Costs(fp=800, fn=4000, reject=200)  # euros: a good customer refused, a default, an hour of a loan officer
 
@@ -32,7 +32,8 @@ def main(picture="credit.png"):
 
     p = probability[test]
     least = np.minimum(np.minimum((1 - p) * PRICES.fp, p * PRICES.fn), 200).mean()
-    print(f"cost per loan: {expected_cost(outcome, decisions):.0f}; review of every loan: 200; the best possible: {least:.0f}")
+    paid = expected_cost(outcome, decisions)
+    print(f"cost per loan: {paid:.0f}; review of every loan: 200; the best possible: {least:.0f}")
     print("share of each group that goes to a loan officer:")
     rejected = (~decisions.accepted).astype(float)
     for group in ("civil servant", "employee", "retired", "self-employed"):

@@ -1,9 +1,9 @@
-"""Drift: the queue of rejected cases speaks before the outcomes do
+"""Drift: the queue of rejected cases speaks before the outcomes do.
 
-A model is fitted on the first eight weeks and used from then on. In week 16 the population begins to change. What that
-costs is known when the outcomes are, weeks later; the share of rejected cases is known the same day, and doubles, because
-cases move to where the model is not sure. It is a warning, not a measure: the cost grows fourfold, and passes that of
-reviewing every case. A model fitted again on four recent weeks brings both down.
+A model is fitted on the first eight weeks and used from then on. In week 16 the population begins to change. What
+that costs is known when the outcomes are, weeks later; the share of rejected cases is known the same day, and
+doubles, because cases move to where the model is not sure. It is a warning, not a measure: the cost grows fourfold,
+and passes that of reviewing every case. A model fitted again on four recent weeks brings both down.
 """
 
 import sys

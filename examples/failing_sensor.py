@@ -1,9 +1,9 @@
-"""A sensor that fails: answers stop where the training data end
+"""A sensor that fails: answers stop where the training data end.
 
-A pump is watched by two sensors, and the model says whether it needs service. Then a cable breaks, and the vibration sensor
-reports a constant. The model, which knows only its two classes, goes on answering, with high confidence and wrong. An outlier
-detector beside it turns these cases into novelties: "unlike the training cases" is a reason of its own, and a rising share
-of them is an alarm about the sensor, not about the pump.
+A pump is watched by two sensors, and the model says whether it needs service. Then a cable breaks, and the vibration
+sensor reports a constant. The model, which knows only its two classes, goes on answering, with high confidence and
+wrong. An outlier detector beside it turns these cases into novelties: "unlike the training cases" is a reason of its
+own, and a rising share of them is an alarm about the sensor, not about the pump.
 """
 
 import sys

@@ -1,9 +1,10 @@
-"""Fraud: how many investigators are worth their pay?
+"""Fraud: how many investigators are worth their pay.
 
-One payment in a hundred is a fraud. The price list says which payments should be looked at, but the team can look at so
-many per day and no more. The rejected payments are therefore ranked by their acceptance score: those whose review saves
-most come first, and what is beyond the team's capacity gets the answer the model would give if it had to. Seen over all
-capacities this says when one more investigator still pays, and when the queue holds nothing worth their time.
+One payment in a hundred is a fraud. The price list says which payments should be looked at, but the team can look at
+so many per day and no more. The rejected payments are therefore ranked by their acceptance score: those whose review
+saves most come first, and what is beyond the team's capacity gets the answer the model would give if it had to. Seen
+over all capacities this says when one more investigator still pays, and when the queue holds nothing worth their
+time.
 """
 
 import sys

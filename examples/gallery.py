@@ -1,7 +1,7 @@
 """Run the examples of the gallery and write their pages and pictures: ``python examples/gallery.py docs/gallery``.
 
-Each page is the docstring of the example, its picture, what it printed, and its source. Pages are committed, and the tests
-see that they are what this script writes; pictures are made whenever the site is built.
+Each page is the docstring of the example, its picture, what it printed, and its source. Pages are committed, and the
+tests see that they are what this script writes; pictures are made whenever the site is built.
 """
 
 from __future__ import annotations
@@ -57,7 +57,10 @@ def page(name: str, printed: str) -> str:
 
 def index() -> str:
     """The list of the examples, with their pictures."""
-    parts = ["# Gallery", "Examples that run in seconds, on any machine: each is a script in `examples/`, executed when"]
+    parts = [
+        "# Gallery",
+        "Examples that run in seconds, on any machine: each is a script in `examples/`, executed when",
+    ]
     parts[-1] += " these pages are built, and by the tests."
     for name in NAMES:
         title, _, alt, _ = read(name)
@@ -72,7 +75,7 @@ def read(name: str) -> tuple[str, str, str, str]:
     title, _, story = ast.get_docstring(tree).partition("\n\n")
     alt = next(node.value.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "ALT")
     code = "\n".join(source.splitlines()[tree.body[0].end_lineno :])
-    return title, story, alt, code.strip()
+    return title.removesuffix("."), story, alt, code.strip()
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,9 +1,9 @@
-"""Medicine: from which price on is a second look worth it?
+"""Medicine: at which prices a second look pays.
 
 Tumours are benign or malignant, a missed malignant one costs five false alarms, and a pathologist's second look has a
-price that the hospital does not know exactly. So look at a range of them. Every tumour is answered by a model that was
-fitted without it. The reject option stays below both lines: where a look is nearly free it leaves most tumours to the
-pathologist, where it is expensive hardly any, and it gains most in between.
+price that the hospital does not know exactly. So look at a range of them. Every tumour is answered by a model that
+was fitted without it. The reject option stays below both lines: where a look is nearly free it leaves most tumours to
+the pathologist, where it is expensive hardly any, and it gains most in between.
 """
 
 import sys
@@ -46,7 +46,9 @@ def main(picture="medicine.png"):
     axes.plot(PRICES, rows[:, 0], "o-", label="reject option", linewidth=2.5)
     axes.plot(PRICES, rows[:, 1], "--", label="answer every case")
     axes.plot(PRICES, 100 * PRICES, ":", label="review every case")
-    axes.set(xlabel="price of a second look (a false alarm is 1, a miss 5)", ylabel="cost per 100 tumours", ylim=(0, 16))
+    axes.set(
+        xlabel="price of a second look (a false alarm is 1, a miss 5)", ylabel="cost per 100 tumours", ylim=(0, 16)
+    )
     axes.legend()
     figure.savefig(picture, dpi=120)
 

@@ -1,8 +1,8 @@
-"""Several classes: digits that a person should read
+"""Several classes: digits that a person should read.
 
-Chow's rule knows any number of classes: with one price for every error, a case is answered if its most probable class is
-probable enough. Ten handwritten digits, an error at 1, a human reader at 0.1. The picture shows rejected digits with the
-two classes that compete: most of them would make a person hesitate, too.
+Chow's rule knows any number of classes: with one price for every error, a case is answered if its most probable class
+is probable enough. Ten handwritten digits, an error at 1, a human reader at 0.1. The picture shows rejected digits
+with the two classes that compete: most of them would make a person hesitate, too.
 """
 
 import sys

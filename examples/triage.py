@@ -1,9 +1,9 @@
-"""Triage: visits of the same patient are not new patients
+"""Triage: visits of the same patient are not new patients.
 
-Patients come several times, and the outcome belongs to the patient. A flexible model that has seen one visit of a patient
-recognises the next one, so folds that cut through patients show a cost that no new patient will ever have. With
-`groups=` the visits of a patient stay on one side of every fold. Both figures are held against the truth here: patients who
-were not there when the model was fitted.
+Patients come several times, and the outcome belongs to the patient. A flexible model that has seen one visit of a
+patient recognises the next one, so folds that cut through patients show a cost that no new patient will ever have.
+With `groups=` the visits of a patient stay on one side of every fold. Both figures are held against the truth here:
+patients who were not there when the model was fitted.
 """
 
 import sys

@@ -55,14 +55,18 @@ _HOMES = {
 _SUBMODULES = (
     "baselines",
     "boosting",
+    "comparison",
     "dask",
     "datasets",
     "ensemble",
+    "evaluating",
     "metrics",
     "persistence",
     "plot",
+    "predicting",
     "reproduce",
     "svm",
+    "tables",
     "thresholds",
 )
 

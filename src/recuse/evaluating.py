@@ -20,6 +20,8 @@ from .metrics import reliability_curve
 from .persistence import load
 from .tables import TableColumns, TableFile, as_frame, check_cases, read_with_writings
 
+__all__ = ["CalibrationBin", "EvaluationResult", "evaluate_table"]
+
 _LEAST = 1  # cases of each class
 _MOST_BINS = 10
 _PER_BIN = 20

@@ -306,6 +306,22 @@ def inspect_model(path: str | os.PathLike[str], *, digest: str | None = None) ->
     -------
     dict
         Plain numbers and texts.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import recuse
+    >>> from recuse.datasets import make_loans
+    >>> from recuse.predicting import inspect_model
+    >>> loans = make_loans(500, random_state=0)[["late_payments", "instalment_share", "outcome"]]
+    >>> prices = recuse.Costs(fp=800, fn=4000, reject=200)
+    >>> model = recuse.fit(loans, "outcome", prices, method="logistic-chow", positive="default")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "loans.skops"
+    ...     recuse.save(model, path)
+    ...     facts = inspect_model(path)
+    >>> facts["positive"], facts["columns"]
+    ('default', {'late_payments': 'number', 'instalment_share': 'number'})
     """
     return _facts(load(path, digest=digest), path)
 

@@ -1,7 +1,7 @@
 """Tables of cases: read from files whole or in chunks, checked, and brought into the form a model was fitted with."""
 
 from .cases import Cases, check_cases
-from .checking import TableFacts, check_table
+from .checking import ColumnFacts, TableFacts, check_table
 from .columns import TableColumns
 from .folders import ParquetPart, dataset_parts, is_dataset, read_part
 from .formats import table_format
@@ -13,6 +13,7 @@ from .spreadsheet import restored, to_csv
 
 __all__ = [
     "Cases",
+    "ColumnFacts",
     "ParquetPart",
     "Segmented",
     "TableColumns",

@@ -31,7 +31,7 @@ _YES_NO = {"True": True, "TRUE": True, "true": True, "False": False, "FALSE": Fa
 
 
 def read_table(source: Source, *, text_columns: tuple[str, ...] = ()) -> Any:
-    """Read a table file of any format into a pandas DataFrame.
+    r"""Read a table file of any format into a pandas DataFrame.
 
     Numbers with decimal commas, separated thousands or percent signs, and dates that are not ISO dates, are numbers and
     dates where a whole column is written so; what was found out is logged, to ``recuse.tables``.
@@ -44,10 +44,26 @@ def read_table(source: Source, *, text_columns: tuple[str, ...] = ()) -> Any:
     text_columns : tuple of str
         Columns to read as text even if they look like numbers.
 
+    Returns
+    -------
+    DataFrame
+
     Raises
     ------
     FileNotFoundError, ValueError
         There is no such file; it is empty, unreadable, beyond a limit, or has two columns of the same name.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from recuse.tables import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "loans.csv"
+    ...     _ = path.write_text("amount;rate\n1.234,50;13,1%\n80,00;5%\n")
+    ...     read_table(path)
+       amount   rate
+    0  1234.5  0.131
+    1    80.0  0.050
     """
     return read_with_writings(source, text_columns=text_columns)[0]
 
