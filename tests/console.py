@@ -1,4 +1,4 @@
-"""Run the commands and snippets that a page shows, and write what they print: ``python -m tests.console docs/tutorial.md``.
+"""Run what a page shows and write what it prints: ``python -m tests.console docs/tutorial.md``.
 
 A page is run from top to bottom in one folder. Blocks marked ``console`` hold a line ``$ recuse ...`` and its output;
 blocks marked ``python`` are run as they stand, or, where they have prompts, as doctests with their output.

@@ -344,6 +344,22 @@ def report_model(
     -------
     dict
         What `inspect_model` says of the file.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> import recuse
+    >>> from recuse.datasets import make_loans
+    >>> from recuse.predicting import report_model
+    >>> loans = make_loans(500, random_state=0)[["late_payments", "instalment_share", "outcome"]]
+    >>> prices = recuse.Costs(fp=800, fn=4000, reject=200)
+    >>> model = recuse.fit(loans, "outcome", prices, method="logistic-chow", positive="default")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "loans.skops"
+    ...     recuse.save(model, path)
+    ...     facts = report_model(path, path.with_suffix(".html"))
+    ...     "default" in path.with_suffix(".html").read_text(encoding="utf-8")
+    True
     """
     model = load(path, digest=digest)
     facts = _facts(model, path)
