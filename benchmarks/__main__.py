@@ -34,6 +34,7 @@ BENCHMARKS = (
     "fuzzed_tables",
     "members",
     "regret",
+    "reasons",
     "rules",
     "efforts",
     "portfolio",

@@ -152,6 +152,8 @@ class RejectOptionMixin(ClassifierMixin, ABC):
     feature_names_in_: NDArray[Any]
     # What to do about a fit that rejects every training case.
     _remedy: ClassVar[str] = "Raise the reject price, or look for features that tell the classes apart."
+    # Whether the sentences of `_reasons` speak of columns themselves.
+    _names_columns: ClassVar[bool] = False
     # Whether this is a clone that a stack cross-validates, or a clone of one.
     _for_stack = False
 
@@ -328,7 +330,8 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         text = np.full(n, "", dtype=object)
         if reasons:
             text[:] = self._reasons(evaluation)
-            rows = np.flatnonzero(kinds < 2 if reasons == ALL_REASONS else kinds == 1)
+            explained = kinds < 2 if reasons == ALL_REASONS else kinds == 1
+            rows = np.flatnonzero(explained & (not self._names_columns))
             said = speaking_columns(explain or self._contributions, X, rows, self.classes_, columns or self._shown(X))
             text[rows] = [f"{text[row]}{more}" for row, more in zip(rows.tolist(), said, strict=True)]
             remarks = self._remarks(evaluation)

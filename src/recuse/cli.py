@@ -150,6 +150,16 @@ Raw = Annotated[
         help="Write text that a spreadsheet would run as it is, or mark it as text (default: mark it in CSV only).",
     ),
 ]
+ExplainAll = Annotated[
+    bool, typer.Option("--explain-all", help="Name the columns that speak for either class of answered cases, too.")
+]
+Neighbours = Annotated[
+    int | None,
+    typer.Option(min=1, show_default=False, help="Nearest training cases of each class to name: see fit --remember."),
+]
+Remember = Annotated[
+    bool, typer.Option("--remember", help="Keep the cases in the model file, for predict --neighbours.")
+]
 Reasons = Annotated[bool, typer.Option(help="Write a sentence for each case; large tables are faster without.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object to standard output.")]
 
@@ -278,6 +288,7 @@ def fit(
         float | None,
         typer.Option(show_default=False, help="Share of the cases to answer, of methods that place thresholds."),
     ] = None,
+    remember: Remember = False,
     cluster: Cluster = None,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Model file.")] = Path("model.skops"),
@@ -300,6 +311,7 @@ def fit(
             time=time,
             novelty=novelty,
             coverage=coverage,
+            remember=remember,
             cluster=cluster,
             seed=seed,
             **_ensemble_settings(method, effort, time_limit, report),
@@ -334,6 +346,8 @@ def predict(
     ] = None,
     raw: Raw = None,
     reasons: Reasons = True,
+    explain_all: ExplainAll = False,
+    neighbours: Neighbours = None,
     cluster: Cluster = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what is in the folder of --out.")] = False,
     verify: Verify = None,
@@ -362,7 +376,8 @@ def predict(
         raw=raw,
         keep=_names(keep),
         format=format,
-        reasons=reasons,
+        reasons="all" if reasons and explain_all else reasons,
+        neighbours=neighbours,
         cluster=cluster,
         overwrite=overwrite,
     )

@@ -49,7 +49,8 @@ def predict_table(
     raw: bool | None = None,
     keep: str | Sequence[str] | None = None,
     format: str | None = None,
-    reasons: bool = True,
+    reasons: bool | str = True,
+    neighbours: int | None = None,
     rows_at_once: int = ROWS_AT_ONCE,
     cluster: Any = None,
     overwrite: bool = False,
@@ -84,8 +85,12 @@ def predict_table(
         Columns of the table to write beside the answers, as they are in the table, such as the number of a customer.
     format : {"csv", "jsonl", "parquet"}, optional
         What is written; by default what the name of `out` tells, else CSV.
-    reasons : bool, default=True
-        Whether to write a sentence for each case; large tables are faster without.
+    reasons : bool or "all", default=True
+        Whether to write a sentence for each case; large tables are faster without. Those of rejected cases name the
+        columns that speak for either class; "all" names those of answered cases, too.
+    neighbours : int, optional
+        So many training cases of each class, those nearest to it, are named in the reason of a rejected case, by a
+        model that keeps training cases: see `recuse.remember_cases`.
     rows_at_once : int
         Rows held in memory.
     cluster : str or distributed.Client, optional
@@ -123,7 +128,7 @@ def predict_table(
         check_count("capacity", capacity, least=0)
     if isinstance(model, str | os.PathLike):
         model = load(model)
-    settings = AnswerSettings(reasons, capacity, rows_at_once)
+    settings = AnswerSettings(reasons, capacity, rows_at_once, neighbours)
     if is_dask(data) or (is_dataset(data) and _is_folder(out)):
         _require_plain(keep, format)
         return _predict_parts(model, data, _as_folder(out), settings, cluster, overwrite, progress)
@@ -217,7 +222,7 @@ def _answer(
     for chunk in read_chunks(data, text_columns=as_text, size=settings.rows_at_once):
         if len(chunk) == 0:
             continue
-        decisions, probability = decide_chunk(model, chunk, done, settings.reasons)
+        decisions, probability = decide_chunk(model, chunk, done, settings.reasons, settings.neighbours)
         columns = ["label", "kind", "forced", "h", "r", *(["reason"] if settings.reasons else [])]
         frame = decisions.to_pandas()[columns]
         frame = frame.rename(columns={"label": "decision"})

@@ -34,11 +34,12 @@ Chunk = tuple[Decisions, Floats | None]  # with the probabilities, where the mod
 
 @dataclass(frozen=True)
 class AnswerSettings:
-    """How parts are answered: whether with reasons, for which capacity, and how many rows at once."""
+    """How parts are answered: with which reasons, for which capacity, how many rows at once, naming how many cases."""
 
-    reasons: bool
+    reasons: bool | str
     capacity: int | None
     rows_at_once: int
+    neighbours: int | None = None
 
 
 def answer_folder(
@@ -139,7 +140,9 @@ def request_digest(model: Any, table: Any, settings: AnswerSettings) -> str:
         known = joblib.hash(model)
     except Exception:  # it holds something that cannot be recognised later: nothing is continued
         known = uuid.uuid4().hex
-    return hashlib.sha256(json.dumps([known, table, settings.reasons], default=str).encode()).hexdigest()
+    return hashlib.sha256(
+        json.dumps([known, table, settings.reasons, settings.neighbours], default=str).encode()
+    ).hexdigest()
 
 
 def in_this_process(
@@ -161,7 +164,7 @@ def answer_file(model: Any, part: ParquetPart, path: Path, settings: AnswerSetti
     def chunks() -> Iterator[tuple[Chunk, int]]:
         done = part.start
         for chunk in read_part(part, needed_columns(model), settings.rows_at_once):
-            yield _naming(part.name, decide_chunk, model, chunk, done, settings.reasons), done
+            yield _naming(part.name, decide_chunk, model, chunk, done, settings.reasons, settings.neighbours), done
             done += len(chunk)
 
     return write_answers(path, chunks(), _no_answers(model, settings, numbered=True), settings)
@@ -173,7 +176,7 @@ def answer_frame(model: Any, frame: Any, name: str, path: Path, settings: Answer
     def chunks() -> Iterator[tuple[Chunk, None]]:
         for start in range(0, len(frame), settings.rows_at_once):
             chunk = frame.iloc[start : start + settings.rows_at_once]
-            yield _naming(name, decide_chunk, model, chunk, start, settings.reasons), None
+            yield _naming(name, decide_chunk, model, chunk, start, settings.reasons, settings.neighbours), None
 
     empty = _no_answers(model, settings, numbered=False, index=frame.index[:0])
     return write_answers(path, chunks(), empty, settings)

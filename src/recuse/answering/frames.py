@@ -20,7 +20,9 @@ DIGITS = 6
 _EXACT_POWERS = 22  # powers of ten up to here are exact floats
 
 
-def decide_chunk(model: Any, chunk: Any, done: int, reasons: bool = True) -> tuple[Decisions, Floats | None]:
+def decide_chunk(
+    model: Any, chunk: Any, done: int, reasons: bool | str = True, neighbours: int | None = None
+) -> tuple[Decisions, Floats | None]:
     """The decisions on a chunk, and probabilities where there are any.
 
     A sentence if the model's parts do not fit together, or it answers NaN.
@@ -33,11 +35,13 @@ def decide_chunk(model: Any, chunk: Any, done: int, reasons: bool = True) -> tup
         Some rows of a table.
     done : int
         Rows before them, for messages.
-    reasons : bool, default=True
+    reasons : bool or "all", default=True
         Whether to write a sentence for each case.
+    neighbours : int, optional
+        How many training cases of each class the sentences of rejected cases name.
     """
     try:
-        decisions, probability = decide_with_probability(model, chunk, reasons=reasons)
+        decisions, probability = decide_with_probability(model, chunk, reasons=reasons, neighbours=neighbours)
     except (ValueError, TypeError, OSError):  # these say what is wrong with the table
         raise
     except Exception as error:
@@ -79,7 +83,9 @@ def six_digits(scores: Floats) -> Floats:
     return rounded
 
 
-def answer_table(decisions: Decisions, probability: Floats | None, start: int | None, reasons: bool = True) -> Any:
+def answer_table(
+    decisions: Decisions, probability: Floats | None, start: int | None, reasons: bool | str = True
+) -> Any:
     """Return decisions as an Arrow table: case, decision, kind, forced, probability, h, r, reason.
 
     Parameters

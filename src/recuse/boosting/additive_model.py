@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats
 from ..decisions import Evaluation
+from ..explaining import SCORE, Contributions
 from ..labels import preview, to_python
 from ..parameters import check_weights
 from ..validation import check_outcomes, validate_data
@@ -33,6 +34,7 @@ class AdditiveModelMixin(ABC):
     A subclass defines `_forms`, `_with_forms` and `_published_constants`, and calls `_numbers` on every table.
     """
 
+    _names_columns: ClassVar[bool] = True
     _categories: Categories
     n_features_in_: int
     classes_: NDArray[Any]
@@ -94,6 +96,19 @@ class AdditiveModelMixin(ABC):
         if self.edits_ or any(getattr(form, "surfaces", ()) for form in self._forms()):
             raise ValueError("A model that was edited, or has pair terms, has no stages: take those of a fit without.")
         return self._staged(X, **params)
+
+    def _contributions(self, X: Any) -> Contributions | None:
+        """What each column adds to h, less its mean over the training cases; half of a pair term to either column."""
+        forms = self._forms()
+        if len(forms) != 1 or not isinstance(forms[0], AdditiveForm):
+            return None  # trees, and scores that stand on another score, are not sums over columns
+        h = self._evaluate(X).h
+        parts, p = forms[0].deviations(self._numbers(X))[0], self.n_features_in_
+        for j, surface in enumerate(forms[0].surfaces, start=p):
+            for column in surface.features:
+                parts[:, column] += parts[:, j] / 2
+        amounts = parts[:, :p]
+        return Contributions(amounts, h - amounts.sum(axis=1), SCORE)
 
     def _numbers(self, X: Any) -> NDArray[Any]:
         """Checked cases as numbers, categories by the number of their level."""

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from ..costs import Costs, as_costs
 from ..folds import require_groups
 from ..parameters import check_count
+from ..reviewing import remember_cases
 from .checkpoints import data_fingerprint
 from .folds import fit_model
 from .loading import DEFAULT_COSTS, as_names, check_folding, load_cases, load_table, require_packages
@@ -34,6 +35,7 @@ def fit(
     n_jobs: int | None = None,
     novelty: str = "range",
     coverage: float | None = None,
+    remember: bool = False,
     cluster: Any = None,
     seed: int = 0,
     progress: Callable[[int, int, str], None] | None = None,
@@ -58,6 +60,9 @@ def fit(
         `recuse.tables.TableColumns`.
     coverage : float in (0, 1], optional
         Share of the cases to answer, of methods that place thresholds; else the prices tell where they are.
+    remember : bool, default=False
+        Whether the model keeps the cases, 20,000 of them at most, so that reasons can name those that are alike:
+        ``decide(..., neighbours=2)``. Whoever has the model then has these cases; see `recuse.remember_cases`.
     effort : {"quick", "medium", "best"}, optional
         Of the ensemble: how many members take part; "medium" by default.
     time_limit : float, optional
@@ -112,6 +117,8 @@ def fit(
         cases = cases.in_time()
         model, _ = fit_model(chosen, task, cases.features, cases.outcomes, cases.groups)
     model[0].remember_writings(cases.writings)
+    if remember:
+        remember_cases(model, cases.features, cases.outcomes, ids=cases.case_numbers, seed=seed)
     if chosen.name == ENSEMBLE:
         model[-1].set_params(progress=None)  # a model that is saved reports to nobody
     return model

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Floats, Indices
 
 LOG_ODDS, PROBABILITY, SCORE = "log-odds", "probability", "score"
-_ADDS_UP = 1e-6  # relative: libraries in single precision are off by this much
+_ADDS_UP = 1e-5  # relative: models of numbers in single precision are off by about this much
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,6 +21,8 @@ _PER_FEATURE = ("coef_", "components_", "feature_names_in_", "mean_", "scale_", 
 _FINITE = ("coef_", "cuts", "dual_coef_", "h", "h0", "intercept_", "r", "r0", "rho_", "support_vectors_", "values")
 # Facts about a fit, of no effect on answers: NaN where there is none.
 _CERTIFICATES = ("dual_gap_", "objective_", "residual_")
+# Training cases that are kept for reasons, and of no effect on answers: NaN where a value is missing.
+_CASES = ("cases", "numbers")
 
 
 def check_contents(model: Any) -> None:
@@ -46,7 +48,7 @@ def _check_finite(part: Any) -> None:
     for name, value in attributes_of(part).items():
         if name in _FINITE:
             _require(_all_numbers(value, np.isfinite), name, "holds a number that is not finite")
-        elif own and name not in _CERTIFICATES:
+        elif own and name not in (*_CERTIFICATES, *_CASES):
             _require(_all_numbers(value, lambda numbers: ~np.isnan(numbers)), name, "holds NaN")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, SettledCosts, require_two_classes
 from ..decisions import Evaluation, StatedThresholds
+from ..explaining import SCORE, Background, Contributions, TypicalCases, background_cases, explain_by_sampling
 from ..labels import LabelSpace, to_python
 from ..parameters import check_choice, check_number, check_positive, check_share, check_weights, is_number
 from ..rounding import EPS, row_sums
@@ -240,6 +242,7 @@ class KernelMachineMixin(RejectOptionMixin):
     coef_: Floats
     intercept_: float
     _kernel: Kernel
+    _typical: TypicalCases | None = None  # of files that were saved before there were any
     _remedy = "Raise C or the reject price, standardise the features, or try another kernel or gamma."
 
     @abstractmethod
@@ -269,6 +272,7 @@ class KernelMachineMixin(RejectOptionMixin):
             self.coef_ = np.asarray(cases.T @ self.dual_coef_).ravel()
         elif hasattr(self, "coef_"):
             del self.coef_  # of an earlier fit
+        self._typical = typical_cases(self._kernel, training.cases)
 
     def _score(self, X: Any) -> Floats:
         """The score f of each case."""
@@ -280,6 +284,15 @@ class KernelMachineMixin(RejectOptionMixin):
         else:
             expansion = self._kernel.expansion(X, self.support_vectors_, self.dual_coef_, self._near_a_threshold)
         return expansion + self.intercept_
+
+    def _contributions(self, X: Any) -> Contributions | None:
+        """What each column adds to h: exact for the linear kernel, otherwise an estimate."""
+        if self._typical is None or self._typical.mean is None:
+            return compared_with_typical(self, X, self._typical)
+        cases = validate_data(self, X, reset=False, **INPUT_FORM)
+        amounts = (dense(cases) - self._typical.mean) * self.coef_
+        base = float(self._typical.mean @ self.coef_) + self.intercept_ - self._break_even
+        return Contributions(amounts, np.full(len(amounts), base), SCORE)
 
     def _near_a_threshold(self, expansion: Floats, rounding: Floats) -> Flags:
         """Which scores are within rounding of where an answer, or a forced one, changes."""
@@ -319,6 +332,28 @@ def _reason(f: float, low: float, high: float, names: list[Any]) -> str:
     return f"score {f:.4g} lies between the {thresholds}, {min(high - f, f - low):.4g} from {nearer!r}"
 
 
+def typical_cases(kernel: Kernel, cases: Any, linear: bool = True) -> TypicalCases | None:
+    """What is remembered of the training cases for reasons; nothing of sparse ones, or of a matrix of a kernel."""
+    if sparse.issparse(cases) or kernel.form.given_as_matrix:
+        return None
+    if linear and kernel.form.linear:
+        return TypicalCases(mean=np.asarray(cases, dtype=np.float64).mean(axis=0))
+    return TypicalCases(cases=background_cases(cases))
+
+
+def compared_with_typical(model: Any, X: Any, typical: TypicalCases | None) -> Contributions | None:
+    """Estimated contributions to the decision function of a machine."""
+    if typical is None or typical.cases is None or sparse.issparse(X):
+        return None
+    X = validate_data(model, X, reset=False, **INPUT_FORM)
+    # Checked here once: names of a frame's columns are not among the cases that are put together.
+    unnamed = copy(model)
+    if hasattr(unnamed, "feature_names_in_"):
+        del unnamed.feature_names_in_
+    background = Background(typical.cases, np.arange(X.shape[1]))
+    return explain_by_sampling(unnamed.decision_function, X, background, SCORE)
+
+
 # One region per class -------------------------------------------------------------------------------------------------
 
 
@@ -337,6 +372,8 @@ class ClassRegionsMixin(RejectOptionMixin):
     support_vectors_: Any
     _kernel: Kernel
     _support_codes: Indices
+    _names_columns = True  # its sentences name the nearest training cases
+    _typical: TypicalCases | None = None  # of files that were saved before there were any
     _score_error: float | Floats = 0.0  # how far the scores of a region may be off
     _remedy = "Standardise the features, try another kernel or gamma, or lower nu_positive and nu_negative."
 
@@ -363,6 +400,7 @@ class ClassRegionsMixin(RejectOptionMixin):
         self.rho_positive_, self.rho_negative_ = float(rho[own]), float(rho[1 - own])
         self.support_ = training.used[support]
         self._support_codes = training.codes[support]
+        self._typical = typical_cases(self._kernel, training.cases, linear=False)
         if self._kernel.form.given_as_matrix:
             self.support_vectors_ = np.empty((0, 0))
             self._support_diagonal = self._kernel.diagonal(training.cases)[support]
@@ -384,6 +422,10 @@ class ClassRegionsMixin(RejectOptionMixin):
             return closest(self._closeness(X[rows]), self.support_, labels)
 
         return region_reasons(evaluation, names, nearest)
+
+    def _contributions(self, X: Any) -> Contributions | None:
+        """What each column adds to h, estimated."""
+        return compared_with_typical(self, X, self._typical)
 
     def _closeness(self, X: Any) -> Floats:
         """How close cases are to the support vectors: the closer, the greater."""
