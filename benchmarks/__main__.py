@@ -54,7 +54,8 @@ def main():
         parser.error(f"unknown benchmark {', '.join(sorted(unknown))}; known: {', '.join(BENCHMARKS)}")
     for name in options.names or BENCHMARKS:
         module = import_module(f"benchmarks.{name}")
-        report(name, module.__doc__.strip(), module.run(options.quick), write=not options.quick)
+        notes = getattr(module, "notes", None)  # of the rows, where a benchmark has something to add
+        report(name, module.__doc__.strip(), module.run(options.quick), write=not options.quick, notes=notes)
 
 
 if __name__ == "__main__":

@@ -82,8 +82,15 @@ def measure(
     return Row(what, size, peer, best[0], best[1], goal, timed=True)
 
 
-def report(name: str, description: str, rows: Iterable[Row], *, write: bool) -> None:
-    """Print rows as they are measured; at the end write them as JSON and Markdown."""
+def report(
+    name: str,
+    description: str,
+    rows: Iterable[Row],
+    *,
+    write: bool,
+    notes: Callable[[list[Row]], str] | None = None,
+) -> None:
+    """Print rows as they are measured, and write them as JSON and Markdown; `notes` of all rows go below them."""
     print(f"\n{name}: {description.splitlines()[0]}")
     done = []
     for row in rows:
@@ -93,10 +100,19 @@ def report(name: str, description: str, rows: Iterable[Row], *, write: bool) -> 
             f"{row.ratio:.2f}x {row.verdict}",
             flush=True,
         )
+        if write:  # an interrupted run leaves what it has measured
+            _write(name, description, done, "The run was interrupted here: what follows is missing.")
+    words = notes(done) if notes is not None else ""
     if write:
-        RESULTS.mkdir(exist_ok=True)
-        (RESULTS / f"{name}.json").write_text(json.dumps(_as_data(name, done), indent=2) + "\n")
-        (RESULTS / f"{name}.md").write_text(_as_page(name, description, done))
+        _write(name, description, done, words)
+    elif words:
+        print(words)
+
+
+def _write(name: str, description: str, rows: list[Row], words: str) -> None:
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.json").write_text(json.dumps(_as_data(name, rows), indent=2) + "\n")
+    (RESULTS / f"{name}.md").write_text(_as_page(name, description, rows, words))
 
 
 def _as_data(name: str, rows: list[Row]) -> dict:
@@ -104,7 +120,7 @@ def _as_data(name: str, rows: list[Row]) -> dict:
     return {"benchmark": name, "machine": _machine(), "rows": measured}
 
 
-def _as_page(name: str, description: str, rows: list[Row]) -> str:
+def _as_page(name: str, description: str, rows: list[Row], words: str = "") -> str:
     machine = ", ".join(f"{key} {value}" for key, value in _machine().items())
     lines = [
         f"# {name}",
@@ -119,6 +135,7 @@ def _as_page(name: str, description: str, rows: list[Row]) -> str:
             for row in rows
         ),
         "",
+        *([words, ""] if words else []),
         f"{TIMED if any(row.timed for row in rows) else ''}Measured with {machine}.",
         f"To run it again: `make bench` or `python -m benchmarks {name}`.",
         "",
