@@ -56,12 +56,13 @@ def run(quick=False):
         with LocalCluster(**SETTINGS) as cluster, Client(cluster) as client:
             yield from bytes_per_round(client, Path(folder), n // 40)
             ours = measured(on_cluster(client), client, lambda: fit_ours(client, made, N_ROUNDS))
-            yield from against_one_process(made, n, ours[0])
+        yield from against_one_process(made, n, ours[0])
+        yield from against_lightgbm(made, n, ours)
+        with LocalCluster(**SETTINGS) as cluster, Client(cluster) as client:
             yield from growth(client, Path(folder), n // 4, ours[0][1])
             yield from exactboost_rows(client, make_once(Path(folder), n // 40, 8), n // 40)
             yield from answer_rows(client, made, n, names(), Path(folder) / "answers")
         yield from message_rows()
-        yield from against_lightgbm(made, n, ours)
 
 
 def notes(rows):

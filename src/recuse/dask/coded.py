@@ -98,13 +98,17 @@ class CodedPartition:
         self, bins: Bins, n_pos: int, weight: Floats, fold: NDArray[np.int16], part: NDArray[np.int16], plan: CodingPlan
     ) -> None:
         self.bins, self.n_pos, self.weight, self.fold, self.part, self.plan = bins, n_pos, weight, fold, part, plan
-        self.y = np.where(np.arange(len(weight)) < n_pos, 1.0, -1.0)
         negative, positive = plan.factors
-        self.s = weight * np.where(self.y > 0, positive, negative)
+        self.s = weight * negative
+        self.s[:n_pos] = weight[:n_pos] * positive
         self.prices, self.n_parts = plan.prices, plan.folds.n_parts
         self.states: dict[str, State] = {}
         self._followed: dict[str, tuple[Indices, Floats]] = {}  # held-out rows, and what stumps have added to them
         self._sorted: tuple[str, Floats] = ("", np.zeros(0))
+
+    def labels(self, rows: Indices) -> Floats:
+        """Labels of some rows, -1 or +1; they need no memory."""
+        return np.where(rows < self.n_pos, 1.0, -1.0)
 
     # A fit on the rows that are not in some folds.
 
@@ -205,7 +209,7 @@ class CodedPartition:
         """Loss of the followed rows, and their weight."""
         rows, added = self._followed[name]
         h, r = np.transpose(added + np.array([h0, r0]))
-        return np.array([surrogate.objective(self.y[rows], self.s[rows], h, r), self.s[rows].sum()])
+        return np.array([surrogate.objective(self.labels(rows), self.s[rows], h, r), self.s[rows].sum()])
 
     # What rules would cost on rows that their models have not seen.
 
@@ -213,7 +217,7 @@ class CodedPartition:
         """For each rule and part the loss of the score alone, as it is boosted."""
         from ..boosting.abstention.engine.losses import LOSSES
 
-        return self._by_part(rules, lambda rows, h, r: self.s[rows] * LOSSES[loss].value(-self.y[rows] * h))
+        return self._by_part(rules, lambda rows, h, r: self.s[rows] * LOSSES[loss].value(-self.labels(rows) * h))
 
     def costs(self, rules: Sequence[ScoreRule]) -> Floats:
         """For each rule and part the weighted prices of its answers."""
@@ -239,9 +243,10 @@ class CodedPartition:
 
     def _prices(self, rows: Indices, h: Floats, r: Floats) -> Floats:
         """Price of each answer."""
-        positive = (self.y[rows] > 0).astype(np.intp)
+        y = self.labels(rows)
+        positive = (y > 0).astype(np.intp)
         error, reject = np.array(self.prices.error)[positive], np.array(self.prices.reject)[positive]
-        return np.where(r > 0, np.where(self.y[rows] * h > 0, 0.0, error), reject)
+        return np.where(r > 0, np.where(y * h > 0, 0.0, error), reject)
 
     # Thresholds of r.
 
@@ -293,7 +298,7 @@ class CodedPartition:
             rows = np.flatnonzero(self.fold == fold)
             accepted = rule.scores(self.bins, rows, fold)[1] > threshold
             n_pos = int((rows < self.n_pos).sum())
-            y, s = self.y[rows], self.s[rows] / total
+            y, s = self.labels(rows), self.s[rows] / total
             boosted = replace(rule, level=None, surrogate=None).scores(self.bins, rows, fold)
             wrong = ~(y * boosted[0] > boosted[1])
             if rule.level is None:

@@ -336,7 +336,10 @@ class Partitions:
                 repeated = said + self._settling if number in self._answered else said
                 name = self._places[worker].name
                 job = task(name, number, self._load, self._each[number], repeated, *self.sources[number])
-                futures[worker, number] = self.client.compute(job, workers=[worker], allow_other_workers=False)
+                # One after the other: jobs of one generation are all read before the first of them is coded.
+                futures[worker, number] = self.client.compute(
+                    job, workers=[worker], allow_other_workers=False, fifo_timeout=0
+                )
         done = self.cluster.gather(futures, may_lose=True)
         return {worker for worker, number in futures if (worker, number) not in done}
 
