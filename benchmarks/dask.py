@@ -215,6 +215,9 @@ def exactboost_rows(client, folder, n):
     settings = {"metric": "auc", "n_estimators": 16, "random_state": 0}
     table = pd.read_parquet(folder)
     X, y = table[names()].to_numpy(), table["y"].to_numpy()
+    warm = {**settings, "n_estimators": 2}  # compiles: on the workers, and here
+    DaskExactBoostClassifier(**warm).fit(*read(folder), client=client)
+    ExactBoostClassifier(**warm, n_jobs=2).fit(X, y)
     ours = seconds(client, lambda: DaskExactBoostClassifier(**settings).fit(*read(folder), client=client))
     alone = seconds(client, lambda: ExactBoostClassifier(**settings, n_jobs=2).fit(X, y))
     for i, clock in enumerate(("clock", "CPU")):
