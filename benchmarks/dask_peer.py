@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+LOST = "a worker was lost, most likely out of its 2 GiB of memory"
 PATIENCE = 1800  # seconds after which a fit counts as one that never ends
 
 
@@ -28,7 +29,9 @@ def fitted_seconds(folder, n_files, n_rounds):
     if done.returncode == 0:
         found = json.loads(done.stdout.splitlines()[-1])
         return (np.array(found["round"]), np.array(found["whole"])), ""
-    return None, (done.stdout.splitlines() or done.stderr.splitlines() or ["no message"])[-1]
+    if LOST in done.stdout:
+        return None, LOST
+    return None, f"it ended with an error: {(done.stderr.splitlines() or ['no message'])[-1][:200]}"
 
 
 def main(folder, n_files, n_rounds):
@@ -38,7 +41,8 @@ def main(folder, n_files, n_rounds):
     from .dask import SETTINGS, fit_lightgbm, per_round, seconds
 
     marks = {}
-    with LocalCluster(**SETTINGS) as cluster, Client(cluster) as client, tempfile.TemporaryDirectory() as notes:
+    scratch = tempfile.TemporaryDirectory(dir=Path(folder).parent)  # which goes with the data, however this ends
+    with LocalCluster(**SETTINGS) as cluster, Client(cluster) as client, scratch as notes:
         end_when_a_worker_is_lost(client)
         whole = seconds(
             client, lambda: fit_lightgbm(client, Path(folder), n_rounds, n_files, callbacks=[NoteSeconds(notes)])
@@ -55,7 +59,7 @@ def end_when_a_worker_is_lost(client):
     def watch():
         while set(client.nthreads()) == before:
             time.sleep(1)
-        print("a worker was lost, most likely out of memory", flush=True)
+        print(LOST, flush=True)
         client.cluster.close(timeout=5)
         os._exit(3)
 
