@@ -39,8 +39,9 @@ early_stopping, threshold, tol, pos_label, reject_label, on_reject, n_jobs, rand
         predictions in memory. A fit uses those of the workers.
     cv : int, optional
         Number of folds.
-    max_depth, corrective, interactions
-        Left at 1, False and None: trees, corrective steps and pair terms need all rows in one place.
+    max_depth, corrective, interactions, bags
+        Left at 1, False, None and "auto": trees, corrective steps and pair terms need all rows in one place, and one
+        fit to all rows is not averaged.
     categorical_features
         Left at its default: columns of a categorical type are refused; encode them first.
 
@@ -115,6 +116,7 @@ n_features_in_, feature_names_in_
     def _check_distributable(self) -> None:
         """Refuse what needs all rows in one place."""
         together = {"max_depth": self.max_depth > 1, "corrective": self.corrective, "interactions": self._interacts}
+        together["bags"] = not isinstance(self.bags, str) and self.bags > 1
         for name, wanted in together.items():
             if wanted:
                 raise ValueError(

@@ -158,10 +158,10 @@ class ClusterSearch:
         return _Boostable(self, score_surrogate(self.settings.loss), self.settings.of_score())
 
     def with_chows_rule(self) -> ClusterCandidate:
-        """The score that costs least on held-out rows under Chow's rule, with that rule as its rejector."""
+        """The score of least loss on held-out rows, with Chow's rule as its rejector."""
         training, loss = self.training, self.settings.loss
         level = LOSSES[loss].chow_level(training.c)
-        boosted, judgement = self.score.fit_best(lambda rules: self._costs([rule.with_level(level) for rule in rules]))
+        boosted, judgement = self.score.fit_best(self._score_losses)
         if judgement is not None:
             judgement = PartChoices([(rule.with_level(level), tau) for rule, tau in judgement.choices])
         pair = ChowPair.at_price(boosted.form, loss, training.c, training.log_odds)
@@ -212,6 +212,10 @@ class ClusterSearch:
         """Weighted prices by rule and part."""
         return np.asarray(self._ask(CodedPartition.costs, list(rules)))
 
+    def _score_losses(self, rules: Sequence[ScoreRule]) -> Floats:
+        """What is boosted where h is alone, by rule and part."""
+        return np.asarray(self._ask(CodedPartition.losses, list(rules), self.settings.loss))
+
     def _ask(self, function: Any, *args: Any) -> Any:
         return self.training.partitions.ask(function, *args)
 
@@ -221,8 +225,7 @@ class _Stacked:
 
     def __init__(self, search: ClusterSearch, surrogate: Surrogate) -> None:
         self._search, self._surrogate, self._score = search, surrogate, search.score
-        losses = search._ask(CodedPartition.losses, self._score.rules, search.settings.loss)
-        self._losses = np.asarray(losses)
+        self._losses = search._score_losses(self._score.rules)
         self._best = int(np.argmin(self._losses.sum(axis=1)))
         boosted, _ = self._score.fit_best(lambda rules: self._losses)
         self.form, self.tables = boosted.form, Tables.of(boosted.solution.model, search.training.bins)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from ...arrays import Floats, Indices
 from ...solution import Solution
 from ..shapes import AdditiveForm, additive_form
+from .bags import Bag, boost_bags
 from .data import TrainingSet
 from .engine.problem import Problem
 from .engine.rounds import boost
@@ -71,6 +72,8 @@ class Boosted:
         How penalty and rounds were chosen; pair terms choose them again on every fold.
     stages : Stages, optional
         How the weights changed from round to round; None for trees, which hold their stages themselves.
+    bags : sequence of Bag
+        The models that were averaged; empty for a single fit to all cases.
     """
 
     solution: Solution
@@ -82,6 +85,7 @@ class Boosted:
     judged: Floats | None
     choice: OptionChoice | None = None
     stages: Stages | None = None
+    bags: Sequence[Bag] = ()
 
     def learned_pair(self, log_odds: float) -> LearnedPair:
         """Return the two scores as a pair."""
@@ -130,7 +134,7 @@ def fit_best_option(
     training: TrainingSet, problem: Problem, settings: Settings, options: Options, loss: ScoreLoss
 ) -> Boosted:
     """Fit all cases with the option of least held-out loss."""
-    judged, threshold, choice = None, 0.0, OptionChoice(settings, options, loss)
+    judged, threshold, choice, given, best = None, 0.0, OptionChoice(settings, options, loss), settings, 0
     if options.scores is not None:
         best = best_option(options.scores, loss, training.tested)
         if settings.tune_threshold:
@@ -141,10 +145,14 @@ def fit_best_option(
     if settings.max_depth > 1:
         solution = boost_trees(problem, settings)
         return Boosted(solution, problem, solution.model, [], settings.beta, threshold, judged, choice)
-    recorder = StageRecorder()
-    solution = boost(problem, settings, recorder)
+    bags: list[Bag] = []
+    if training.bags:
+        bags, solution, stages = boost_bags(problem, training.bags, lambda part: options.settle(best, part, given))
+    else:
+        recorder = StageRecorder()
+        solution = boost(problem, settings, recorder)
+        stages = recorder.stages(solution.model, problem.bins, settings.gamma)
     model, bins = solution.model, problem.bins
     form = additive_form(model.h0, model.r0, model.tables(bins), bins, training.weight)
     stumps = [describe(stump, bins, settings.gamma) for stump in model.stumps]
-    stages = recorder.stages(model, bins, settings.gamma)
-    return Boosted(solution, problem, form, stumps, settings.beta, threshold, judged, choice, stages)
+    return Boosted(solution, problem, form, stumps, settings.beta, threshold, judged, choice, stages, bags)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from ...arrays import Floats, Indices
@@ -14,7 +16,7 @@ from .engine.settings import Settings
 from .engine.surrogates import Surrogate
 from .options import search_options
 from .pairs import ChowPair
-from .selection import ScoreLoss, best_option
+from .selection import best_option
 
 CHOW_FAMILY = "chow"
 _NO_REJECT_TERM = 1e-300  # k of a score without a rejector: r is not learned
@@ -48,14 +50,18 @@ class BoostedScore:
         assert self.options.scores is not None
         return best_option(self.options.scores, self.loss, rows)
 
-    def fit_for(self, loss: ScoreLoss) -> Boosted:
-        """Fit all cases with the option of least held-out loss."""
-        return fit_best_option(self.training, self.problem, self.settings, self.options, loss)
+    @cached_property
+    def fitted(self) -> Boosted:
+        """The option of least held-out loss, fitted to all cases: the best probabilities, at whatever price.
+
+        The price is a step function of the score: chosen by it, the option depends on the few cases near a threshold,
+        and costs more on new cases.
+        """
+        return fit_best_option(self.training, self.problem, self.settings, self.options, self.loss)
 
     def with_chows_rule(self) -> Candidate:
-        """Return the score that costs least on held-out cases under Chow's rule, with that rule as its rejector."""
-        price = self.training.price
-        return self.ruled(CHOW_FAMILY, self.fit_for(lambda scores, rows: price(self._with_rule(scores), rows)))
+        """Return the score with Chow's rule as its rejector."""
+        return self.ruled(CHOW_FAMILY, self.fitted)
 
     def ruled(self, name: str, boosted: Boosted) -> Candidate:
         """Return a boosted score with Chow's rule as its rejector."""

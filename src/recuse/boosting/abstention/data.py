@@ -30,6 +30,7 @@ from .engine.problem import Parts
 from .prices import Prices, forced_log_odds, reduce_prices
 
 FOLDED_ROWS = 20_000  # up to here cases are held out in folds, above once
+DEFAULT_BAGS = 10  # fits that are averaged, up to the same number of cases
 _HELD_OUT = 0.2  # share of the cases held out once, where folds would take too long
 
 
@@ -83,6 +84,8 @@ class TrainingSet:
         Log-odds of the reduced problem above which the positive class is the cheaper answer.
     groups : ndarray of int of shape (m,) or None
         Cases that belong together.
+    bags : list of ndarray
+        Positions of the cases of each fit that is averaged; empty where all cases are fitted at once.
     monotonic : ndarray of int8 of shape (p,) or None
         Signs of the features along which h is monotone: see `constraints`.
     categories : Categories
@@ -100,6 +103,7 @@ class TrainingSet:
     weight: Floats = field(default_factory=lambda: np.ones(1))
     log_odds: float = 0.0
     groups: Indices | None = None
+    bags: list[Indices] = field(default_factory=list)
     monotonic: Signs | None = None
     categories: Categories = field(default_factory=Categories)
 
@@ -155,6 +159,7 @@ def prepare(
     *,
     groups: Any = None,
     with_folds: bool,
+    n_bags: int | str = 1,
 ) -> tuple[TrainingSet, Inputs]:
     """Check the cases, settle labels and prices, and put the positives first."""
     draft = copy(estimator)  # scikit-learn stores the columns on what it checks
@@ -188,7 +193,8 @@ def prepare(
     monotonic = resolve_monotonic(getattr(estimator, "monotonic_cst", None), X.shape[1], names)
     refuse_monotone_categories(monotonic, categories)
     training = _priced(cases, settled.oriented, *_make_folds(estimator, cases, with_folds))
-    training = replace(training, monotonic=monotonic, categories=categories)
+    bags = _bags(estimator, cases, n_bags)
+    training = replace(training, bags=bags, monotonic=monotonic, categories=categories)
     return training, Inputs(X.shape[1], names, labels, settled, categories)
 
 
@@ -267,6 +273,21 @@ def _make_folds(estimator: Any, cases: _Cases, wanted: bool) -> tuple[Parts, Par
     cv, random_state = getattr(estimator, "cv", None), estimator.random_state
     folds = _folds(cases, cv, random_state)
     return folds, _partition(cases, folds, cv, random_state)
+
+
+def _bags(estimator: Any, cases: _Cases, n_bags: int | str) -> list[Indices]:
+    """Positions of the cases of each bag: all but one of five shuffled folds, which are shuffled anew for every five.
+
+    "auto" is ten bags where cases are held out in folds, and none above.
+    """
+    if n_bags == "auto":
+        n_bags = 1 if len(cases.order) > FOLDED_ROWS else DEFAULT_BAGS
+    if n_bags == 1:
+        return []
+    random, bags = check_random_state(estimator.random_state), list[Indices]()
+    while len(bags) < int(n_bags):
+        bags += [np.sort(train) for train, _ in _shuffled(cases, _default_number(cases), random)]
+    return bags[: int(n_bags)]
 
 
 def _folds(cases: _Cases, cv: Any, random_state: Any) -> Parts:

@@ -50,7 +50,7 @@ def stack_score(boosted: BoostedScore) -> StackedScore:
     training, scores = boosted.training, boosted.options.scores
     assert scores is not None
     best = boosted.best_option(training.tested)
-    form = boosted.fit_for(boosted.loss).form
+    form = boosted.fitted.form
     if training.partition is training.folds:
         return StackedScore(boosted, form, scores[best, 0])
     # Folds that leave cases out give way to the partition, which leaves none.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,6 +93,35 @@ class StageRecorder:
             intercepts[:, 0],
             intercepts[:, 1],
         )
+
+
+def average_stages(
+    recorders: Sequence[StageRecorder], models: Sequence[Ensemble], average: Ensemble, bins: Bins, gamma: float
+) -> Stages:
+    """The stages of an average: after each round the average of all fits, of those that have ended as they are.
+
+    Parameters
+    ----------
+    recorders : sequence of StageRecorder
+        Of each fit.
+    models : sequence of Ensemble
+        What each ended with.
+    average : Ensemble
+        The average, with its own intercepts.
+    bins : Bins
+        The cells.
+    gamma : float
+        Of the paper's stumps.
+    """
+    whole, n_stages = StageRecorder(), max(1, *(len(recorder._intercepts) for recorder in recorders))
+    changes = [(t, key, change / len(recorders)) for recorder in recorders for t, key, change in recorder._changes]
+    whole._changes = sorted(changes, key=lambda change: change[0])
+    padded = []
+    for recorder, model in zip(recorders, models, strict=True):
+        last = (model.h0, model.r0)  # settled once more after the last round
+        padded.append([*recorder._intercepts[:-1], *[last] * (n_stages - max(0, len(recorder._intercepts) - 1))])
+    whole._intercepts = [(float(h0), float(r0)) for h0, r0 in np.mean(padded, axis=0)]
+    return whole.stages(average, bins, gamma)
 
 
 def tree_stages(form: TreeForm, X: NDArray[Any]) -> Iterator[Scores]:

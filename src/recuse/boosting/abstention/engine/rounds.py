@@ -142,6 +142,17 @@ def _follow_path(state: State, monitor: Monitor | None) -> Solution:
     return _solution(state, history, violation, n_iter)
 
 
+def read_off(problem: Problem, settings: Settings, model: Ensemble, n_iter: int) -> Solution:
+    """A model that was found elsewhere as a solution: its intercepts are settled, objective and certificate read."""
+    with _threads(settings) as threads:
+        state = problem.start(settings, threads)
+        state.set_weights(model.stumps, model.weights, model.h0, model.r0)
+        state.settle_intercepts()
+        history = _History()
+        _, violation = _look(state, history, n_iter, full=True)
+        return _solution(state, history, violation, n_iter)
+
+
 def _boost(state: State, monitor: Monitor | None) -> Solution:
     settings, history = state.settings, _History()
     every = settings.certify_every or (1 if state.n_cases <= _SMALL else 10)

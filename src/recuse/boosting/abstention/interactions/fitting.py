@@ -19,10 +19,11 @@ from ..engine.problem import Problem
 from ..engine.rounds import boost
 from ..engine.settings import Settings
 from ..selection import tune_threshold
+from .coarse import coarsen
 from .forms import purified_form
 from .screen import Pairs, rank_pairs
 from .slopes import Slopes
-from .terms import PairBooster, boost_pairs
+from .terms import TERM_CODES, PairBooster, PairTables, boost_pairs
 from .wanted import Wanted, pairs_to_boost, sizes_to_try
 
 _MOST_TURNS = 400
@@ -65,7 +66,7 @@ def add_interactions(
     model = main.solution.model
     scores = model.scores(problem)
     pairs = _pairs(problem, scores, settings, wanted, best.n_pairs)
-    terms, loss = boost_pairs(problem, scores, pairs, best.n_turns, with_r=settings.free_r)
+    terms, loss = _boosted(main, scores, pairs, best.n_turns, with_r=settings.free_r)
     objective = loss + main.beta * float(np.sum(model.weights))
     return replace(
         main,
@@ -74,6 +75,20 @@ def add_interactions(
         threshold=threshold,
         judged=judged,
     )
+
+
+def _boosted(main: Boosted, scores: Scores, pairs: Pairs, n_turns: int, *, with_r: bool) -> tuple[PairTables, float]:
+    """Pair terms beside the main effects, and the objective with both; of bags the average of what each calls for."""
+    problem = main.problem
+    if not main.bags:
+        return boost_pairs(problem, scores, pairs, n_turns, with_r=with_r)
+    terms = PairTables.empty(pairs, coarsen(problem.bins, problem.s, TERM_CODES))
+    for bag in main.bags:
+        own = PairBooster(bag.problem, bag.model.scores(bag.problem), pairs, terms.coarse, with_r=with_r)
+        terms.tables[:] += own.boost(n_turns).tables / len(main.bags)
+    h, r = scores[0].copy(), scores[1].copy()
+    terms.add_to(terms.cells(problem.bins), h, r)
+    return terms, Slopes(problem, with_r=with_r).objective(h, r)
 
 
 def _choice(main: Boosted) -> OptionChoice:

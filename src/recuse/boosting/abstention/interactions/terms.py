@@ -97,15 +97,25 @@ class PairBooster:
         Their scores h and r by the main effects.
     pairs : ndarray of shape (n, 2)
         Which features act together.
+    coarse : CoarseMap, optional
+        Codes of the features; by default such that each holds about as many of the cases.
     with_r : bool
         Whether there is an acceptance score to learn.
     """
 
-    def __init__(self, problem: Problem, scores: tuple[Floats, Floats], pairs: Pairs, *, with_r: bool) -> None:
+    def __init__(
+        self,
+        problem: Problem,
+        scores: tuple[Floats, Floats],
+        pairs: Pairs,
+        coarse: CoarseMap | None = None,
+        *,
+        with_r: bool,
+    ) -> None:
         from . import loops
 
         self._loops = loops
-        self.terms = PairTables.empty(pairs, coarsen(problem.bins, problem.s, TERM_CODES))
+        self.terms = PairTables.empty(pairs, coarse or coarsen(problem.bins, problem.s, TERM_CODES))
         cells = self.terms.cells(problem.bins)
         self._slopes = Slopes(problem, with_r=with_r)
         self.h, self.r = (score.copy() for score in scores)
@@ -131,13 +141,17 @@ class PairBooster:
             self.rate /= 2
         return False
 
+    def boost(self, n_turns: int) -> PairTables:
+        """Take some turns, or fewer where nothing is left to do."""
+        for _ in range(n_turns):
+            if not self.turn():
+                break
+        return self.terms
+
 
 def boost_pairs(
     problem: Problem, scores: tuple[Floats, Floats], pairs: Pairs, n_turns: int, *, with_r: bool
 ) -> tuple[PairTables, float]:
     """Boost pair terms for a number of turns; return them and the objective without the penalty of main effects."""
     booster = PairBooster(problem, scores, pairs, with_r=with_r)
-    for _ in range(n_turns):
-        if not booster.turn():
-            break
-    return booster.terms, booster.objective
+    return booster.boost(n_turns), booster.objective
