@@ -207,7 +207,7 @@ def test_groups_reach_both_inside_a_search():
 def test_groups_stay_together_where_a_fit_holds_cases_out(monkeypatch):
     X, y = table(200)
     groups = np.arange(200) // 4
-    options = {"costs": 0.3, "family": "decoupled", "n_rounds": 10}
+    options = {"costs": 0.3, "family": "decoupled", "n_rounds": 10, "bags": 1}
     by_groups = AbstentionBoostingClassifier(**options, cv=GroupKFold(2)).fit(X, y, groups=groups)
     folds = list(GroupKFold(2).split(X, y, groups))
     by_folds = AbstentionBoostingClassifier(**options, cv=folds).fit(X, y)

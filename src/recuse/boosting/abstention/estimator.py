@@ -350,7 +350,9 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         check_switch("corrective", self.corrective)
         check_switch("early_stopping", self.early_stopping)
         check_interactions(self.interactions)
-        if not (isinstance(self.bags, str) and self.bags == "auto"):
+        if isinstance(self.bags, str) and self.bags != "auto":
+            raise ValueError(f"bags must be 'auto' or a number of fits, 1 or more; got {self.bags!r}.")
+        if not isinstance(self.bags, str):
             check_count("bags", self.bags)
         self._check_combinations()
 
