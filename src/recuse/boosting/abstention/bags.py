@@ -22,7 +22,7 @@ from .stages import StageRecorder, Stages, average_stages
 
 
 @dataclass(frozen=True, eq=False)
-class Bag:
+class BaggedFit:
     """A part of the cases, and the model of main effects that was boosted on it."""
 
     problem: Problem
@@ -31,7 +31,7 @@ class Bag:
 
 def boost_bags(
     problem: Problem, parts: Sequence[Indices], settle: Callable[[Problem], Settings]
-) -> tuple[list[Bag], Solution, Stages]:
+) -> tuple[list[BaggedFit], Solution, Stages]:
     """Boost every part of the cases; return the bags, their average as a solution for all cases, and its stages.
 
     Parameters
@@ -47,7 +47,7 @@ def boost_bags(
     for rows in parts:
         part, recorder = problem.take(rows), StageRecorder()
         fitted = boost(part, settle(part), recorder)
-        bags.append(Bag(part, fitted.model))
+        bags.append(BaggedFit(part, fitted.model))
         recorders.append(recorder)
         n_iter = max(n_iter, fitted.n_iter)
     settings = settle(problem)

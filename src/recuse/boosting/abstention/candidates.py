@@ -10,7 +10,7 @@ import numpy as np
 from ...arrays import Floats, Indices
 from ...solution import Solution
 from ..shapes import AdditiveForm, additive_form
-from .bags import Bag, boost_bags
+from .bags import BaggedFit, boost_bags
 from .data import TrainingSet
 from .engine.problem import Problem
 from .engine.rounds import boost
@@ -72,7 +72,7 @@ class Boosted:
         How penalty and rounds were chosen; pair terms choose them again on every fold.
     stages : Stages, optional
         How the weights changed from round to round; None for trees, which hold their stages themselves.
-    bags : sequence of Bag
+    bags : sequence of BaggedFit
         The models that were averaged; empty for a single fit to all cases.
     """
 
@@ -85,7 +85,7 @@ class Boosted:
     judged: Floats | None
     choice: OptionChoice | None = None
     stages: Stages | None = None
-    bags: Sequence[Bag] = ()
+    bags: Sequence[BaggedFit] = ()
 
     def learned_pair(self, log_odds: float) -> LearnedPair:
         """Return the two scores as a pair."""
@@ -145,7 +145,7 @@ def fit_best_option(
     if settings.max_depth > 1:
         solution = boost_trees(problem, settings)
         return Boosted(solution, problem, solution.model, [], settings.beta, threshold, judged, choice)
-    bags: list[Bag] = []
+    bags: list[BaggedFit] = []
     if training.bags:
         bags, solution, stages = boost_bags(problem, training.bags, lambda part: options.settle(best, part, given))
     else:
