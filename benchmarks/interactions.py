@@ -9,9 +9,9 @@ beta=0.0, early_stopping=True, max_bins=64)``, and ``interactions`` of three pai
 large sets 6,000 cases are drawn.
 
 Rows "abstention loss" follow the protocol of ``python -m recuse.reproduce boosting-abstention``: its data, partitions
-and nine prices, fitted to 80 % of the cases. Ours is ``family="chow"`` with ``interactions`` of three pairs per feature,
-the peer InterpretML's explainable boosting classifier with its defaults and Chow's rule; both are fitted once, and
-answer at every price. What was changed to come nearer to the peer (the penalty of the best probabilities, averages of
+and nine prices, fitted to 80 % of the cases. Ours is ``family="chow"`` with ``interactions`` of three pairs per
+feature, the peer InterpretML's explainable boosting classifier with its defaults and Chow's rule; both are fitted once,
+and answer at every price. What was changed to come nearer to the peer (the penalty of the best probabilities, averages of
 ten fits, the number of pairs) was tried on 16 data sets of which none is in the protocol, before these rows were run.
 Rows "CPU s" are processor seconds of one fit, one thread each, everything compiled before.
 
