@@ -11,8 +11,8 @@ large sets 6,000 cases are drawn.
 Rows "abstention loss" follow the protocol of ``python -m recuse.reproduce boosting-abstention``: its data, partitions
 and nine prices, fitted to 80 % of the cases. Ours is ``family="chow"`` with ``interactions`` of three pairs per
 feature, the peer InterpretML's explainable boosting classifier with its defaults and Chow's rule; both are fitted once,
-and answer at every price. What was changed to come nearer to the peer (the penalty of the best probabilities, averages of
-ten fits, the number of pairs) was tried on 16 data sets of which none is in the protocol, before these rows were run.
+and answer at every price. What was changed to come nearer to the peer (the penalty of the best probabilities, averages
+of ten fits, the number of pairs) was tried on 16 other data sets, before these rows were run.
 Rows "CPU s" are processor seconds of one fit, one thread each, everything compiled before.
 
 Rows "1 - AUC, ExactBoost from pairs" ask what pair terms are worth to ExactBoost, which has none of its own: it starts
