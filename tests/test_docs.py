@@ -133,3 +133,39 @@ def test_the_site_builds(tmp_path):
     assert built.returncode == 0, built.stdout + built.stderr
     page = (tmp_path / "site" / "reference" / "estimators" / "index.html").read_text(encoding="utf-8")
     assert 'id="recuse.DoubleHingeSVC"' in page
+
+
+VERDICTS = {
+    "yes": "held",
+    "partly": "held in part",
+    "no": "did not hold",
+    "not settled": "not settled",
+    "not measured": "not measured",
+}
+
+
+def verdicts(paper):
+    """The verdicts on a paper's claims, from the page that its experiments have written."""
+    lines = (ROOT / "benchmarks" / "results" / f"reproduce_{paper}.md").read_text(encoding="utf-8").splitlines()
+    start = next(i for i, line in enumerate(lines) if line.startswith("| claim of the paper"))
+    for line in lines[start + 2 :]:
+        if not line.startswith("|"):
+            return
+        yield line.strip("| ").rpartition("|")[2].strip()
+
+
+@pytest.mark.parametrize(
+    ("page", "paper"),
+    [
+        ("double_hinge", "double_hinge"),
+        ("double_ramp", "double_ramp"),
+        ("coupled_one_class", "consum"),
+        ("abstention_boosting", "boosting_abstention"),
+        ("exactboost", "exactboost"),
+    ],
+)
+def test_methods_say_what_became_of_their_papers_claims(page, paper):
+    found = list(verdicts(paper))
+    counts = ", ".join(f"{found.count(key)} {words}" for key, words in VERDICTS.items() if key in found)
+    text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+    assert f"Of {len(found)} claims {counts}" in text
