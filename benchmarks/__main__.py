@@ -29,6 +29,7 @@ BENCHMARKS = (
     "honesty",
     "sliders",
     "segments",
+    "report",
     "shrinkage",
     "hostile_files",
     "fuzzed_tables",

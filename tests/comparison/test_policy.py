@@ -1,0 +1,81 @@
+"""Today's policy: read, priced on the same cases, and never a feature."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recuse
+from recuse.comparison.policy import policy_answers
+from recuse.metrics import expected_cost
+from tests.comparison.conftest import COSTS, mixed_table
+
+OPTIONS = {"positive": "bad", "costs": COSTS, "methods": ["logistic-chow"], "cv": 3, "repeats": 1}
+
+
+def with_policy(**columns):
+    table = mixed_table()
+    today = np.where(table["score"] > 0.6, "bad", np.where(table["score"] < 0.2, "good", "Review"))
+    return table.assign(today=today, **columns)
+
+
+@pytest.mark.parametrize(
+    ("values", "classes", "expected"),
+    [
+        (["yes", "NO", " review ", "manual"], ["good", "bad"], [1, 0, 2, 2]),
+        (["bad", "good", "[abstain]"], ["good", "bad"], [1, 0, 2]),
+        ([1, 0, 1], ["good", "bad"], [1, 0, 1]),
+        ([1.0, 0.0], [1, 0], [0, 1]),  # the outcomes are 0 and 1, and 0 is the positive one
+        (["yes", "no"], ["yes", "no"], [0, 1]),
+        ([True, False], ["good", "bad"], [1, 0]),
+    ],
+)
+def test_words_of_a_policy(values, classes, expected):
+    assert policy_answers(pd.Series(values, name="today"), classes).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (["yes", "maybe"], r"policy='today' holds \['maybe'\]; each case needs yes, no or review"),
+        (["yes", None, "no"], "policy='today' is empty in 1 of 3 cases; write review where"),
+    ],
+)
+def test_what_is_no_policy(values, message):
+    with pytest.raises(ValueError, match=message):
+        policy_answers(pd.Series(values, name="today"), ["good", "bad"])
+
+
+def test_it_is_priced_on_the_same_cases_and_is_no_feature():
+    table = with_policy()
+    result = recuse.compare(table, "default", policy="today", **OPTIONS)
+    labels = table["today"].str.lower().replace("review", "[abstain]")
+    cost = expected_cost(
+        table["default"], labels, costs=COSTS, pos_label="bad", reject_label="[abstain]", labels=["good", "bad"]
+    )
+    row = result.row("today")
+    assert row.cost.value == pytest.approx(cost)
+    assert row.coverage == pytest.approx((labels != "[abstain]").mean())
+    assert "today" not in result.cases.features.columns
+    costs = [other.cost.value for other in result.rows if other.cost is not None]
+    assert costs == sorted(costs)
+    plain = recuse.compare(table.drop(columns="today"), "default", **OPTIONS)
+    assert result.fingerprint == plain.fingerprint
+    assert result.verdict == plain.verdict
+    assert result.today_saving.saved.value <= cost - result.winner.cost.value + 1e-12
+    assert result.conclusions["today"].startswith(("It is cheaper", "Whether it is cheaper", "It is not cheaper"))
+
+
+def test_a_perfect_policy_is_not_beaten_and_not_chosen():
+    table = mixed_table()
+    result = recuse.compare(table.assign(oracle=table["default"]), "default", policy="oracle", **OPTIONS)
+    assert result.rows[0].name == "today"
+    assert result.row("today").cost.value == 0
+    assert result.verdict.chosen != "today"
+    assert result.today_saving.pays == "no"
+    assert result.conclusions["today"].startswith("It is not cheaper than today's policy (oracle): it costs ")
+    assert "oracle" not in result.conclusions["method"]
+
+
+def test_a_column_that_is_not_there():
+    with pytest.raises(ValueError, match=r"no column 'tody'.*did you mean 'today'"):
+        recuse.compare(with_policy(), "default", policy="tody", **OPTIONS)
