@@ -116,7 +116,11 @@ def _with_index(decisions: Decisions, X: Any) -> Decisions:
 def with_novelties(estimator: Any, X: Any, decisions: Decisions) -> Decisions:
     """Reject the cases that the first step of a Pipeline on tables finds far outside what it was fitted on."""
     first: Any = estimator.steps[0][1] if isinstance(estimator, Pipeline) else None
-    found = first.novelties(first.transform(X)) if hasattr(first, "novelties") else {}
+    return mark_novelties(decisions, first.novelties(first.transform(X)) if hasattr(first, "novelties") else {})
+
+
+def mark_novelties(decisions: Decisions, found: Mapping[int, tuple[float, str]]) -> Decisions:
+    """Reject the cases at these positions as novelties, each with its distance and reason."""
     if not found:
         return decisions
     rows = np.array(list(found), dtype=np.intp)

@@ -9,11 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed
+from threadpoolctl import threadpool_limits
 
 WATCH = "recuse: end with the parent"  # name of the thread
 _WATCH_SECONDS = 0.5
@@ -21,6 +23,15 @@ _WATCH_SECONDS = 0.5
 
 class WorkerDiedError(RuntimeError):
     """The process that worked on a call was killed, or ran out of memory."""
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Give the numerical libraries underneath one thread each, as long as the block runs."""
+    import sklearn.ensemble  # noqa: F401  # a library that is loaded later would not know the limit
+
+    with threadpool_limits(limits=1):
+        yield
 
 
 def surviving_results(

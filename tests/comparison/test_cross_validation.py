@@ -127,19 +127,19 @@ def test_a_failing_method_is_reported_and_the_others_go_on(table, monkeypatch, t
     assert not list(tmp_path.glob(".cache/*/bad-luck*"))  # a later run tries again
 
 
-def _run_or_die(name, task, cases, train, test):
+def _run_or_die(names, task, cases, train, test, place):
     """Fit a fold, except that one method ends its process in the fold that answers the first case."""
-    if name == "logistic-tuned" and 0 in test:
+    if "logistic-tuned" in names and 0 in test:
         os.kill(os.getpid(), signal.SIGKILL)
-    return run_sent(name, task, cases, train, test)
+    return run_sent(names, task, cases, train, test, place)
 
 
-run_sent = fits._run_sent
+run_sent = fits.run_sent
 
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="ends processes as POSIX systems do")
 def test_a_worker_that_dies_is_one_line_and_the_others_go_on(comparison, table, monkeypatch, tmp_path):
-    monkeypatch.setattr(fits, "_run_sent", _run_or_die)
+    monkeypatch.setattr(fits, "run_sent", _run_or_die)
     fold = comparison.decisions("logistic-tuned")["fold"][0]
     options = {"positive": "bad", "costs": COSTS, "cv": 3, "repeats": 1, "n_jobs": 2, "out": tmp_path / "run"}
     names = ["logistic-no-reject", "logistic-chow", "logistic-tuned"]
@@ -153,7 +153,7 @@ def test_a_worker_that_dies_is_one_line_and_the_others_go_on(comparison, table, 
     for name in ("logistic-no-reject", "logistic-chow"):
         assert found.row(name).cost.value == comparison.row(name).cost.value
     # Nothing of a death is kept: the next run fits what is missing.
-    monkeypatch.setattr(fits, "_run_sent", run_sent)
+    monkeypatch.setattr(fits, "run_sent", run_sent)
     again = compare(table, "default", methods=names, **options)
     assert again.errors == {}
     assert again.row("logistic-tuned").cost.value == comparison.row("logistic-tuned").cost.value

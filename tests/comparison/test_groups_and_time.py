@@ -77,11 +77,11 @@ def test_no_group_is_on_both_sides_of_a_fold(monkeypatch):
 
     seen = []
 
-    def remember(method, task, X, y, groups=None):
-        seen.append(groups)
-        return fit_model(method, task, X, y, groups)
+    def remember(method, task, table, shelf=None):
+        seen.append(table.groups)
+        return fit_prepared(method, task, table, shelf)
 
-    fit_model, make_folds = folds.fit_model, methods.make_folds
+    fit_prepared, make_folds = folds.fit_prepared, methods.make_folds
     inner = []
 
     def remember_inner(cv, y, *, groups=None, random_state=0):
@@ -89,13 +89,14 @@ def test_no_group_is_on_both_sides_of_a_fold(monkeypatch):
         inner.extend((groups[train], groups[test]) for train, test in made)
         return made
 
-    monkeypatch.setattr(folds, "fit_model", remember)
+    monkeypatch.setattr(folds, "fit_prepared", remember)
     monkeypatch.setattr(methods, "make_folds", remember_inner)
     table = patients(30, seed=0)
     result = recuse.compare(
         table.drop(columns="who"), "ill", groups=table["who"], costs=COSTS, methods=["logistic-tuned"], cv=3, repeats=1
     )
     codes = result.cases.groups
+    assert len(seen) == 3
     for number, train in enumerate(seen):
         test = codes[result.answers["logistic-tuned"].fold[0] == number]
         assert len(test) > 0

@@ -243,7 +243,7 @@ def run_from(answers):
     """In place of `run_fold`: answers written down for each method and repetition of two folds, without rejection."""
     folds_done = Counter()
 
-    def run_fold(method, task, cases, train, test):
+    def run_fold(method, task, cases, train, test, shared=None):
         repetition = folds_done[method.name] // 2
         folds_done[method.name] += 1
         forced = answers(method.name, repetition)[test].astype(np.int8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from ..workers import WorkerDiedError, surviving_results
 from .checkpoints import Checkpoints, method_key
 from .folds import FoldResult, run_fold
 from .methods import Method, Task
-from .own import as_methods, sendable
+from .parts import FoldPart, in_parts, prepare_sent, received_methods, run_sent
 from .remote import FoldRuns
+from .sharing import Preparation, Shared
 
 Progress = Callable[[int, int, str], None]
 
@@ -80,19 +82,54 @@ class Fits:
     def _results(self, pending: list[tuple[Method, int]]) -> Iterator[tuple[Method, int, FoldResult]]:
         """Run the pending fits, here, in worker processes or on a cluster; yield each result as it is there."""
         if self.run_there is None and effective_n_jobs(self.n_jobs) == 1:  # in this process: nothing is copied
-            for method, number in pending:
-                yield method, number, run_fold(method, self.task, self.cases, *self.splits[number])
+            yield from self._here(pending)
             return
         run = self.run_there or self._in_processes
-        for position, result in run(pending):
-            method, number = pending[position]
-            if isinstance(result, WorkerDiedError):
-                result = _without_worker(method, number, self.splits, result)
-            yield method, number, result
+        parts = in_parts(pending)
+        died = []
+        for position, results in run(parts):
+            if isinstance(results, WorkerDiedError):
+                died.append((parts[position], results))
+                continue
+            yield from parts[position].with_results(results)
+        yield from self._after_death(died, run)
 
-    def _in_processes(self, pending: list[tuple[Method, int]]) -> Iterator[tuple[int, Any]]:
-        calls = [(sendable(method), self.task, self.cases, *self.splits[number]) for method, number in pending]
-        return surviving_results(_run_sent, calls, self.n_jobs)
+    def _here(self, pending: list[tuple[Method, int]]) -> Iterator[tuple[Method, int, FoldResult]]:
+        shared, last = Shared(), -1
+        for method, number in pending:
+            if number != last:
+                shared, last = Shared(), number
+            yield method, number, run_fold(method, self.task, self.cases, *self.splits[number], shared)
+
+    def _after_death(
+        self, died: list[tuple[FoldPart, WorkerDiedError]], run: FoldRuns
+    ) -> Iterator[tuple[Method, int, FoldResult]]:
+        """Run the methods one by one that were run together when the process died; of others say so."""
+        for part, death in died:
+            if len(part.methods) == 1:
+                yield part.methods[0], part.number, _without_worker(part, self.splits, death)
+                continue
+            parts = [FoldPart(part.number, (method,)) for method in part.methods]
+            for position, results in run(parts):
+                if isinstance(results, WorkerDiedError):
+                    results = [_without_worker(parts[position], self.splits, results)]
+                yield from parts[position].with_results(results)
+
+    def _in_processes(self, parts: list[FoldPart]) -> Iterator[tuple[int, Any]]:
+        """Run parts in worker processes, of one repetition after another: each fold is prepared once for all."""
+        repetitions: dict[int, list[int]] = {}
+        for position, part in enumerate(parts):
+            repetitions.setdefault(part.number // self.cv, []).append(position)
+        for positions in repetitions.values():
+            with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+                calls = [self._call(parts[position], folder) for position in positions]
+                for _ in surviving_results(prepare_sent, _distinct_preparations(calls), self.n_jobs):
+                    pass
+                for at, results in surviving_results(run_sent, calls, self.n_jobs):
+                    yield positions[at], results
+
+    def _call(self, part: FoldPart, folder: str) -> tuple[Any, ...]:
+        return part.sent(), self.task, self.cases, *self.splits[part.number], f"{folder}/{part.number}"
 
     @property
     def answered_cases(self) -> Indices:
@@ -109,13 +146,19 @@ class Fits:
         }
 
 
-def _without_worker(method: Method, number: int, splits: list[Fold], death: WorkerDiedError) -> FoldResult:
+def _distinct_preparations(calls: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Of the calls that need the same preparation of a fold the first; none if there is no second one."""
+    found: dict[Any, list[tuple[Any, ...]]] = {}
+    for call in calls:
+        sent, task, cases, train, _, place = call
+        method = received_methods(sent, task)[0]
+        found.setdefault((place, Preparation.of(method, cases.features, len(train))), []).append(call)
+    return [alike[0] for alike in found.values() if len(alike) > 1]
+
+
+def _without_worker(part: FoldPart, splits: list[Fold], death: WorkerDiedError) -> FoldResult:
     """A fold whose worker process died, and one line about it."""
+    (method,), number = part.methods, part.number
     what = f"fold {number + 1} of {len(splits)}: the process that fitted it ended {death}, as when memory runs out"
     warnings.warn(f"{method.name}, {what}; the other fits go on.", UserWarning, stacklevel=2)
     return FoldResult.failed(splits[number][1], what)
-
-
-def _run_sent(sent: str | Method, task: Task, cases: Cases, train: Indices, test: Indices) -> FoldResult:
-    (method,) = as_methods([sent], task.n_rows)
-    return run_fold(method, task, cases, train, test)

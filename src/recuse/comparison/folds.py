@@ -14,9 +14,11 @@ from sklearn.pipeline import Pipeline
 from ..arrays import Floats, Indices
 from ..decisions import KINDS
 from ..labels import encode, to_python
-from ..locating import locate, with_novelties
-from ..tables import Cases, TableColumns
+from ..locating import locate, mark_novelties
+from ..tables import Cases
+from ..workers import one_thread
 from .methods import Method, Task
+from .sharing import PreparedTable, Shared, Shelf
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,24 +72,32 @@ class FoldResult:
         return cls(test, none.astype(np.int8), none.astype(np.int8), none, none, none, [], error=error)
 
 
-def run_fold(method: Method, task: Task, cases: Cases, train: Indices, test: Indices) -> FoldResult:
-    """Fit a method on `train` and answer `test`; a failure is part of the result, not raised."""
-    with warnings.catch_warnings(record=True) as caught:
+def run_fold(
+    method: Method, task: Task, cases: Cases, train: Indices, test: Indices, shared: Shared | None = None
+) -> FoldResult:
+    """Fit a method on `train` and answer `test`; a failure is part of the result, not raised.
+
+    `shared` holds what other methods have left on the same fold. Numerical libraries get one thread: several fits share
+    the cores, and threads that wait for each other do not.
+    """
+    with warnings.catch_warnings(record=True) as caught, one_thread():
         warnings.simplefilter("always")
         try:
-            result = _fit_and_answer(method, task, cases, train, test)
+            result = _fit_and_answer(method, task, cases, train, test, shared or Shared())
         except Exception as error:
             return FoldResult.failed(test, _one_line(error))
     return replace(result, warnings=sorted({_one_line(warning.message) for warning in caught}))
 
 
-def _fit_and_answer(method: Method, task: Task, cases: Cases, train: Indices, test: Indices) -> FoldResult:
-    started = time.perf_counter()
-    groups = None if cases.groups is None else cases.groups[train]
-    model, params = fit_model(method, task, cases.features.iloc[train], cases.outcomes[train], groups)
+def _fit_and_answer(
+    method: Method, task: Task, cases: Cases, train: Indices, test: Indices, shared: Shared
+) -> FoldResult:
+    fold, shelf = shared.table(method, task, cases, train, test), shared.shelf(method)
+    started, spared = time.perf_counter(), shelf.spared
+    fitted_model, params = fit_prepared(method, task, fold.training, shelf)
     fitted = time.perf_counter()
-    classifier, prepared = locate(model, cases.features.iloc[test])
-    decisions = with_novelties(model, cases.features.iloc[test], classifier.decide(prepared))
+    classifier, prepared = locate(fitted_model, fold.test)
+    decisions = mark_novelties(classifier.decide(prepared), fold.novelties)
     answered = time.perf_counter()
     return FoldResult(
         test=test,
@@ -97,37 +107,30 @@ def _fit_and_answer(method: Method, task: Task, cases: Cases, train: Indices, te
         r=decisions.r,
         score=_class_score(classifier, prepared, decisions.h, cases.positive),
         reason=decisions.reason.tolist(),
-        fit_seconds=fitted - started,
-        predict_seconds=answered - fitted,
+        # What the method takes alone, also of the parts that it shares with others.
+        fit_seconds=fold.training.seconds + fitted - started + shelf.spared - spared,
+        predict_seconds=fold.test_seconds + answered - fitted,
         params=params,
         fitted_on=min(len(train), method.fit_rows or len(train)),
         trained_on=len(train),
     )
 
 
+def fit_prepared(
+    method: Method, task: Task, table: PreparedTable, shelf: Shelf | None = None
+) -> tuple[Any, dict[str, Any]]:
+    """Fit the classifier on a prepared table; return it and the hyper-parameters it chose."""
+    return method.build(task).fit(table.numbers, table.outcomes, task, table.groups, shelf)
+
+
 def fit_model(
     method: Method, task: Task, X: Any, y: NDArray[Any], groups: Indices | None = None
 ) -> tuple[Pipeline, dict[str, Any]]:
     """Fit columns, preparation and classifier; return the model and the hyper-parameters it chose."""
-    rows = method.training_rows(y, task.seed)
-    X, y, groups = X.iloc[rows], y[rows], None if groups is None else groups[rows]
-    columns = TableColumns(task.novelty).fit(X)
-    vectorizer = table_vectorizer(task.seed, method.takes_categories)
-    # The vectorizer does not see the outcomes: fitting it before the search leaks nothing into the search.
-    numbers = vectorizer.fit_transform(columns.transform(X))
-    classifier, params = method.build(task).fit(numbers, y, task, groups)
-    return Pipeline([("columns", columns), ("vectorizer", vectorizer), ("classifier", classifier)]), params
-
-
-def table_vectorizer(seed: int, keep_categories: bool = False) -> Any:
-    """Return skrub's preparation of mixed columns: dates, text and, unless they are kept, categories become numbers.
-
-    Kept, a column of few categories gets a categorical type; unseen categories are the classifier's affair.
-    """
-    from skrub import StringEncoder, TableVectorizer, ToCategorical
-
-    kept = {"low_cardinality": ToCategorical()} if keep_categories else {}
-    return TableVectorizer(high_cardinality=StringEncoder(random_state=seed), **kept)
+    table = PreparedTable.of(method, task, X, y, groups)
+    classifier, params = fit_prepared(method, task, table)
+    steps = [("columns", table.columns), ("vectorizer", table.vectorizer), ("classifier", classifier)]
+    return Pipeline(steps), params
 
 
 def _class_score(classifier: Any, X: Any, h: Floats, positive: Any) -> Floats:

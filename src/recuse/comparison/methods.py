@@ -6,7 +6,7 @@ estimator of this library is added in one line of the list, by the name of its c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV, train_test_split
+from sklearn.model_selection import GridSearchCV, ParameterGrid, train_test_split
 
 from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
@@ -34,6 +34,7 @@ from ..routing import group_params
 from ..tables import Cases
 from ..thresholds import ThresholdRejectClassifier
 from ..thresholds.rules import Sample, tuned_band
+from ..thresholds.scores import FitRows, GivenCases, fit_rows, take_rows
 
 Grid = dict[str, list[Any]]
 
@@ -111,28 +112,56 @@ class Plan:
     inner: str | None = None
     scoring: Any = None
 
-    def fit(self, X: Any, y: NDArray[Any], task: Task, groups: Indices | None = None) -> tuple[Any, dict[str, Any]]:
+    def fit(
+        self, X: Any, y: NDArray[Any], task: Task, groups: Indices | None = None, shelf: Any = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Choose hyper-parameters and fit; return the fitted estimator and what was chosen.
 
-        Cases of one group are on one side of every inner fold: of the search, and of the estimator itself.
+        Cases of one group are on one side of every inner fold: of the search, and of the estimator itself. A `shelf`
+        holds the fits of other rules on the same classifier and cases, and gets those of this one.
         """
         if not self.grid:
             return _fit_with_groups(clone(self.estimator), X, y, groups), {}
-        searched = self.estimator if self.inner is None else self.estimator.get_params(deep=False)[self.inner]
+        if self.inner is not None:
+            return self._fit_rule(X, y, task, groups, shelf.fit_rows if shelf else fit_rows)
         search = GridSearchCV(
-            searched,
+            self.estimator,
             self.grid,
             scoring=self.scoring or get_scorer("neg_expected_cost", costs=task.unit_costs, pos_label=task.pos_label),
             cv=make_folds(task.inner_cv(INNER_FOLDS), y, groups=groups, random_state=task.seed),
             error_score="raise",
             refit=False,
         ).fit(X, y)
-        best = clone(searched).set_params(**search.best_params_)
-        if self.inner is not None:
-            best = clone(self.estimator).set_params(**{self.inner: best})
-        return _fit_with_groups(best, X, y, groups), {
-            name.rpartition("__")[2]: to_python(value) for name, value in search.best_params_.items()
-        }
+        best = clone(self.estimator).set_params(**search.best_params_)
+        return _fit_with_groups(best, X, y, groups), _named(search.best_params_)
+
+    def _fit_rule(
+        self, X: Any, y: NDArray[Any], task: Task, groups: Indices | None, fit_rows: FitRows
+    ) -> tuple[Any, dict[str, Any]]:
+        """Search the classifier inside, and fit the rule on it; the folds of both are the same."""
+        assert self.inner is not None
+        searched = self.estimator.get_params(deep=False)[self.inner]
+        cases = GivenCases(X, y, np.ones(len(y)), groups, group_params(searched, groups), {})
+        folds = make_folds(task.inner_cv(INNER_FOLDS), y, groups=groups, random_state=task.seed)
+
+        def mean_score(candidate: Any) -> float:
+            models = [(fit_rows(candidate, cases, train), test) for train, test in folds]
+            return float(np.mean([self.scoring(model, take_rows(X, test), y[test]) for model, test in models]))
+
+        candidates = list(ParameterGrid(self.grid))
+        scores = [mean_score(clone(searched).set_params(**chosen)) for chosen in candidates]
+        chosen = candidates[int(np.argmax(scores))]
+        rule = clone(self.estimator).set_params(**{self.inner: clone(searched).set_params(**chosen)})
+        rule._fit_rows = fit_rows
+        try:
+            return _fit_with_groups(rule, X, y, groups), _named(chosen)
+        finally:
+            del rule._fit_rows  # a model that is saved remembers no fits
+
+
+def _named(params: Mapping[str, Any]) -> dict[str, Any]:
+    """Hyper-parameters by their own names, without those of the steps they belong to."""
+    return {name.rpartition("__")[2]: to_python(value) for name, value in params.items()}
 
 
 def _fit_with_groups(estimator: Any, X: Any, y: NDArray[Any], groups: Indices | None) -> Any:
@@ -211,6 +240,9 @@ class Method:
         its row says so.
     takes_categories : bool
         Whether it wants columns of few categories as they are, and not as numbers.
+    shares : str, optional
+        Methods with the same one stand on the same classifier: on a fold they are run together, and each of its fits is
+        done once.
     """
 
     name: str
@@ -221,6 +253,7 @@ class Method:
     max_rows: int | None = None
     fit_rows: int | None = None
     takes_categories: bool = False
+    shares: str | None = None
 
     def training_rows(self, y: NDArray[Any], seed: int) -> Indices:
         """Positions of the cases it is fitted on: all, or a stratified sample of `fit_rows`."""
@@ -326,11 +359,10 @@ def _rules(
     **options: Any,
 ) -> tuple[Method, ...]:
     """The three ways to use an ordinary classifier: without rejection, by Chow's rule, by tuned thresholds."""
-    # Full coverage is the break-even probability, which needs no cross-validated scores: two folds, the fewest, do.
-    n_folds = 2 if calibration is None else INNER_FOLDS
-    answering = with_rule(base, NEVER_REJECTS, rule="chow", coverage=1.0, cv=n_folds, calibration=calibration)
+    answering = with_rule(base, NEVER_REJECTS, rule="chow", coverage=1.0, cv=INNER_FOLDS, calibration=calibration)
     by_chow = with_rule(base, CHOW, rule="chow", cv=INNER_FOLDS, calibration=calibration)
     tuned = with_rule(base, TUNED, rule="tuned", cv=INNER_FOLDS)
+    options["shares"] = name
     return (
         Method(f"{name}-no-reject", f"{title}, never rejecting", answering, NEVER_REJECTS, reference=True, **options),
         Method(f"{name}-chow", f"{title}, Chow's rule", by_chow, CHOW, **options),
@@ -438,7 +470,9 @@ class ConstantPlan(Plan):
 
     column: int
 
-    def fit(self, X: Any, y: NDArray[Any], task: Task, groups: Indices | None = None) -> tuple[Any, dict[str, Any]]:
+    def fit(
+        self, X: Any, y: NDArray[Any], task: Task, groups: Indices | None = None, shelf: Any = None
+    ) -> tuple[Any, dict[str, Any]]:
         """Fit; return the model, and that nothing was chosen."""
         positive = y == task.pos_label
         share = float(positive.mean())

@@ -10,6 +10,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from sklearn.pipeline import Pipeline
 
@@ -17,13 +18,15 @@ from ..folds import Fold
 from ..tables import Cases, TableFile, is_dataset
 from ..workers import WorkerDiedError
 from .checkpoints import data_fingerprint
-from .folds import FoldResult, fit_model, run_fold
+from .folds import FoldResult, fit_model
 from .loading import load_cases, load_table
 from .methods import Method, Task
 from .own import as_methods, sendable
+from .parts import FoldPart, received_methods, run_part
+from .sharing import Preparation, PreparedFold
 
-# Fits methods on folds, given by their numbers; yields the position of each with its result, as it is there.
-FoldRuns = Callable[[list[tuple[Method, int]]], Iterator[tuple[int, Any]]]
+# Runs parts; yields the position of each with its results, as they are there.
+FoldRuns = Callable[[list[FoldPart]], Iterator[tuple[int, Any]]]
 
 
 @dataclass(frozen=True)
@@ -89,12 +92,13 @@ def cluster_runs(
 
     with connected(cluster) as client, ExitStack() as kept:
         shared: list[Any] = []
+        run_name = uuid4().hex
 
-        def run(pending: list[tuple[Method, int]]) -> Iterator[tuple[int, Any]]:
-            if pending and not shared:  # a run whose folds are all there reads and sends nothing
+        def run(parts: list[FoldPart]) -> Iterator[tuple[int, Any]]:
+            if parts and not shared:  # a run whose folds are all there reads and sends nothing
                 shared.extend(kept.enter_context(held) for held in (_table(client, cases, there), sent(client, splits)))
-            calls = [(sendable(method), task, number) for method, number in pending]
-            yield from cluster_results(client, _run_fold_there, calls, shared)
+            calls = [(part.sent(), task, part.number, run_name) for part in parts]
+            yield from cluster_results(client, _run_part_there, calls, shared)
 
         yield run
 
@@ -106,9 +110,26 @@ def _table(client: Any, cases: Cases, there: TableThere | None) -> Any:
     return sent(client, cases) if there is None else computed(client, there.read, cases.name)
 
 
-def _run_fold_there(cases: Cases, splits: list[Fold], given: str | Method, task: Task, number: int) -> FoldResult:
-    (method,) = as_methods([given], task.n_rows)
-    return run_fold(method, task, cases, *splits[number])
+def _run_part_there(
+    cases: Cases, splits: list[Fold], sent: list[str | Method], task: Task, number: int, run_name: str
+) -> list[FoldResult]:
+    """Run a part on a worker, which prepares a fold once for the parts that it gets of it."""
+    train, test = splits[number]
+    method = received_methods(sent, task)[0]
+
+    def prepared(kind: Preparation) -> PreparedFold:
+        key = (run_name, number, kind)
+        if key not in _PREPARED:
+            while len(_PREPARED) >= _MOST_PREPARED:
+                del _PREPARED[next(iter(_PREPARED))]
+            _PREPARED[key] = PreparedFold.of(method, task, cases, train, test)
+        return _PREPARED[key]
+
+    return run_part(sent, task, cases, train, test, prepared)
+
+
+_PREPARED: dict[tuple[str, int, Preparation], PreparedFold] = {}  # on a worker, where one call runs at a time
+_MOST_PREPARED = 2
 
 
 def fit_on_cluster(cluster: Any, cases: Cases, there: TableThere | None, method: Method, task: Task) -> Pipeline:

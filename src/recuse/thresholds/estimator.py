@@ -37,6 +37,7 @@ from .scores import (
     CrossValidation,
     GivenCases,
     find_response,
+    fit_rows,
     is_rough,
     require_scores,
     rescored,
@@ -240,6 +241,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     # In files that were saved before these were there.
     _rough_scores = _rough_novelty = False
     _typical: TypicalCases | None = None
+    # A comparison of several rules on one classifier puts one here that fits each model once.
+    _fit_rows = staticmethod(fit_rows)
     _remedy = (
         "Raise the reject price, give a coverage, or use a classifier that is surer of its answers; a novelty detector "
         "must know the training cases."
@@ -426,7 +429,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         )
 
     def _fit_models(self, cases: GivenCases, classes: NDArray[Any]) -> _Models:
-        classifier = clone(self.estimator).fit(cases.X, cases.y, **cases.params)
+        classifier = self._fit_rows(self.estimator, cases, np.arange(len(cases.y)))
         response = self._find_response(classifier)
         known = getattr(classifier, "classes_", classes)
         if not np.array_equal(known, classes):
@@ -463,7 +466,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             scores = score(models.classifier, cases.X, models.response)
             return models, _Placed(region, _mean_cost(region, scores, codes, cases.weights, costs, n_classes), 1)
         folds = make_folds(self.cv, cases.y, X=cases.X, groups=cases.groups, random_state=self.random_state)
-        held_out = CrossValidation(self.estimator, models.response, classes, folds, self.cv).run(cases, self.n_jobs)
+        validation = CrossValidation(self.estimator, models.response, classes, folds, self.cv, self._fit_rows)
+        held_out = validation.run(cases, self.n_jobs)
         codes, weights = codes[held_out.rows], cases.weights[held_out.rows]
         if self.calibration is not None:
             line = _as_line(held_out.scores, models.response)

@@ -58,6 +58,15 @@ class GivenCases(NamedTuple):
         )
 
 
+FitRows = Callable[[Any, GivenCases, Indices], Any]  # an estimator, the cases, and which of them to fit it on
+
+
+def fit_rows(estimator: Any, cases: GivenCases, rows: Indices) -> Any:
+    """A clone of an estimator, fitted on some of the cases."""
+    seen = cases.take(rows)
+    return clone(estimator).fit(seen.X, seen.y, **seen.params)
+
+
 def take_rows(X: Any, rows: Indices) -> Any:
     """Rows of a table of any kind; the table itself when all of them are wanted."""
     return X if len(rows) == n_rows(X) else _safe_indexing(X, rows)
@@ -150,6 +159,8 @@ class CrossValidation(NamedTuple):
         Rows to train on and rows to test.
     cv : object
         The parameter as the user gave it, for messages.
+    fit_rows : callable
+        What fits the estimator: `fit_rows`, or one that remembers what it has fitted.
     """
 
     estimator: Any
@@ -157,6 +168,7 @@ class CrossValidation(NamedTuple):
     classes: NDArray[Any]
     folds: list[Fold]
     cv: Any
+    fit_rows: FitRows
 
     def run(self, cases: GivenCases, n_jobs: int | None) -> HeldOut:
         """Score each tested case by a model that was fitted without it."""
@@ -169,8 +181,8 @@ class CrossValidation(NamedTuple):
         return HeldOut(np.concatenate(scored)[order], rows, [np.searchsorted(rows, test) for _, test in self.folds])
 
     def _fold_scores(self, cases: GivenCases, fold: Fold) -> Floats:
-        seen, test = cases.take(fold[0]), fold[1]
-        model = clone(self.estimator).fit(seen.X, seen.y, **seen.params)
+        train, test = fold
+        model = self.fit_rows(self.estimator, cases, train)
         if not np.array_equal(getattr(model, "classes_", self.classes), self.classes):
             raise ValueError(f"cv={self.cv!r} leaves a fold without one of the classes: use fewer or stratified folds.")
         return score(model, take_rows(cases.X, test), self.response)
