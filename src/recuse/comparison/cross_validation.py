@@ -102,8 +102,8 @@ def compare(
         Outer folds.
     repeats : int or "auto", default="auto"
         How often the cross-validation is done, each time with other folds. "auto": until the choice of the method is
-        steady, at most ten times and 3,000 / n times; methods that are far behind are not repeated. The result says
-        how often it was, and why no more (``repetitions``).
+        steady, at most ten times, 3,000 / n times and 300,000 / (n columns) times; methods that are far behind are not
+        repeated. The result says how often it was, and why no more (``repetitions``).
     n_jobs : int, optional
         Folds computed in parallel; -1 for all cores. A cluster has its own number of workers.
     novelty : {"range", "off"}, default="range"
@@ -226,7 +226,7 @@ def _splits(cases: Cases, arguments: RunArguments) -> list[Fold]:
     if cases.times is not None:
         return time_folds(cases.times, cases.outcomes, arguments.cv, LEAST_CASES)
     splits = _shuffled_folds(cases, arguments, 0)
-    most = most_repetitions(len(cases.outcomes)) if arguments.repeats == AUTO else int(arguments.repeats)
+    most = most_repetitions(*cases.features.shape) if arguments.repeats == AUTO else int(arguments.repeats)
     for repeat in range(1, most):
         try:
             splits += _shuffled_folds(cases, arguments, repeat)
@@ -280,7 +280,8 @@ def _repeat(fits: Fits, comparison: Comparison) -> Comparison:
         why_steady = why_enough(chosen, comparison.repeated_prices, comparison.units)
         if why_steady is not None:
             return replace(comparison, repetitions=Repetitions(done, True, why_steady))
-    why = why_no_more(len(fits.cases.outcomes), most)
+    n_cases, n_columns = fits.cases.features.shape
+    why = why_no_more(n_cases, most, n_columns)
     return replace(comparison, repetitions=Repetitions(most, False if most > 1 else None, why))
 
 

@@ -18,6 +18,7 @@ from sklearn.model_selection import GridSearchCV, ParameterGrid, train_test_spli
 
 from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
+from ..ensemble.roster import features_in_a_round
 from ..folds import TimeFolds, make_folds
 from ..labels import to_python
 from ..metrics import get_scorer
@@ -63,6 +64,8 @@ class Task:
         Whether cases come in the order of time, and inner folds test on what came after.
     novelty : str
         Whether cases far outside the training range are rejected; see `TableColumns`.
+    n_columns : int
+        Number of columns of the table.
     """
 
     costs: Costs
@@ -72,6 +75,7 @@ class Task:
     grouped: bool = False
     in_time: bool = False
     novelty: str = "range"
+    n_columns: int = 1
 
     @property
     def unit_costs(self) -> Costs:
@@ -82,7 +86,7 @@ class Task:
     def of(cls, cases: Cases, costs: Costs, seed: int, novelty: str = "range") -> Task:
         """The task of a table."""
         n_rows, grouped, in_time = len(cases.outcomes), cases.groups is not None, cases.times is not None
-        return cls(costs, cases.positive, seed, n_rows, grouped, in_time, novelty)
+        return cls(costs, cases.positive, seed, n_rows, grouped, in_time, novelty, cases.features.shape[1])
 
     def inner_cv(self, n_folds: int | None) -> Any:
         """What to give an estimator as `cv` that would take so many folds."""
@@ -350,6 +354,11 @@ def _abstention(task: Task) -> Plan:
     return from_library("AbstentionBoostingClassifier", cv=task.inner_cv(3 if small else None), **quick)(task)
 
 
+def _exactboost(task: Task) -> Plan:
+    share = features_in_a_round(task.n_columns)
+    return from_library("ExactBoostClassifier", metric="reject_cost", n_estimators=100, max_features=share)(task)
+
+
 def _rules(
     name: str,
     title: str,
@@ -400,16 +409,7 @@ METHODS: tuple[Method, ...] = (
     # The share of trees is no probability: few trees agree altogether, and Chow's rule would reject too much.
     *_rules("forest", "Random forest", _forest, calibration="sigmoid", max_rows=20_000),
     Method("abstention-boosting", "Boosting with abstention", _abstention, takes_categories=True),
-    _library_method(
-        "exactboost",
-        "ExactBoost on the cost",
-        "ExactBoostClassifier",
-        {},
-        TUNED,
-        takes_categories=True,
-        metric="reject_cost",
-        n_estimators=100,
-    ),
+    Method("exactboost", "ExactBoost on the cost", _exactboost, TUNED, takes_categories=True),
     _library_method(
         "double-hinge", "Double hinge SVM", "DoubleHingeSVC", {"C": [0.1, 1.0, 10.0]}, TUNED, 5_000, scaled=True
     ),

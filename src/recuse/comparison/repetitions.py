@@ -15,8 +15,8 @@ the cases alone: whether folds matter is the question here.
 - **Steady** is a choice that was the same after each of the last three repetitions, while the differences of all
   within two standard errors of the cheapest are known, as far as folds go, to half their standard errors; or a single
   leader.
-- **Limit.** Ten repetitions, and 3,000 answers per method: of a table of 600 cases there are five, of one with more
-  than 1,500 one.
+- **Limit.** Ten repetitions, 3,000 answers per method and 300,000 cells: of a table of 600 cases there are five, of one
+  with more than 1,500 one; and one of 600 cases with more than 250 columns, where each fit takes long.
 
 None of this depends on the clock: the same seed gives the same repetitions on every machine.
 """
@@ -36,6 +36,7 @@ from .intervals import fold_error
 AUTO = "auto"
 MOST = 10  # repetitions
 MOST_ANSWERS = 3_000  # cases times repetitions
+MOST_CELLS = 300_000  # cases times columns times repetitions
 SAME = 3  # looks in a row with the same choice
 _CLOSE = 2.0  # standard errors from the cheapest
 _FOLD_NOISE = 2.0  # how far one repetition's folds may move a difference, in its standard errors
@@ -69,9 +70,9 @@ class Repetitions:
         return f"{times}: {self.why}."
 
 
-def most_repetitions(n_cases: int) -> int:
+def most_repetitions(n_cases: int, n_columns: int = 1) -> int:
     """How many repetitions a table of this size may get."""
-    return max(1, min(MOST, MOST_ANSWERS // n_cases))
+    return max(1, min(MOST, MOST_ANSWERS // n_cases, MOST_CELLS // (n_cases * max(n_columns, 1))))
 
 
 def leaders(prices: Mapping[str, Floats], units: Indices | None = None) -> list[str]:
@@ -116,12 +117,17 @@ def why_enough(chosen: Sequence[str], prices: Mapping[str, Floats], units: Indic
     )
 
 
-def why_no_more(n_cases: int, done: int) -> str:
+def why_no_more(n_cases: int, done: int, n_columns: int = 1) -> str:
     """Say which limit ended the repetitions."""
-    most = most_repetitions(n_cases)
-    if most == 1:
+    most = most_repetitions(n_cases, n_columns)
+    if 2 * n_cases > MOST_ANSWERS:
         return f"tables of more than {MOST_ANSWERS // 2:,} cases are not repeated"
-    limit = f"the most for {n_cases:,} cases" if done == most else "further folds of these groups lack an outcome"
+    if most == 1:
+        return f"tables of more than {MOST_CELLS // 2:,} cells (cases times columns) are not repeated"
+    limit = "further folds of these groups lack an outcome"
+    if done == most:
+        limit = f"the most for {n_cases:,} cases"
+        limit += f" of {n_columns:,} columns" if most < most_repetitions(n_cases) else ""
     return f"{limit}; the choice among the leaders may still depend on the folds"
 
 
