@@ -1,5 +1,6 @@
 """Data that many tests share, and which tests are numerical."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,9 @@ from recuse.comparison import methods
 # No test may fail because the machine was busy.
 settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("untimed")
+
+# Lines of progress come when a command takes long, and a busy machine makes all of them long.
+os.environ.setdefault("RECUSE_PROGRESS", "off")
 
 FOLDER = Path(__file__).parent
 # Whose figures depend on how a processor adds and multiplies: `make test-processors` runs them on several.

@@ -387,14 +387,27 @@ def test_the_package_is_the_command_line_too():
     assert recuse.__version__ in done.stdout
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["compare", "--help"], ["--version"]], ids=" ".join)
-def test_help_is_light(arguments):
-    """What takes time is to import packages: help needs none of them."""
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["compare", "--help"], ["--version"], ["methods", "--json"]], ids=" ".join
+)
+def test_help_and_the_list_of_methods_are_light(arguments):
+    """What takes time is to import packages: these need none of them."""
     heavy = "{'numpy', 'pandas', 'sklearn', 'numba', 'rich', 'jinja2'}"
     code = f"import atexit, sys; atexit.register(lambda: print(sorted({heavy} & set(sys.modules)))); "
     code += f"from recuse.cli import main; main({arguments})"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT)
     assert done.returncode == 0
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_inspect_imports_what_the_model_needs(folder):
+    """The file is read in full, by scikit-learn and skrub, of which the model is made, and with what these import."""
+    heavy = "{'numba', 'lightgbm', 'catboost', 'xgboost', 'distributed', 'recuse.ensemble', 'recuse.comparison'}"
+    code = f"import atexit, sys; atexit.register(lambda: print(sorted({heavy} & set(sys.modules)))); "
+    code += f"from recuse.cli import main; main(['inspect', {str(folder / 'run' / 'model.skops')!r}])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=LIMIT)
+    assert done.returncode == 0
+    assert "thresholds" in done.stdout
     assert done.stdout.splitlines()[-1] == "[]"
 
 

@@ -17,6 +17,7 @@ from recuse.dask.faults import ClusterError
 from recuse.extras import EXTRAS, missing
 from recuse.options import TABLE_HELP, reads_table, tells_volume
 from recuse.reproduce import PROTOCOLS
+from recuse.terminal import Report, shown_work, with_count
 
 app = typer.Typer(
     name="recuse",
@@ -30,10 +31,10 @@ app = typer.Typer(
 
 def _methods(incomplete: str) -> list[str]:
     """Complete the last of several names separated by commas."""
-    from recuse.comparison import METHODS
+    from recuse.comparison.listed import LISTED
 
     before, comma, begun = incomplete.rpartition(",")
-    return [f"{before}{comma}{method.name}" for method in METHODS if method.name.startswith(begun)]
+    return [f"{before}{comma}{method.name}" for method in LISTED if method.name.startswith(begun)]
 
 
 def _papers(incomplete: str) -> list[str]:
@@ -200,6 +201,10 @@ def compare(
     repeats: Repeats = "auto",
     n_jobs: Annotated[int, typer.Option(help="Folds computed in parallel; -1 for all cores.")] = -1,
     cluster: Cluster = None,
+    time_limit: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Begin no fit after that; methods that lack folds are left out."),
+    ] = None,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("recuse-run"),
     overwrite: Overwrite = False,
@@ -216,7 +221,7 @@ def compare(
 
     names = None if methods is None else _names([methods])
     costs = recuse.Costs(fp, fn, reject, reject_positive=reject_positive, reject_negative=reject_negative)
-    with _progress(quiet=as_json) as report:
+    with _progress("comparing", quiet=as_json, resumes=True) as report:
         result = recuse.compare(
             data,
             target,
@@ -234,6 +239,7 @@ def compare(
             n_jobs=n_jobs,
             novelty=novelty,
             cluster=cluster,
+            time_limit=time_limit,
             seed=seed,
             out=out,
             overwrite=overwrite,
@@ -248,9 +254,9 @@ def compare(
 @app.command()
 def methods(as_json: AsJson = False) -> None:
     """List the methods of `compare` and `fit`."""
-    from recuse.comparison import METHODS
+    from recuse.comparison.listed import LISTED
 
-    rows = [{"name": m.name, "title": m.title, "max_rows": m.max_rows} for m in METHODS]
+    rows = [method._asdict() for method in LISTED]
     if as_json:
         _print_json(rows)
         return
@@ -297,9 +303,9 @@ def fit(
     """Fit a model on a whole table and save it: the ensemble, unless another method is named."""
     import recuse
     from recuse.comparison.printing import fitted_sentences
-    from recuse.predicting import inspect_model
+    from recuse.inspecting import inspect_model
 
-    with _progress(quiet=as_json, what="fitting", resumes=False) as report:
+    with _progress("fitting", quiet=as_json) as report:
         model = recuse.fit(
             data,
             target,
@@ -362,25 +368,28 @@ def predict(
 
     import recuse
     from recuse.predicting import predict_table
+    from recuse.tables import is_dataset
 
     if out is None and as_json:
         raise typer.BadParameter(
             "--json needs --out: only one of the two can go to standard output.", param_hint="--json"
         )
     loaded, file = recuse.load(model, digest=verify), sys.stdout.buffer if out is None else out
-    answered = predict_table(
-        loaded,
-        data,
-        file,
-        capacity=capacity,
-        raw=raw,
-        keep=_names(keep),
-        format=format,
-        reasons="all" if reasons and explain_all else reasons,
-        neighbours=neighbours,
-        cluster=cluster,
-        overwrite=overwrite,
-    )
+    with _progress("answering", quiet=as_json, resumes=is_dataset(data), unit="cases") as report:
+        answered = predict_table(
+            loaded,
+            data,
+            file,
+            capacity=capacity,
+            raw=raw,
+            keep=_names(keep),
+            format=format,
+            reasons="all" if reasons and explain_all else reasons,
+            neighbours=neighbours,
+            cluster=cluster,
+            overwrite=overwrite,
+            progress=with_count(report),
+        )
     if as_json:
         _print_json(asdict(answered) | {"rejected": answered.rejected, "out": str(out)})
     else:
@@ -400,7 +409,8 @@ def evaluate(
     import recuse
     from recuse.evaluating import evaluate_table
 
-    found = evaluate_table(recuse.load(model, digest=verify), data, target)
+    with _progress("evaluating", quiet=as_json):
+        found = evaluate_table(recuse.load(model, digest=verify), data, target)
     if as_json:
         _print_json(found.as_dict())
         return
@@ -420,7 +430,8 @@ def check(
     """Say what a table would be read as, and what in it would mislead; exit code 3 if there is such a thing."""
     from recuse.tables import check_table
 
-    facts = check_table(data, target, positive, drop=tuple(_names(drop)))
+    with _progress("checking", quiet=as_json):
+        facts = check_table(data, target, positive, drop=tuple(_names(drop)))
     if as_json:
         _print_json(facts.as_dict())
     else:
@@ -442,7 +453,8 @@ def report(
     """Write the report of a finished run again."""
     from recuse.report import rewrite
 
-    written = rewrite(run, out, by=_names(by), volume=volume)
+    with _progress("writing the report", quiet=as_json):
+        written = rewrite(run, out, by=_names(by), volume=volume)
     if as_json:
         _print_json({"run": str(run), "out": str(written)})
     else:
@@ -467,7 +479,7 @@ def inspect(
     if context.args:  # most often a digest behind --digest, which takes none
         stray = " ".join(context.args)
         _fail(f"inspect takes one file; got {stray!r} besides. To compare it with a digest, use --verify DIGEST.", 2)
-    from recuse.predicting import inspect_model, report_model
+    from recuse.inspecting import inspect_model, report_model
 
     facts = inspect_model(model, digest=verify) if page is None else report_model(model, page, digest=verify)
     if digest:
@@ -501,53 +513,20 @@ def reproduce(
 
     if paper not in PROTOCOLS:
         raise ValueError(f"paper={paper!r} is not known; there are {', '.join(sorted(PROTOCOLS))}.")
-    import_module(f"recuse.reproduce.{PROTOCOLS[paper]}").run(quick=quick, minutes=minutes, out=out)
+    with _progress(f"reproducing {paper}", resumes=out is not None):
+        import_module(f"recuse.reproduce.{PROTOCOLS[paper]}").run(quick=quick, minutes=minutes, out=out)
 
 
 @contextmanager
-def _progress(
-    quiet: bool, what: str = "comparing", resumes: bool = True
-) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A progress bar with the remaining time, on standard error."""
-    if quiet:
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn(what),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        # Folds take very different times: averaging over a long period steadies the estimate.
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    bar = Progress(*columns, console=console, speed_estimate_period=600, transient=True)
-    task = bar.add_task("", total=None)
-
-    def report(done: int, total: int, description: str) -> None:
-        if console.is_terminal:  # started here, so that bad input prints one line and no bar
-            bar.start()
-        bar.update(task, completed=done, total=total, description=description)
-
-    try:
-        yield report
-    except KeyboardInterrupt:
-        _fail("interrupted; the same command resumes where it stopped." if resumes else "interrupted.", 130)
-    finally:
-        if bar.live.is_started:
-            bar.stop()
+def _progress(what: str, *, quiet: bool = False, resumes: bool = False, unit: str = "") -> Iterator[Report]:
+    """Progress on standard error; an interrupt is one line."""
+    with shown_work(what, quiet=quiet, unit=unit) as report:
+        try:
+            yield report
+            return
+        except KeyboardInterrupt:
+            pass
+    _fail("interrupted; the same command resumes where it stopped." if resumes else "interrupted.", 130)
 
 
 def _names(given: list[str] | None) -> list[str]:

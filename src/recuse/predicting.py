@@ -27,12 +27,11 @@ from .answering import (
     text_columns,
 )
 from .arrays import Floats
-from .ensemble import EnsembleRejectClassifier
-from .labels import REJECT_TEXT, to_python
-from .locating import is_dask, locate
+from .inspecting import inspect_model, report_model
+from .labels import REJECT_TEXT
+from .locating import is_dask
 from .parameters import check_count
-from .persistence import load, open_whole, saved_digest, saved_versions, write_whole
-from .report import edit_facts, render_model
+from .persistence import load, open_whole
 from .tables import TableColumns, TableFile, detected_decimal, is_dataset, read_chunks
 
 __all__ = ["Answered", "inspect_model", "predict_table", "report_model"]
@@ -293,117 +292,3 @@ def _stored(file: BinaryIO) -> Any:
         return pickle.load(file)
     except EOFError:
         return None
-
-
-def inspect_model(path: str | os.PathLike[str], *, digest: str | None = None) -> dict[str, Any]:
-    """Say what a model file holds: method, prices, thresholds, edits, columns, versions and its digest.
-
-    The thresholds are those that the reasons of its answers speak of, and `score` is what is compared with them.
-
-    Parameters
-    ----------
-    path : path-like
-        A file that `recuse.save` wrote.
-    digest : str, optional
-        Refuse the file unless it has this digest, as in `recuse.load`.
-
-    Returns
-    -------
-    dict
-        Plain numbers and texts.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import recuse
-    >>> from recuse.datasets import make_loans
-    >>> from recuse.predicting import inspect_model
-    >>> loans = make_loans(500, random_state=0)[["late_payments", "instalment_share", "outcome"]]
-    >>> prices = recuse.Costs(fp=800, fn=4000, reject=200)
-    >>> model = recuse.fit(loans, "outcome", prices, method="logistic-chow", positive="default")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "loans.skops"
-    ...     recuse.save(model, path)
-    ...     facts = inspect_model(path)
-    >>> facts["positive"], facts["columns"]
-    ('default', {'late_payments': 'number', 'instalment_share': 'number'})
-    """
-    return _facts(load(path, digest=digest), path)
-
-
-def report_model(
-    path: str | os.PathLike[str], out: str | os.PathLike[str], *, digest: str | None = None
-) -> dict[str, Any]:
-    """Write a page of a model file: what it holds, and every edit with its cost and the function before and after.
-
-    Parameters
-    ----------
-    path : path-like
-        A file that `recuse.save` wrote.
-    out : path-like
-        The page, one HTML file without scripts. A file of that name is replaced.
-    digest : str, optional
-        Refuse the file unless it has this digest, as in `recuse.load`.
-
-    Returns
-    -------
-    dict
-        What `inspect_model` says of the file.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile
-    >>> import recuse
-    >>> from recuse.datasets import make_loans
-    >>> from recuse.predicting import report_model
-    >>> loans = make_loans(500, random_state=0)[["late_payments", "instalment_share", "outcome"]]
-    >>> prices = recuse.Costs(fp=800, fn=4000, reject=200)
-    >>> model = recuse.fit(loans, "outcome", prices, method="logistic-chow", positive="default")
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "loans.skops"
-    ...     recuse.save(model, path)
-    ...     facts = report_model(path, path.with_suffix(".html"))
-    ...     "default" in path.with_suffix(".html").read_text(encoding="utf-8")
-    True
-    """
-    model = load(path, digest=digest)
-    facts = _facts(model, path)
-    write_whole(Path(out), render_model(facts, locate(model)[0]).encode())
-    return facts
-
-
-def _facts(model: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What is known of a model and of its file."""
-    classifier, _ = locate(model)
-    first = model.steps[0][1] if isinstance(model, Pipeline) else None
-    columns = dict(zip(first.columns_, first.kinds_, strict=True)) if isinstance(first, TableColumns) else {}
-    costs = classifier.costs_
-    inner = getattr(classifier, "estimator_", None)
-    inner = inner.steps[-1][1] if isinstance(inner, Pipeline) else inner
-    facts: dict[str, Any] = {
-        "file": Path(path).name,
-        "method": type(classifier).__name__,
-        "classes": [to_python(label) for label in classifier.classes_],
-        "positive": to_python(classifier.pos_label_),
-        "prices": {
-            "fp": costs.fp,
-            "fn": costs.fn,
-            "reject_negative": costs.reject_negative,
-            "reject_positive": costs.reject_positive,
-        },
-    }
-    if inner is not None:
-        facts["classifier"] = type(inner).__name__
-    if getattr(classifier, "rule", None) is not None:
-        facts["rule"] = str(classifier.rule)
-    stated = classifier._stated_thresholds() if hasattr(classifier, "_stated_thresholds") else None
-    if stated is not None:
-        facts["score"] = stated.score
-        # JSON has no infinity: a side that is never answered has no threshold.
-        facts["thresholds"] = [edge if np.isfinite(edge) else None for edge in (stated.lower, stated.upper)]
-    if isinstance(classifier, EnsembleRejectClassifier):
-        facts["members"] = {title: round(share, 4) for title, share in classifier.shares_.items()}
-        facts["held_out"] = {"cost": classifier.held_out_costs_["blend"], "coverage": classifier.held_out_coverage_}
-    if getattr(classifier, "edits_", None):
-        facts["edits"] = [edit_facts(edit) for edit in classifier.edits_]
-    return facts | {"columns": columns, "versions": saved_versions(path), "digest": saved_digest(path)}

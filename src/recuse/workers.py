@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +36,10 @@ def one_thread() -> Iterator[None]:
 
 
 def surviving_results(
-    function: Callable[..., Any], calls: list[tuple[Any, ...]], n_jobs: int | None
+    function: Callable[..., Any],
+    calls: list[tuple[Any, ...]],
+    n_jobs: int | None,
+    goes_on: Callable[[], bool] | None = None,
 ) -> Iterator[tuple[int, Any]]:
     """Call a function in worker processes; yield the number of each call and its result as it is there.
 
@@ -52,12 +56,14 @@ def surviving_results(
         Positional arguments of each call.
     n_jobs : int or None
         Processes at once, as joblib counts them; with one, too, the calls run in a process of their own.
+    goes_on : callable, optional
+        Asked before a call is handed out; once it says no, those that run are waited for and no other is begun.
     """
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as marks:
         pending = dict(enumerate(calls))
-        while pending:
+        while pending and (goes_on is None or goes_on()):
             try:
-                for number, result in _in_workers(function, dict(pending), n_jobs, marks):
+                for number, result in _in_workers(function, dict(pending), n_jobs, marks, goes_on):
                     del pending[number]
                     yield number, result
             except BrokenProcessPool:
@@ -77,14 +83,21 @@ def _alone(function: Callable[..., Any], number: int, call: tuple[Any, ...], mar
 
 
 def _in_workers(
-    function: Callable[..., Any], calls: dict[int, tuple[Any, ...]], n_jobs: int | None, marks: str
+    function: Callable[..., Any],
+    calls: dict[int, tuple[Any, ...]],
+    n_jobs: int | None,
+    marks: str,
+    goes_on: Callable[[], bool] | None = None,
 ) -> Iterator[tuple[int, Any]]:
     for mark in Path(marks).iterdir():
         mark.unlink()
     run = delayed_child(_marked)
     # Joblib's batches would hand several short calls to a process at once, and keep their results back till the last.
-    pool = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered", batch_size=1)
-    yield from pool(run(marks, number, function, *call) for number, call in calls.items())
+    # What may be called off is handed out when a process is free, and not a few calls ahead.
+    ahead = "2*n_jobs" if goes_on is None else "n_jobs"
+    pool = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered", batch_size=1, pre_dispatch=ahead)
+    wanted = takewhile(lambda _: goes_on is None or goes_on(), calls.items())
+    yield from pool(run(marks, number, function, *call) for number, call in wanted)
 
 
 def _marked(marks: str, number: int, function: Callable[..., Any], *args: Any) -> tuple[int, Any]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,10 @@ from .own import as_methods, warn_of_other_prices
 from .remote import TableThere, cluster_runs
 from .repetitions import AUTO, Repetitions, leaders, most_repetitions, why_enough, why_no_more
 from .result import ARRAY, Answers, Comparison, RunArguments
+from .time_limit import TimeLimit
 from .writing import write_run
+
+_OUT_OF_TIME = "the time limit was reached"
 
 
 def compare(
@@ -51,6 +53,7 @@ def compare(
     n_jobs: int | None = None,
     novelty: str = "range",
     cluster: Any = None,
+    time_limit: float | None = None,
     seed: int = 0,
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
@@ -112,6 +115,11 @@ def compare(
     cluster : str or distributed.Client, optional
         Send the folds of all methods to a dask cluster: the address of its scheduler, "local:4" for four processes on
         this machine, or a client. The workers read a folder of Parquet files themselves; other tables are sent.
+    time_limit : float, optional
+        Seconds after which no fit is begun; one in progress is not cut off, and the report and the model of the chosen
+        method come after it. Methods are then run one after another, the simple ones first and the ensemble last, and
+        what is concluded rests on those with all their folds. The others stand in the leaderboard as left out; with
+        `out`, the same call goes on with them.
     seed : int, default=0
         Random state of folds, methods and intervals.
     out : path-like, optional
@@ -139,7 +147,7 @@ def compare(
     >>> sorted(result.answers)
     ['logistic-chow', 'logistic-tuned']
     """
-    started = perf_counter()
+    limit = TimeLimit.of(time_limit)
     require_packages("compare", writes=out is not None)
     costs = as_costs(costs)
     costs.require_rejecting_pays()
@@ -163,11 +171,12 @@ def compare(
     task = Task.of(cases, costs, seed, novelty)
     there = TableThere.of(data, table.target, positive, drop, groups, time, fingerprint)
     with cluster_runs(cluster, cases, there, splits, task) as run:
-        fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing, run)
+        fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing, run, limit)
         begun = _begun(fits, costs, arguments, fingerprint, source, methods is None)
         _ = begun.cut_columns, begun.today  # what cannot be looked at afterwards is refused before the first fit
         comparison = _repeat(fits, begun)
-    comparison = replace(comparison, seconds=perf_counter() - started)
+    comparison = _without_unfinished(comparison, fits, resumes=folder is not None)
+    comparison = replace(comparison, seconds=limit.elapsed)
     if folder is not None:
         write_run(comparison, folder)
     return comparison
@@ -270,10 +279,16 @@ def _repeat(fits: Fits, comparison: Comparison) -> Comparison:
     if arguments.repeats != AUTO or arguments.time is not None:
         fits.run(fits.methods, most)
         why = "as asked" if arguments.time is None else "there is one way to split by time"
-        return _with_answers(comparison, fits, Repetitions(most, None, why))
+        comparison = _with_answers(comparison, fits, Repetitions(most, None, why), alike=True)
+        done = max((len(answers.kind) for answers in comparison.answers.values()), default=most)
+        return comparison if done == most else replace(comparison, repetitions=Repetitions(done, None, _OUT_OF_TIME))
     methods, chosen = fits.methods, []
     for done in range(1, most + 1):
+        before = comparison
         comparison, methods = _catch_up(fits, methods, done, comparison)
+        if fits.lacking(methods, done):  # time is over, in the midst of a repetition
+            kept = before if done > 1 else comparison
+            return replace(kept, repetitions=Repetitions(max(done - 1, 1), None, _OUT_OF_TIME))
         if not comparison.answers:
             return replace(comparison, repetitions=Repetitions(done, None, "every method failed"))
         chosen.append(comparison.verdict.chosen)
@@ -292,6 +307,8 @@ def _catch_up(
     while True:
         fits.run(methods, repeats)
         comparison = _with_answers(comparison, fits, Repetitions(repeats, None, ""))
+        if fits.limit.is_over and fits.lacking(methods, repeats):
+            return comparison, methods
         methods = _leading(comparison)
         if not fits.lacking(methods, repeats):
             return comparison, methods
@@ -305,12 +322,22 @@ def _leading(comparison: Comparison) -> list[Method]:
     return [method for method in comparison.methods if method.name in names]
 
 
-def _with_answers(comparison: Comparison, fits: Fits, repetitions: Repetitions) -> Comparison:
+def _with_answers(comparison: Comparison, fits: Fits, repetitions: Repetitions, *, alike: bool = False) -> Comparison:
     """The comparison with all answers that are there now."""
-    results, n_cases = fits.results(), len(comparison.cases.outcomes)
+    results, n_cases = fits.results(alike), len(comparison.cases.outcomes)
     errors = {name: error for name, folds in results.items() if (error := _first_error(folds)) is not None}
     answers = {name: Answers.of(folds, n_cases, fits.cv) for name, folds in results.items() if name not in errors}
     return replace(comparison, answers=answers, errors=errors, repetitions=repetitions)
+
+
+def _without_unfinished(comparison: Comparison, fits: Fits, *, resumes: bool) -> Comparison:
+    """The comparison of the methods that have all their folds; the others are left out, and it says why."""
+    lacking = fits.unfinished(resumes)
+    if lacking and not comparison.answers and not comparison.errors:
+        reasons = "; ".join(f"{method.name}: {why}" for method, why in list(lacking.items())[:1])
+        raise TimeoutError(f"No method has answered all cases. {reasons}.")
+    kept = [method for method in comparison.methods if method not in lacking]
+    return replace(comparison, methods=kept, left_out=comparison.left_out | lacking)
 
 
 def _first_error(folds: list[FoldResult]) -> str | None:

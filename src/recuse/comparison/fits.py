@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -17,12 +18,14 @@ from ..tables import Cases
 from ..workers import WorkerDiedError, surviving_results
 from .checkpoints import Checkpoints, method_key
 from .folds import FoldResult, run_fold
-from .methods import Method, Task
+from .methods import ENSEMBLE, Method, Task
 from .parts import FoldPart, in_parts, prepare_sent, received_methods, run_sent
 from .remote import FoldRuns
 from .sharing import Preparation, Shared
+from .time_limit import TimeLimit, estimate, not_done
 
 Progress = Callable[[int, int, str], None]
+_log = logging.getLogger("recuse.comparison")
 
 
 @dataclass(eq=False)
@@ -43,6 +46,8 @@ class Fits:
         As in `compare`.
     run_there : callable or None
         What fits on a cluster; None fits here.
+    limit : TimeLimit
+        When to begin nothing new.
     done : dict
         Result by name of the method and number of the fold.
     """
@@ -56,28 +61,47 @@ class Fits:
     n_jobs: int | None
     progress: Progress
     run_there: FoldRuns | None = None
+    limit: TimeLimit = field(default_factory=TimeLimit)
     done: dict[tuple[str, int], FoldResult] = field(default_factory=dict)
+    _has_estimated: bool = False
 
     def lacking(self, methods: list[Method], repeats: int) -> list[tuple[Method, int]]:
-        """Which folds of the first so many repetitions these methods have not answered."""
-        # The list begins with the simple methods; starting with the slow ones keeps every worker busy to the end.
-        fits = [(method, number) for number in range(repeats * self.cv) for method in reversed(methods)]
+        """Which folds of the first so many repetitions these methods have not answered, in the order to run them.
+
+        Fold by fold, so that each is prepared once. Where time is limited, method by method, the simple ones first and
+        the ensemble last: as many as possible shall be whole when it is over.
+        """
+        if self.limit.seconds is None:
+            # The list begins with the simple methods; starting with the slow ones keeps every worker busy to the end.
+            fits = [(method, number) for number in range(repeats * self.cv) for method in reversed(methods)]
+        else:
+            simple_first = sorted(methods, key=lambda method: method.name == ENSEMBLE)
+            numbers = [range(repeat * self.cv, (repeat + 1) * self.cv) for repeat in range(repeats)]
+            fits = [(method, number) for folds in numbers for method in simple_first for number in folds]
         return [(method, number) for method, number in fits if (method.name, number) not in self.done]
 
     def run(self, methods: list[Method], repeats: int) -> None:
-        """See that these methods have answered so many repetitions."""
+        """See that these methods have answered so many repetitions, as far as time allows."""
         keys = {method.name: method_key(method, self.task) for method in methods}
         for method, number in self.lacking(methods, repeats):
             if (found := self.checkpoints.load(keys[method.name], number)) is not None:
                 self.done[method.name, number] = found
         pending = self.lacking(methods, repeats)
-        total = len(self.done) + len(pending)
+        total, started, before = len(self.done) + len(pending), self.limit.elapsed, len(self.done)
         self.progress(len(self.done), total, "")
         for method, number, result in self._results(pending):
             self.checkpoints.store(keys[method.name], number, result)
             self.done[method.name, number] = result
             again = f", repetition {number // self.cv + 1}" if number >= self.cv else ""
             self.progress(len(self.done), total, method.title + again)
+            if len(self.done) - before == len(methods) and not self._has_estimated:
+                self._estimate((self.limit.elapsed - started) / len(methods) * (total - len(self.done)))
+
+    def _estimate(self, left: float) -> None:
+        """Say how long it will take, once."""
+        self._has_estimated = True
+        if left >= 1:
+            _log.info("%s", estimate(len(self.methods), self.cv, left, len(self.splits) // self.cv, self.limit))
 
     def _results(self, pending: list[tuple[Method, int]]) -> Iterator[tuple[Method, int, FoldResult]]:
         """Run the pending fits, here, in worker processes or on a cluster; yield each result as it is there."""
@@ -92,14 +116,20 @@ class Fits:
                 died.append((parts[position], results))
                 continue
             yield from parts[position].with_results(results)
+            if self.run_there is not None and self.limit.is_over:  # what a cluster has begun is called off
+                return
         yield from self._after_death(died, run)
 
     def _here(self, pending: list[tuple[Method, int]]) -> Iterator[tuple[Method, int, FoldResult]]:
-        shared, last = Shared(), -1
+        shared: dict[int, Shared] = {}
         for method, number in pending:
-            if number != last:
-                shared, last = Shared(), number
-            yield method, number, run_fold(method, self.task, self.cases, *self.splits[number], shared)
+            if self.limit.is_over:
+                return
+            if number not in shared:
+                if self.limit.seconds is None:  # fold by fold: what was shared on the last one is not needed again
+                    shared.clear()
+                shared[number] = Shared()
+            yield method, number, run_fold(method, self.task, self.cases, *self.splits[number], shared[number])
 
     def _after_death(
         self, died: list[tuple[FoldPart, WorkerDiedError]], run: FoldRuns
@@ -123,9 +153,10 @@ class Fits:
         for positions in repetitions.values():
             with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                 calls = [self._call(parts[position], folder) for position in positions]
-                for _ in surviving_results(prepare_sent, _distinct_preparations(calls), self.n_jobs):
+                goes_on = None if self.limit.seconds is None else lambda: self.limit.goes_on
+                for _ in surviving_results(prepare_sent, _distinct_preparations(calls), self.n_jobs, goes_on):
                     pass
-                for at, results in surviving_results(run_sent, calls, self.n_jobs):
+                for at, results in surviving_results(run_sent, calls, self.n_jobs, goes_on):
                     yield positions[at], results
 
     def _call(self, part: FoldPart, folder: str) -> tuple[Any, ...]:
@@ -136,13 +167,37 @@ class Fits:
         """Positions of the cases that every repetition answers: all, but over time not the first."""
         return np.unique(np.concatenate([test for _, test in self.splits[: self.cv]]))
 
-    def results(self) -> dict[str, list[FoldResult]]:
-        """Results of each method, in the order of the folds, with positions among the answered cases."""
-        numbers, answered = range(len(self.splits)), self.answered_cases
-        found = {m.name: [self.done[m.name, i] for i in numbers if (m.name, i) in self.done] for m in self.methods}
+    def results(self, alike: bool = False) -> dict[str, list[FoldResult]]:
+        """Results of each method that has a whole repetition, in the order of the folds.
+
+        Positions are those among the answered cases. With `alike`, of each method as many repetitions as all of these
+        have, where time ran out.
+        """
+        whole = {method.name: self.whole_repetitions(method.name) for method in self.methods}
+        least = min((count for count in whole.values() if count), default=0)
+        kept = {name: least if alike else count for name, count in whole.items() if count}
+        answered = self.answered_cases
         return {
-            name: [replace(fold, test=np.searchsorted(answered, fold.test)) for fold in folds]
-            for name, folds in found.items()
+            name: [
+                replace(fold, test=np.searchsorted(answered, fold.test))
+                for fold in (self.done[name, number] for number in range(repeats * self.cv))
+            ]
+            for name, repeats in kept.items()
+        }
+
+    def whole_repetitions(self, name: str) -> int:
+        """How many repetitions a method has answered in full."""
+        found = next((i for i in range(len(self.splits)) if (name, i) not in self.done), len(self.splits))
+        return found // self.cv
+
+    def unfinished(self, resumes: bool) -> dict[Method, str]:
+        """The methods without a whole repetition, and why."""
+        lacking = [method for method in self.methods if not self.whole_repetitions(method.name)]
+        return {
+            method: not_done(
+                sum((method.name, number) in self.done for number in range(self.cv)), self.cv, self.limit, resumes
+            )
+            for method in lacking
         }
 
 
