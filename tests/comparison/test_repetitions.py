@@ -62,6 +62,9 @@ def quick_methods(monkeypatch):
 def test_the_limit_follows_the_size():
     assert [most_repetitions(n) for n in (50, 300, 301, 600, 1_500, 1_501, 10**6)] == [10, 10, 9, 5, 2, 1, 1]
     assert MOST == 10
+    assert [most_repetitions(600, p) for p in (1, 100, 101, 250, 251, 500, 10_000)] == [5, 5, 4, 2, 1, 1, 1]
+    assert why_no_more(600, 1, 500) == "tables of more than 150,000 cells (cases times columns) are not repeated"
+    assert why_no_more(600, 2, 250).startswith("the most for 600 cases of 250 columns; the choice among the leaders")
     assert why_no_more(10_000, 1) == "tables of more than 1,500 cases are not repeated"
     assert why_no_more(300, 10).startswith("the most for 300 cases; the choice among the leaders may still depend")
     assert why_no_more(300, 4).startswith("further folds of these groups lack an outcome")
