@@ -302,8 +302,6 @@ def fit(
 ) -> None:
     """Fit a model on a whole table and save it: the ensemble, unless another method is named."""
     import recuse
-    from recuse.comparison.printing import fitted_sentences
-    from recuse.inspecting import inspect_model
 
     with _progress("fitting", quiet=as_json) as report:
         model = recuse.fit(
@@ -323,10 +321,18 @@ def fit(
             **_ensemble_settings(method, effort, time_limit, report),
         )
     recuse.save(model, out)
+    _say_fitted(model, method, data, out, as_json)
+
+
+def _say_fitted(model: Any, method: str, data: Any, out: Path, as_json: bool) -> None:
+    """What was fitted, and what it costs on held-out cases where that is known."""
+    from recuse.comparison.printing import fitted_sentences
+    from recuse.inspecting import inspect_model
+
     if as_json:
         _print_json({"out": str(out), "fitted": method} | inspect_model(out))
         return
-    print(f"{out}: {method} fitted on {data.shown}", file=sys.stderr)  # type: ignore[attr-defined]  # a TableFile by now
+    print(f"{out}: {method} fitted on {data.shown}", file=sys.stderr)
     for sentence in fitted_sentences(model):
         print(sentence, file=sys.stderr)
 
