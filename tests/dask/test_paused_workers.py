@@ -1,5 +1,6 @@
 """Workers that Dask has paused, since their memory is nearly full: nothing waits for them without a word."""
 
+import time
 from pathlib import Path
 
 import dask
@@ -8,6 +9,7 @@ from distributed import wait
 
 from recuse import AbstentionBoostingClassifier
 from recuse.dask import ClusterError, DaskAbstentionBoostingClassifier
+from recuse.dask.calls import cluster_results
 from recuse.dask.partitions import Partitions
 from tests.dask.clusters import nothing_is_left
 from tests.dask.models import GIVEN, PARTITIONS, SETTINGS, assert_same_model, in_chunks, table
@@ -98,3 +100,28 @@ def test_no_worker_but_paused_ones_is_an_error_that_names_one(client, workers):
         with pytest.raises(ClusterError, match=PAUSED):
             partitions.hold(Counts, 2.0, each=[(k,) for k in range(7)], sizes=[10] * 7)
     assert nothing_is_left(client)
+
+
+def test_calls_go_to_others_or_say_who_is_paused(client, workers):
+    set_statuses(client, "paused", workers[:1])
+    assert sorted(cluster_results(client, abs, [(-1,), (2,)])) == [(0, 1), (1, 2)]
+    set_statuses(client, "paused", workers)
+    with pytest.raises(ClusterError, match=PAUSED):
+        list(cluster_results(client, abs, [(-1,)]))
+
+
+def double_while_paused(number):
+    """A call whose worker is paused on the way."""
+    from distributed import get_worker
+    from distributed.core import Status
+
+    worker = get_worker()
+    worker.loop.add_callback(set_status, "paused", worker)
+    assert wait_until(lambda: worker.status == Status.paused)
+    time.sleep(4)  # longer than a pause may last where nothing goes on
+    return 2 * number
+
+
+def test_a_paused_worker_may_end_the_call_under_way(client, workers):
+    set_statuses(client, "paused", workers[:1])
+    assert list(cluster_results(client, double_while_paused, [(3,)])) == [(0, 6)]

@@ -18,8 +18,9 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from ..workers import WorkerDiedError
+from .cluster import Cluster, pause_limit
 from .connection import address_of
-from .faults import ClusterError
+from .faults import ClusterError, paused
 
 _PATIENCE_SECONDS = 60  # without any worker
 _LOOK_SECONDS = 1.0
@@ -98,27 +99,44 @@ def _as_completed(client: Any, futures: dict[int, Any]) -> Iterator[int]:
     ended: queue.SimpleQueue[int] = queue.SimpleQueue()
     for number, future in list(futures.items()):
         future.add_done_callback(lambda _, number=number: ended.put(number))
-    waiting, alone_since = len(futures), None
+    waiting, idle_since = len(futures), None
     while waiting:
         try:
             number = ended.get(timeout=_LOOK_SECONDS)
         except queue.Empty:
-            alone_since = _require_alive(client, alone_since)
+            idle_since = _require_alive(client, idle_since)
             continue
-        waiting, alone_since = waiting - 1, None
+        waiting, idle_since = waiting - 1, None
         yield number
 
 
-def _require_alive(client: Any, alone_since: float | None) -> float | None:
-    """Refuse a cluster that has gone away, or has had no worker for long; return since when it has none."""
+def _require_alive(client: Any, idle_since: float | None) -> float | None:
+    """Refuse a cluster that has gone away, or where nobody has worked for long; return since when nobody does."""
     if client.status not in ("running", "connecting"):
         raise _lost(client)
-    if client.nthreads():  # unlike scheduler_info, which may list five workers only
+    present = client.nthreads()  # unlike scheduler_info, which may list five workers only
+    if present and _somebody_works(client):
         return None
-    since = alone_since or time.monotonic()
-    if time.monotonic() - since > _PATIENCE_SECONDS:
+    since = idle_since or time.monotonic()
+    waited = time.monotonic() - since
+    if present and waited > pause_limit():
+        first = min(present)
+        raise paused(first, Cluster(client).memory_of(first), pause_limit(), len(present) - 1)
+    if not present and waited > _PATIENCE_SECONDS:
         raise ClusterError(f"The cluster at {address_of(client)} has lost all its workers: start new ones{_AGAIN}")
     return since
+
+
+def _somebody_works(client: Any) -> bool:
+    """Whether a worker takes calls, or ends one although Dask has paused it, short of memory."""
+    if client.sync(client.scheduler.ncores_running):
+        return True
+    return any(client.run(_n_executing, on_error="ignore").values())
+
+
+def _n_executing(dask_worker: Any) -> int:
+    """On a worker: how many tasks are under way."""
+    return len(dask_worker.state.executing)
 
 
 def _lost(client: Any) -> ClusterError:
