@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats
 from ..ensemble import EnsembleRejectClassifier
@@ -220,10 +221,10 @@ def _shapes(comparison: ReportedComparison, model: Any) -> dict[str, Any]:
     # Towards the positive class, as everywhere on the page.
     sign = -1.0 if found and to_python(classifier.classes_[0]) == comparison.cases.positive else 1.0
     names = [str(name) for name in model[:-1].get_feature_names_out()] if found else []
-    values = np.asarray(model[:-1].transform(comparison.cases.features), dtype=float) if found else np.zeros((0, 0))
+    prepared = np.asarray(model[:-1].transform(comparison.cases.features), dtype=object) if found else np.zeros((0, 0))
     shapes = [
         {
-            **_reach(values[:, shape.feature] if shape.feature < len(names) else np.zeros(0), shape.cuts),
+            **_panel(shape, prepared),
             "feature": names[shape.feature] if shape.feature < len(names) else "score of the first booster",
             "cuts": np.asarray(shape.cuts, dtype=float).tolist(),
             "h": (sign * np.asarray(shape.h, dtype=float) + 0.0).tolist(),
@@ -249,6 +250,17 @@ def _pairs(surfaces: Sequence[Any], names: list[str]) -> list[str]:
 
 def _moved(shape: dict[str, Any]) -> float:
     return float(max(np.ptp(shape["h"]), np.ptp(shape["r"])))
+
+
+def _panel(shape: Any, prepared: NDArray[Any]) -> dict[str, Any]:
+    """Range and marks of a panel: a place for each level of a category, else what the values reach over."""
+    levels = [str(level) for level in getattr(shape, "levels", ())]
+    if levels:
+        places = [float(place) for place in range(len(levels))]
+        return {"reach": [-0.5, len(levels) - 0.5], "values": places, "levels": levels}
+    if shape.feature >= prepared.shape[1]:
+        return _reach(np.zeros(0), shape.cuts) | {"levels": []}
+    return _reach(prepared[:, shape.feature].astype(np.float64), shape.cuts) | {"levels": []}
 
 
 def _reach(column: Floats, cuts: Any) -> dict[str, Any]:

@@ -202,6 +202,13 @@ function showCurveTables(p) {
   fillTable(byId("price-table"), ["Method", ...factors.map(x => `review costs ${inThree(x)}`)], shown.map(m => [m.title, ...factors.map(x => price(costAt(m, pricesAt(p.fp, p.fn, x))))]));
 }
 
+// Marks at the two values of a flag, or at the levels of a category with their names.
+function levelAxis(shape) {
+  if (!shape.values) return {};
+  if (!(shape.levels || []).length) return { values: shape.values, format: "~g" };
+  return { values: shape.values, labelExpr: `${JSON.stringify(shape.levels)}[datum.value]`, labelLimit: 90 };
+}
+
 function shapeChart(shape, i) {
   const rows = [], cuts = shape.cuts, span = cuts.length > 1 ? cuts[cuts.length - 1] - cuts[0] : 1;
   const reach = shape.reach || (cuts.length ? [cuts[0] - 0.08 * span, cuts[cuts.length - 1] + 0.08 * span] : [0, 1]);
@@ -211,6 +218,6 @@ function shapeChart(shape, i) {
     values.forEach((y, k) => { for (const x of [edges[k], edges[k + 1]]) rows.push({ x, y, part }); });
   }
   return draw(`shape-${i}`, { height: 150, data: { values: rows }, mark: { type: "line", strokeWidth: 2 },
-    encoding: { x: axisX("x", null, { scale: { zero: false, nice: false, domain: reach }, axis: shape.values ? { values: shape.values, format: "~g" } : {} }), y: { field: "y", type: "quantitative", title: null, axis: { tickCount: 4 } },
+    encoding: { x: axisX("x", null, { scale: { zero: false, nice: false, domain: reach }, axis: levelAxis(shape) }), y: { field: "y", type: "quantitative", title: null, axis: { tickCount: 4 } },
       color: { field: "part", type: "nominal", scale: { domain: Object.keys(parts), range: ["var(--c0)", "var(--c1)"] }, legend: { title: null, orient: "bottom" } } } });
 }
