@@ -19,6 +19,7 @@ from recuse import (
     EnsembleRejectClassifier,
     ExactBoostClassifier,
     ThresholdRejectClassifier,
+    remember_cases,
 )
 from recuse.baselines import (
     EmbeddedRejectSVC,
@@ -87,6 +88,7 @@ EXAMPLES = {
     "threshold_reject.isotonic": ThresholdRejectClassifier(LogisticRegression(), calibration="isotonic", cv=3),
     "threshold_reject.sigmoid": ThresholdRejectClassifier(LogisticRegression(), calibration="sigmoid", cv=3),
     "threshold_reject.temperature": ThresholdRejectClassifier(LogisticRegression(), calibration="temperature", cv=3),
+    "threshold_reject.remembered": ThresholdRejectClassifier(LogisticRegression(), costs=0.3),
     "threshold_reject.guarantee": ThresholdRejectClassifier(
         LogisticRegression(), guarantee=0.45, confidence=0.6, calibration_size=0.5, random_state=0
     ),
@@ -137,6 +139,7 @@ KEPT = [
     "threshold_reject.isotonic",
     "threshold_reject.over_time",
     "threshold_reject.sigmoid",
+    "threshold_reject.remembered",
     "threshold_reject.temperature",
     "threshold_reject.three_classes",
     "in_a_search.selective_accuracy",
@@ -147,6 +150,8 @@ KEPT = [
 def fit_example(name):
     """A fitted copy of an example."""
     labels = THREE_LABELS if name.endswith("three_classes") else LABELS
+    if name.endswith("remembered"):
+        return remember_cases(clone(EXAMPLES[name]).fit(X, labels), X, labels)
     if not name.endswith("edited"):
         return clone(EXAMPLES[name]).fit(X, labels)
     few = np.column_stack([X[:, :2], X[:, 2].round()])  # the last column in a few levels
