@@ -60,6 +60,10 @@ def _cluster(text: str) -> str:
 DataFile = Annotated[Path, typer.Argument(metavar="DATA", help=TABLE_HELP)]
 OptionalDataFile = Annotated[Path | None, typer.Argument(metavar="DATA", help=f"{TABLE_HELP} Default: breast cancer.")]
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the results of another table in that folder.")]
+CompareLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Begin no fit after that; methods that lack folds are left out."),
+]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")]
 Positive = Annotated[str | None, typer.Option(help="Positive outcome (default: the second when sorted).")]
 Drop = Annotated[
@@ -201,10 +205,7 @@ def compare(
     repeats: Repeats = "auto",
     n_jobs: Annotated[int, typer.Option(help="Folds computed in parallel; -1 for all cores.")] = -1,
     cluster: Cluster = None,
-    time_limit: Annotated[
-        float | None,
-        typer.Option(metavar="SECONDS", help="Begin no fit after that; methods that lack folds are left out."),
-    ] = None,
+    time_limit: CompareLimit = None,
     seed: Seed = 0,
     out: Annotated[Path, typer.Option("--out", "-o", help="Folder to write to.")] = Path("recuse-run"),
     overwrite: Overwrite = False,
@@ -219,8 +220,6 @@ def compare(
     import recuse
     from recuse.comparison.printing import leaderboard_json, print_leaderboard
 
-    names = None if methods is None else _names([methods])
-    costs = recuse.Costs(fp, fn, reject, reject_positive=reject_positive, reject_negative=reject_negative)
     with _progress("comparing", quiet=as_json, resumes=True) as report:
         result = recuse.compare(
             data,
@@ -232,8 +231,8 @@ def compare(
             by=_names(by),
             policy=policy,
             volume=volume,
-            costs=costs,
-            methods=names,
+            costs=recuse.Costs(fp, fn, reject, reject_positive=reject_positive, reject_negative=reject_negative),
+            methods=None if methods is None else _names([methods]),
             cv=cv,
             repeats=repeats,
             n_jobs=n_jobs,
