@@ -14,7 +14,7 @@ from recuse.comparison import METHODS, Method, compare, fits, folds, methods
 from recuse.comparison.folds import run_fold
 from recuse.comparison.methods import INNER_FOLDS, RuleCost, Task
 from recuse.comparison.parts import in_parts
-from recuse.comparison.sharing import PreparedFold, PreparedTable, Shared, Shelf
+from recuse.comparison.sharing import FitShelf, PreparedFold, PreparedTable, Shared
 from recuse.folds import make_folds
 from recuse.locating import locate, with_novelties
 from recuse.tables import check_cases
@@ -125,7 +125,7 @@ def test_each_candidate_is_fitted_once_for_all_rules(monkeypatch):
 
 def test_a_method_takes_the_time_that_it_takes_alone(monkeypatch):
     """What was spared by sharing counts: the second rule on a classifier is no quicker than the first."""
-    shelf, cases = Shelf(), numbers_only()
+    shelf, cases = FitShelf(), numbers_only()
     X, y = cases[["score"]], cases["default"].to_numpy()
     given, rows = GivenCases(X, y, np.ones(len(y)), None, {}, {}), np.arange(len(y))
     with pytest.warns(UserWarning, match="not sure of that"):

@@ -18,7 +18,7 @@ from ..locating import locate, mark_novelties
 from ..tables import Cases
 from ..workers import one_thread
 from .methods import Method, Task
-from .sharing import PreparedTable, Shared, Shelf
+from .sharing import FitShelf, PreparedTable, Shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,7 @@ def _fit_and_answer(
 
 
 def fit_prepared(
-    method: Method, task: Task, table: PreparedTable, shelf: Shelf | None = None
+    method: Method, task: Task, table: PreparedTable, shelf: FitShelf | None = None
 ) -> tuple[Any, dict[str, Any]]:
     """Fit the classifier on a prepared table; return it and the hyper-parameters it chose."""
     return method.build(task).fit(table.numbers, table.outcomes, task, table.groups, shelf)

@@ -131,7 +131,7 @@ def in_one_piece(frame: Any) -> Any:
     return frame.copy()
 
 
-class Shelf:
+class FitShelf:
     """Fitted classifiers of one training part, each fitted once.
 
     Attributes
@@ -176,7 +176,7 @@ class Shared:
     def __init__(self, load: Callable[[Preparation], PreparedFold | None] | None = None) -> None:
         self._load = load or (lambda _: None)
         self._tables: dict[Preparation, PreparedFold] = {}
-        self._shelf: tuple[Any, Shelf] = (None, Shelf())
+        self._shelf: tuple[Any, FitShelf] = (None, FitShelf())
 
     def table(self, method: Method, task: Task, cases: Cases, train: Indices, test: Indices) -> PreparedFold:
         """The fold as a method needs it."""
@@ -185,9 +185,9 @@ class Shared:
             self._tables[kind] = self._load(kind) or PreparedFold.of(method, task, cases, train, test)
         return self._tables[kind]
 
-    def shelf(self, method: Method) -> Shelf:
+    def shelf(self, method: Method) -> FitShelf:
         """Where the fits of a method are kept, for those that share its classifier; those of the one before go."""
         name = method.shares or method.name
         if name != self._shelf[0]:
-            self._shelf = name, Shelf()
+            self._shelf = name, FitShelf()
         return self._shelf[1]
