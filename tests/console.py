@@ -21,6 +21,9 @@ BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", flags=re.DOTALL | re.MUL
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 # On any machine: one thread, one width of the terminal, no colours.
 SETTINGS = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "COLUMNS": "120", "NO_COLOR": "1"}
+PROGRESS = re.compile(
+    r"^recuse: .*\b\d+ (?:s|min|h)\b.*\n", flags=re.MULTILINE
+)  # how far it is, and how long it will take
 SECONDS = re.compile(r" +\d+\.\d\d +\d+\.\d\d$", flags=re.MULTILINE)  # the last two columns of a leaderboard
 
 
@@ -58,7 +61,7 @@ def _command(line: str) -> str:
         env=os.environ | SETTINGS,
     )
     assert done.returncode in (0, 3), done.stdout
-    return SECONDS.sub(" ...", done.stdout)
+    return SECONDS.sub(" ...", PROGRESS.sub("", done.stdout))
 
 
 def _snippets(body: str, names: dict[str, object]) -> str:
