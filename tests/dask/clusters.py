@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -54,3 +56,9 @@ def nothing_is_left(client):
     """Whether no worker holds anything of a fit; actors go when the scheduler has heard of it."""
     # A worker that was killed may still be listed; it has nothing.
     return wait_until(lambda: not any(client.run(shelves_left, on_error="ignore").values()), 60)
+
+
+def start_process(what, *arguments):
+    """A scheduler or a worker in a process of its own."""
+    command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *arguments]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

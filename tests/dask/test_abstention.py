@@ -1,7 +1,5 @@
 """DaskAbstentionBoostingClassifier: the same model as on one machine, however the table is partitioned."""
 
-import subprocess
-import sys
 import threading
 from dataclasses import replace
 
@@ -20,7 +18,7 @@ from recuse.boosting.abstention.selection import held_out_means
 from recuse.dask import ClusterError, DaskAbstentionBoostingClassifier, PartitionError
 from recuse.dask.folding import FoldRule, group_keys
 from recuse.dask.partitions import Partitions
-from tests.dask.clusters import nothing_is_left
+from tests.dask.clusters import nothing_is_left, start_process
 from tests.dask.models import GIVEN, PARTITIONS, SETTINGS, N, assert_same_model, in_chunks, table
 
 
@@ -235,9 +233,3 @@ def test_a_scheduler_that_goes_away(tmp_path):
         for process in started:
             process.kill()
             process.wait()
-
-
-def start_process(what, *arguments):
-    """A scheduler or a worker in a process of its own."""
-    command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

@@ -1,13 +1,7 @@
 """ExactBoost on partitions: the model of one machine, whatever the partitions, and after the loss of a worker."""
 
-import os
-import signal
-import threading
-import time
 import tracemalloc
-from functools import partial
 from itertools import pairwise
-from pathlib import Path
 
 import dask
 import dask.array as da
@@ -26,7 +20,6 @@ from recuse.boosting.exactboost.runs import boost_run
 from recuse.dask import ClusterError, DaskExactBoostClassifier, PartitionError
 from recuse.dask.drawing import ClassSizes
 from recuse.dask.ranking_runs import CodedRows, RowDraws, RunTask, boost_drawn, run_bytes, take_run
-from tests.dask.clusters import wait_for_workers
 from tests.processes import wait_until
 
 N = 600
@@ -209,37 +202,6 @@ def test_memory_of_a_run_is_within_its_bound(held_out):
 
 
 # Faults.
-
-
-def slow_auc(folder, positives, negatives):
-    """1 - AUC; says that work is under way, and goes on when somebody was killed."""
-    (Path(folder) / str(os.getpid())).touch()
-    while not (Path(folder) / "killed").exists():
-        time.sleep(0.01)
-    above = np.searchsorted(negatives, positives).mean()
-    return float(1.0 - above / len(negatives))
-
-
-def test_a_worker_killed_in_the_middle_of_its_runs_costs_time_only(client, table, tmp_path):
-    X, y = table[0][:200, :2], table[1][:200]
-    metric = partial(slow_auc, str(tmp_path))
-    model = DaskExactBoostClassifier(metric=metric, n_estimators=4, n_rounds=2, max_bins=4, random_state=0)
-    wait_for_workers(client)
-
-    def kill_first():
-        while not (found := [path for path in tmp_path.iterdir() if path.name.isdigit()]):
-            time.sleep(0.01)
-        os.kill(int(found[0].name), signal.SIGKILL)
-        (tmp_path / "killed").touch()
-
-    killer = threading.Thread(target=kill_first)
-    killer.start()
-    model.fit(rows(X, [50] * 4), rows(y, [50] * 4))
-    killer.join()
-    assert (tmp_path / "killed").exists()
-    one = ExactBoostClassifier(metric=metric, n_estimators=4, n_rounds=2, max_bins=4, random_state=0).fit(X, y)
-    same_model(one, model, X)
-    wait_for_workers(client)
 
 
 def read(k, change):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from typing import Any
 
 from . import faults
@@ -135,7 +136,7 @@ class Cluster:
             raise self._paused(error.args[0]) from None
         for key, result in results.items():
             if isinstance(result, BaseException):
-                self._raise_of_task(key, result)
+                self._raise_of_task(key, result, futures[key])
         return dict(results)
 
     async def _await_tasks(self, futures: dict[Any, Any], may_lose: bool) -> dict[Any, Any]:
@@ -163,7 +164,7 @@ class Cluster:
             task.cancel()
         return results
 
-    def _raise_of_task(self, key: Any, error: BaseException) -> None:
+    def _raise_of_task(self, key: Any, error: BaseException, future: Any) -> None:
         """Turn the error of a task into a sentence that names its partition, or the work that a text names."""
         from distributed.scheduler import KilledWorker
 
@@ -178,10 +179,44 @@ class Cluster:
         if isinstance(error, (asyncio.CancelledError, CancelledError)):
             raise faults.scheduler_lost(self._scheduler) from None
         if isinstance(error, MemoryError):
-            raise faults.out_of_memory(number, "of the cluster", self.memory_of()) from error
+            worker = self._failed_on(future)
+            raise faults.out_of_memory(number, worker or "of the cluster", self.memory_of(worker)) from error
         if isinstance(error, (faults.PartitionError, faults.ClusterError)) or isinstance(number, str):
             raise error
         raise faults.unreadable(number, error) from error
+
+    def _failed_on(self, future: Any) -> str | None:
+        """The worker on which a task failed, or one that it needs; None where the scheduler does not tell."""
+
+        # Not of this module: a scheduler need not have recuse to be asked.
+        def ask(key: Any, dask_scheduler: Any) -> list[str]:
+            task = dask_scheduler.tasks[key]
+            return sorted((task.exception_blame or task).erred_on or ())
+
+        try:
+            found = self.client.run_on_scheduler(ask, future.key)
+        except Exception:  # whatever it is, it must not hide the error that is to be told
+            return None
+        return str(found[0]) if found else None
+
+    @contextmanager
+    def told_of_loss(self) -> Iterator[None]:
+        """Within, whatever a client without a scheduler raises is the one error about it."""
+        try:
+            yield
+        except faults.ClusterError:
+            raise
+        except (TimeoutError, OSError, RuntimeError, ValueError, asyncio.CancelledError, CancelledError):
+            if self.client.status == "running":
+                raise
+            raise faults.scheduler_lost(self._scheduler) from None
+
+    def described(self) -> dict[str, Any]:
+        """What the scheduler says of each worker: its memory limit and its threads, among others."""
+        try:
+            return dict(self.client.scheduler_info(n_workers=-1)["workers"])
+        except OSError:
+            raise faults.scheduler_lost(self._scheduler) from None
 
 
 def pause_limit() -> float:

@@ -193,6 +193,12 @@ pos_label_, n_features_in_, feature_names_in_
         table = partitioned(X, y=y, sample_weight=sample_weight, init_score=init_score)
         _refuse_categories(table)
         cluster = Cluster(client)
+        with cluster.told_of_loss():
+            self._fit_there(table, cluster)
+        return self
+
+    def _fit_there(self, table: PartitionedTable, cluster: Cluster) -> None:
+        """Fit on a cluster."""
         columns = Columns(table.names, table.columns.shape[1], type(self).__name__)
         rows = RankingTable(table.pieces, columns, cluster)
         parts, sketch = rows.look()
@@ -201,7 +207,6 @@ pos_label_, n_features_in_, feature_names_in_
         sides = settled.labels.classes[[settled.positive, 1 - settled.positive]]
         rows.code(settled.coding, [part.sizes(sides) for part in parts])
         self._fit_coded(rows, settled, table)
-        return self
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -82,16 +82,27 @@ def lost_too_often(key: int | str, times: int, worker: str, memory: str) -> Clus
     """A partition that takes every worker down that holds it."""
     return ClusterError(
         f"{subject(key)} was lost {times} times in a row with the worker that held it, at last {worker}{memory}: "
-        "most likely it ran out of memory. Use smaller partitions, more workers, or workers with more memory."
+        f"most likely it ran out of memory. {_remedy(key)}"
     )
 
 
 def out_of_memory(key: int | str, worker: str, memory: str) -> ClusterError:
     """A worker that could not allocate."""
     return ClusterError(
-        f"Worker {worker}{memory} ran out of memory at {subject(key).lower()}. Use smaller partitions, more workers, "
-        "or workers with more memory."
+        f"Worker {worker}{memory} ran out of memory at {_within_sentence(subject(key))}. {_remedy(key)}"
     )
+
+
+def _within_sentence(subject: str) -> str:
+    """A subject where no sentence begins."""
+    return subject[0].lower() + subject[1:]
+
+
+def _remedy(key: int | str) -> str:
+    """What helps where memory runs out: the rows of a run of ExactBoost come from all partitions, small ones or not."""
+    if isinstance(key, str) and key.endswith("of ExactBoost"):
+        return "Lower run_cases, use fewer threads per worker, or workers with more memory."
+    return "Use smaller partitions, more workers, or workers with more memory."
 
 
 def unreadable(number: int, error: BaseException) -> PartitionError:

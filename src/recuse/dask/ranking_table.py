@@ -117,7 +117,7 @@ class RankingTable:
 
     def require_memory(self, needed: int, draws: RowDraws, held: int) -> None:
         """Refuse runs that would not fit into the memory of a worker, one for each of its threads."""
-        workers = self._cluster.client.scheduler_info(n_workers=-1)["workers"]
+        workers = self._cluster.described()
         for address, worker in workers.items():
             limit, threads = worker.get("memory_limit") or 0, worker["nthreads"]
             share = held // len(workers)
