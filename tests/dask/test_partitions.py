@@ -222,6 +222,20 @@ def test_errors_name_the_partition(client):
     assert nothing_is_left(client)
 
 
+def test_shelves_speak_through_the_client_given(client):
+    from distributed import Client
+
+    with (
+        Client(client.scheduler.address, set_as_default=False) as other,
+        Client(processes=False, n_workers=1, dashboard_address=":0"),  # in use, and of another cluster
+        Partitions(sources(), other) as partitions,
+    ):
+        hold(partitions)
+        assert all(place.shelf._client is other for place in partitions._places.values())
+        np.testing.assert_allclose(partitions.ask(Counts.total), EXPECTED)
+    assert nothing_is_left(client)
+
+
 def test_a_client_is_needed(client):
     assert find_client(client) is client
     assert find_client() is client

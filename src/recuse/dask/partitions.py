@@ -34,7 +34,7 @@ from typing import Any
 from ..labels import preview
 from . import faults
 from .cluster import Cluster, Lost
-from .shelves import Command, Failure, Shelf, hold, look_at
+from .shelves import Command, Failure, Shelf, hold, look_at, shelf_of
 
 _LOSSES = 3  # workers that a partition may lose without an answer in between
 _TOGETHER = 250_000  # rows up to which partitions are joined: they take milliseconds, and each call a tenth of one
@@ -317,7 +317,9 @@ class Partitions:
         opened = self.cluster.gather(futures, may_lose=True)
         for worker, future in futures.items():
             if worker in opened:
-                self._places[worker] = _Place(worker, names[worker], future, opened[worker])
+                self._places[worker] = _Place(
+                    worker, names[worker], future, shelf_of(self.client, worker, names[worker])
+                )
             else:
                 lost.add(worker)
         return lost

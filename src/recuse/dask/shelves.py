@@ -84,6 +84,14 @@ class Shelf:
             self._threads.shutdown(wait=False)
 
 
+def shelf_of(client: Any, worker: str, name: str) -> Any:
+    """A worker's shelf by way of a client: the actor that Dask returns speaks through the client in use."""
+    from distributed import Actor
+
+    with client.as_current():
+        return Actor(Shelf, worker, name)
+
+
 def added_up(results: Sequence[Any], add: Callable[..., Any]) -> Any:
     """Results put together; arrays that are added are added in one place, without a new array for every sum."""
     if add is not operator.add or not isinstance(results[0], np.ndarray) or len(results) == 1:
