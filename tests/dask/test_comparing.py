@@ -166,6 +166,17 @@ def test_a_call_that_no_worker_survives_does_not_end_the_others():
     assert not futures
 
 
+@pytest.mark.parametrize(
+    ("method", "way"),
+    [("logistic-chow", ""), ("abstention-boosting", ", or fit recuse.dask.DaskAbstentionBoostingClassifier, which .*")],
+)
+def test_a_fit_that_no_worker_survives_names_the_way(client, folder, method, way, monkeypatch):
+    died = WorkerDiedError("with its worker")
+    monkeypatch.setattr(calls, "cluster_results", lambda *_, **__: iter([(0, died)]))
+    with pytest.raises(ClusterError, match=f"The fit ended .* give the workers more memory{way}[.]$"):
+        fit(folder, "default", method=method, positive="bad", costs=COSTS, cluster=client)
+
+
 def threads_of_a_call():
     return [library["num_threads"] for library in threadpool_info()]
 

@@ -141,9 +141,18 @@ def fit_on_cluster(cluster: Any, cases: Cases, there: TableThere | None, method:
     with connected(cluster) as client, _table(client, cases, there) as table:
         ((_, model),) = cluster_results(client, _fit_there, [(sendable(method), task)], shared=[table])
     if isinstance(model, WorkerDiedError):
-        raise ClusterError(f"The fit ended {model}, as when memory runs out: give the workers more memory.")
+        raise ClusterError(
+            f"The fit ended {model}, as when memory runs out: give the workers more memory{_way(method)}."
+        )
     fitted: Pipeline = model
     return fitted
+
+
+def _way(method: Method) -> str:
+    """How a table is fitted that no worker can hold, where there is a way."""
+    if method.name != "abstention-boosting":
+        return ""
+    return ", or fit recuse.dask.DaskAbstentionBoostingClassifier, which needs the table on no single one"
 
 
 def _fit_there(cases: Cases, given: str | Method, task: Task) -> Pipeline:
