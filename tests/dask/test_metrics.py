@@ -93,6 +93,33 @@ def test_labels_in_arrays(rows, chunk):
     assert low - 1e-9 <= metrics.aurc_score(truth, forced, score, labels=labels) <= high + 1e-9
 
 
+@pytest.mark.parametrize("npartitions", [1, 4])
+def test_labels_in_a_series(problem, npartitions):
+    """The column of labels means what the decisions mean; a Series of Dask has columns, too."""
+    X, y, model = problem
+    frame = dd.from_pandas(X.assign(y=y), npartitions=npartitions)
+    answers, decisions = recuse.decide(model, frame[list("abc")]), recuse.decide(model, X)
+    named = {"reject_label": decisions.reject_label}
+    assert 0 < decisions.accepted.mean() < 1
+    np.testing.assert_array_equal(
+        partitioned.reject_confusion_matrix(frame["y"], answers["label"], **named),
+        metrics.reject_confusion_matrix(y, decisions),
+    )
+    np.testing.assert_allclose(
+        partitioned.expected_cost(frame["y"], answers["label"], costs=0.15, **named),
+        metrics.expected_cost(y, decisions.label, costs=0.15, **named),
+    )
+    for name in ("coverage_score", "rejection_rate", "selective_accuracy_score"):
+        found = getattr(partitioned, name)(frame["y"], answers["label"], **named)
+        np.testing.assert_allclose(found, getattr(metrics, name)(y, decisions.label, **named))
+    with pytest.raises(ValueError, match="pass reject_label= if it marks such cases"):
+        partitioned.coverage_score(frame["y"], answers["label"])
+    with pytest.raises(ValueError, match="score is missing"):
+        partitioned.aurc_score(frame["y"], answers["forced"])
+    low, high = partitioned.risk_coverage_sketch(frame["y"], answers["forced"], answers["r"], costs=0.15).area_bounds()
+    assert low <= metrics.aurc_score(y, decisions.forced, decisions.r, costs=0.15) <= high
+
+
 def test_novelties_among_the_outcomes():
     truth, answer = np.array([0, 1, 9, 9, 1]), np.array([0, -1, -1, 1, 1])
     own = [da.from_array(column, chunks=2) for column in (truth, answer)]
@@ -138,5 +165,10 @@ def test_what_metrics_refuse(call, message):
 
 
 def test_collections_of_other_kinds_are_refused():
+    frame = dd.from_pandas(pd.DataFrame({"a": [0, 1], "b": [0, 1]}), npartitions=1)
+    with pytest.raises(ValueError, match="y_pred is a table without the column 'forced'"):
+        partitioned.coverage_score(frame["a"], frame)
+    with pytest.raises(TypeError, match="y_true must be a dask collection of one dimension; got DataFrame"):
+        partitioned.coverage_score(frame, frame["a"])
     with pytest.raises(TypeError, match="y_true must be a dask collection of one dimension; got ndarray"):
         partitioned.coverage_score(np.zeros(3), da.zeros(3))

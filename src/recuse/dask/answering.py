@@ -27,6 +27,7 @@ from ..workers import WorkerDiedError
 from .calls import cluster_results, future_results, sent
 from .connection import connected
 from .faults import ClusterError
+from .tables import is_frame
 
 Progress = Callable[[int], None]
 Results = Generator[tuple[int, Any], None, None]
@@ -86,7 +87,7 @@ def decide_partitions(model: Any, X: Any, reasons: bool = True) -> Any:
 
 def _as_dask_frame(X: Any) -> tuple[Any, bool]:
     """A dask DataFrame of a dask collection, and whether its partitions are arrays to the model."""
-    if hasattr(X, "map_partitions") and hasattr(X, "columns"):
+    if hasattr(X, "map_partitions") and is_frame(X):
         return X, False
     if hasattr(X, "rechunk") and getattr(X, "ndim", 0) == 2:
         dd = require("dask.dataframe", "decide on a dask array")

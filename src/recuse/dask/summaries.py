@@ -17,6 +17,7 @@ from ..labels import to_python
 from ..metrics.encoding import check_score
 from ..metrics.merging import RiskCoverageSketch
 from ..metrics.rejection import price_matrix
+from .tables import is_frame
 
 _MERGED_AT_ONCE = 8
 _REJECTED, _NOVEL = -1, -2  # where classes are numbered
@@ -81,7 +82,7 @@ def counted(
     y_true: Any, y_pred: Any, sample_weight: Any, labels: Any, reject_label: Any, novelty_label: Any = None
 ) -> AnswerCounts:
     """Count the answers of a partitioned table."""
-    is_decisions = hasattr(y_pred, "columns")
+    is_decisions = is_frame(y_pred)
     frame = _joined(y_true, y_pred, sample_weight, None, _count)
     found = _merged(frame, _add_counts)
     rejected = found["kind"].to_numpy() > 0
@@ -115,7 +116,7 @@ def sketched(
     bits: int,
 ) -> RiskCoverageSketch:
     """Sketch the losses of a partitioned table over its scores."""
-    if score is None and not hasattr(y_pred, "columns"):
+    if score is None and not is_frame(y_pred):
         raise ValueError("score is missing: pass the acceptance score of each case, or a dask DataFrame of decisions.")
     prices, classes = None, None
     if costs is not None:
@@ -155,10 +156,23 @@ def _joined(
 
 def _as_frame(dd: Any, name: str, value: Any) -> Any:
     if hasattr(value, "npartitions") and not hasattr(value, "rechunk"):
-        return value
+        if is_frame(value) and name == "y_pred":
+            _require_decisions(value)
+        if not is_frame(value) or name == "y_pred":
+            return value
     if hasattr(value, "rechunk") and value.ndim == 1:
         return dd.from_dask_array(value)
     raise TypeError(f"{name} must be a dask collection of one dimension; got {type(value).__name__}.")
+
+
+def _require_decisions(frame: Any) -> None:
+    """Refuse a frame that does not hold decisions."""
+    lacking = [name for name in ("forced", "kind") if name not in frame.columns]
+    if lacking:
+        raise ValueError(
+            f"y_pred is a table without the column {lacking[0]!r}, so that it does not hold decisions: give what "
+            "recuse.decide returns for a dask collection, or its column of labels."
+        )
 
 
 def _summary(*parts: Any, names: list[str], summarise: Callable[..., Any], args: tuple[Any, ...]) -> Any:
@@ -178,7 +192,7 @@ def _cases(y_true: Any, y_pred: Any, sample_weight: Any = None, score: Any = Non
     """The columns of one partition: truth, answer, kind, weight, score."""
     import pandas as pd
 
-    is_decisions = hasattr(y_pred, "columns")
+    is_decisions = is_frame(y_pred)
     columns = {
         "truth": y_true.astype(object).to_numpy(),
         "answer": (y_pred["forced"] if is_decisions else y_pred).astype(object).to_numpy(),

@@ -41,7 +41,7 @@ class PartitionedTable:
     @property
     def names(self) -> list[Any] | None:
         """Names of the columns, if they have names."""
-        return list(self.columns.columns) if hasattr(self.columns, "columns") else None
+        return list(self.columns.columns) if is_frame(self.columns) else None
 
 
 def partitioned(X: Any, **others: Any) -> PartitionedTable:
@@ -59,21 +59,24 @@ def partitioned(X: Any, **others: Any) -> PartitionedTable:
             f"X must be a dask DataFrame or a dask array; got {type(X).__name__}. A table in memory needs no cluster: "
             "use the classifier of the same name without Dask."
         )
-    if len(X.shape if hasattr(X, "chunks") else ("rows", "columns")) != 2 or (
-        not hasattr(X, "chunks") and not hasattr(X, "columns")
-    ):
+    if not is_frame(X) and not (hasattr(X, "chunks") and X.ndim == 2):
         raise ValueError("X must have rows and columns: a dask DataFrame, or a dask array of two dimensions.")
     if hasattr(X, "chunks"):
         X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
     features = _delayed(X)
     pieces = [_pieces_of(name, column, X, len(features)) for name, column in others.items()]
-    columns = X._meta if hasattr(X, "columns") else np.empty((0, X.shape[1]))
+    columns = X._meta if is_frame(X) else np.empty((0, X.shape[1]))
     return PartitionedTable([(x, *rest) for x, *rest in zip(features, *pieces, strict=True)], columns)
 
 
 def is_collection(X: Any) -> bool:
     """Whether something is a collection of Dask with partitions; needs no Dask to be installed."""
     return hasattr(X, "dask") and hasattr(X, "to_delayed") and hasattr(X, "__dask_graph__")
+
+
+def is_frame(table: Any) -> bool:
+    """Whether a table has named columns; a Series of Dask has the attribute as well, with its own name in it."""
+    return hasattr(table, "columns") and getattr(table, "ndim", 0) == 2
 
 
 def _delayed(collection: Any) -> list[Any]:
@@ -174,7 +177,7 @@ def _weights(weight: Any, n: int) -> Floats:
 
 def _check_schema(X: Any, names: Sequence[Any] | None, n_columns: int) -> None:
     """Refuse a partition whose columns are not those of the collection."""
-    found = list(X.columns) if hasattr(X, "columns") else None
+    found = list(X.columns) if is_frame(X) else None
     if names is not None and found is not None and found != list(names):
         missing, unknown = (preview(a) for a in (_without(names, found), _without(found, names)))
         told = [f"lacks the columns {missing}"] if missing != "[]" else []
