@@ -8,7 +8,7 @@ from numba import njit
 _TOGETHER = 256  # values that are searched for side by side
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True)
 def code_column(column, order, cuts, half, missing, codes):
     """Number of cuts below each value, rows taken in the given order; a NaN gets the code `missing`.
 

@@ -26,8 +26,10 @@ from numba import njit
 from numba.extending import overload
 
 WINDOW = 32  # the longest shift there can be; known to the compiler, so that loops over it are unrolled
-# Called from compiled code only: without the entry points for Python and C, which take as long to compile as the rest.
-_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+# Called from Python: without the entry point for C, which takes long to compile. No divisor is 0: no tests for it.
+_entry = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+# Called from compiled code only: without the entry point for Python, too.
+_inner = njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 BEYOND = 2**62  # stands after the last of the distinct scores: farther than any shift leads
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -236,7 +238,7 @@ _STEP, _MIX1, _MIX2 = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B
 _S11, _S27, _S30, _S31 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31)
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def draw(state, items, n):
     """Bring n of the items, drawn without replacement, to the front; all of them stay as they are.
 
@@ -262,7 +264,7 @@ def draw(state, items, n):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def auc_loss(objective, pos, neg, n):
     """1 - AUC; a tie is a loss."""
     wins, below, total = 0.0, 0.0, 0.0
@@ -273,7 +275,7 @@ def auc_loss(objective, pos, neg, n):
     return 1.0 - wins / (total * below)
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def ks_loss(objective, pos, neg, n):
     """1 - KS."""
     all_pos, all_neg = 0.0, 0.0
@@ -289,7 +291,7 @@ def ks_loss(objective, pos, neg, n):
     return 1.0 - best / (all_pos * all_neg)
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def hits_at(pos, neg, n, k):
     """Positives among the k highest scores; where the k-th is shared, negatives are taken first."""
     above, hits = 0.0, 0.0
@@ -302,13 +304,13 @@ def hits_at(pos, neg, n, k):
     return hits
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def precision_loss(objective, pos, neg, n):
     """1 - precision at k."""
     return 1.0 - hits_at(pos, neg, n, objective.k) / objective.k
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def reject_loss(objective, pos, neg, n):
     """Least mean cost over two thresholds t_N <= t_P of the score."""
     fp, fn, r_neg, r_pos = objective.fp, objective.fn, objective.reject_negative, objective.reject_positive
@@ -448,7 +450,7 @@ def _is_empty(starts, b):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def auc_start(objective, room, size, totals, D):
     """Without a stump no pair is won beyond those won; the sweep works on positions of the axis, not on ranks."""
     return 0.0, 0, room.sample.value
@@ -501,7 +503,7 @@ def _best_shift(rl, lr, lowest, highest, floor, found):
     return best
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def auc_sweep(objective, cuts, room, size, n, floor):
     """Pairs won by the best stump over all cuts and all shifts, beyond those won without it.
 
@@ -558,7 +560,7 @@ def auc_sweep(objective, cuts, room, size, n, floor):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def precision_start(objective, room, size, totals, D):
     """The hits without a stump; the sweep works on positions of the axis."""
     return float(hits_at(room.hist[0], room.hist[1], size, objective.k)), 0, room.sample.value
@@ -587,7 +589,7 @@ def _hits_at_shift(above, d, size, k):
     return hits + min(max(k - more - tied_neg, 0.0), tied_pos)
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def precision_sweep(objective, cuts, room, size, n, floor):
     """Positives among the first k over all cuts and all shifts."""
     starts, levels, units = room.by_bin.starts, room.by_bin.levels, room.by_bin.units
@@ -687,7 +689,7 @@ def _thresholds_in_reach(values, n, lowest, highest, spans, reach):
         reach[0, i], reach[1, i] = low, high
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def ks_start(objective, room, size, totals, D):
     """The largest gap without a stump, the number of ranks, and the rank of each case."""
     ranks = room.ranks
@@ -762,7 +764,7 @@ def _middle_shift(spans, i, j, lowest, highest):
     return (low + high) // 2
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def ks_sweep(objective, cuts, room, size, n, floor):
     """Largest gap between the two distributions over all cuts and all shifts.
 
@@ -803,7 +805,7 @@ def _two_thresholds(a_sum, c_sum, n):
     return best
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def reject_start(objective, room, size, totals, D):
     """The negative of the least cost without a stump, the number of ranks, and the rank of each case."""
     ranks = room.ranks
@@ -870,7 +872,7 @@ def _reject_bounds(by_bin, ranks, n, cuts):
         bounds[b] = -(best_left + best_right)
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def reject_sweep(objective, cuts, room, size, n, floor):
     """Least cost over all cuts and all shifts, as its negative.
 
@@ -986,7 +988,7 @@ def _grouped_loss(objective, scores, sample, pos, neg):
     return loss_of(objective, pos, neg, n)
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def bisection(objective, sample, codes, n_cuts, D, floor, found):
     """Poster, algorithm 2, down to a single stump; the negative of its loss. Missing values stay right.
 
@@ -1136,7 +1138,7 @@ def _search_by_bisection(objective, table, features, D, room, size):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def margin_of(theta, low, high, D):
     """The margin in units of the score: a share of its range, and at least one unit unless it is 0."""
     if theta == 0.0:
@@ -1193,7 +1195,7 @@ def _apply_shift(score, codes, shift):
         score[i] += shift[codes[i]]
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def run(objectives, bisect, table, bag, plan, draws, room, outcome):
     """One run of boosting; returns how many stumps were taken.
 
@@ -1249,7 +1251,7 @@ def run(objectives, bisect, table, bag, plan, draws, room, outcome):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def largest_correlation(codes, rows, signs, n_bins, sums):
     """Largest |sum of sign * stump| over all features and cuts, stumps -1 and +1, missing values on either side."""
     total = 0.0
@@ -1274,19 +1276,19 @@ def largest_correlation(codes, rows, signs, n_bins, sums):
 # Parts of a run on their own.
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def start_round(score, draws, units, base, margin, sample):
     """Put the cases drawn into the sample: see `_start_round`."""
     _start_round(score, draws, units, base, margin, sample)
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def search_all(objective, table, features, D, room, size):
     """Best stump of the features for a subsample: see `_search_all`."""
     return _search_all(objective, table, features, D, room, size)
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def search_by_bisection(objective, table, features, D, room, size):
     """The same by the search that the poster prints: see `_search_by_bisection`."""
     return _search_by_bisection(objective, table, features, D, room, size)

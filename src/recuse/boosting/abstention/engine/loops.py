@@ -26,7 +26,9 @@ _CAP = 30.0  # longest step
 _E_MAX = 1e130  # e^300
 
 
-# Called from compiled code only: without the entry points for Python and C, which take as long to compile as the rest.
+# Called from Python: without the entry point for C, which takes long to compile.
+_entry = njit(cache=True, nogil=True, no_cfunc_wrapper=True)
+# Called from compiled code only: without the entry point for Python, too.
 _inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
@@ -95,7 +97,7 @@ def _sum_one(one, w, to_one):
         _add_pair(to_one, one[i], w[i])
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def histograms(codes, w, n_pos, hist, offsets, first, last):
     """Sum the weights of the rows by cell, for the features first <= f < last; w and hist as complex numbers."""
     m = codes.shape[1]
@@ -160,7 +162,7 @@ def _least_of_two(prefix, one, other):
     return best_1, best_2
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def cuts(prefix, labels, values):
     """Positions j <= k of the cuts of least cost of a stump with these three labels, the first if there are several."""
     r12, h12, r23, h23 = _slopes(labels, values)
@@ -194,7 +196,7 @@ def _label_of_missing(allowed, values, g, q):
     return label, least
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, found, where, first, last):
     """Best type of stump of each feature first <= f < last; hist and prefix as complex numbers.
 
@@ -235,7 +237,7 @@ def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, fou
                     where[f, 1] = label[i]
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def derivatives(hist, prefix, offsets, n_bins, stumps, values, out):
     """Rates of change of the loss along known stumps: rows (feature, j, k, label 1, 2, 3, missing label)."""
     pos, neg = hist[0], hist[1]
@@ -254,7 +256,7 @@ def derivatives(hist, prefix, offsets, n_bins, stumps, values, out):
         out[a] = total + values[miss, 1] * q - values[miss, 0] * g
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def label_sums(hist, base, n, stump, n_labels):
     """Sums of w1 over positives and negatives, and of w2, over the rows with each label of a stump."""
     # By cells, not by rows: the histogram already holds the sums of the rows of each cell.
@@ -382,7 +384,7 @@ def _minimise_step(sums, values, constants, eta, free):
     return eta, dh, dr
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def joint_step(sums, values, b, p, beta, alpha, free_h, free_r):
     """Minimise over (eta, dh, dr) the step's objective; eta from -alpha to 30, dh and dr at 0 unless they are free.
 
@@ -398,7 +400,7 @@ def joint_step(sums, values, b, p, beta, alpha, free_h, free_r):
         start, free_eta = -alpha if eta < -alpha else _CAP, False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # no divisor is 0, so no test for it in the loop
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy")  # no divisor is 0, so no test for it in the loop
 def shift_terms(growth, s, kb, unit, n_pos, b, at, sums):
     """Logistic loss when (dh, dr) = at are added to every (h, r): the six sums of `newton.ShiftTerms`."""
     dh, dr = at
@@ -432,7 +434,7 @@ def shift_terms(growth, s, kb, unit, n_pos, b, at, sums):
     sums[5] = unit * (of_class[0, 0] + of_class[1, 0] + w2)
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def grow_exponential(row, w, first, second):
     """Multiply the weights of rows by the factors of their cells: the exponential loss needs no more."""
     # The factors e^(change of u), e^(change of v) were computed once per cell: no exponential per row.
@@ -442,7 +444,7 @@ def grow_exponential(row, w, first, second):
         w[i, 1] *= second[c]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")  # no divisor is 0, so no test for it in the loop
+@njit(cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy")  # no divisor is 0, so no test for it in the loop
 def grow_logistic(row, w, first, second, growth, s, kb, unit):
     """The same for the logistic loss: keep e^u and e^v up to date, w1 = unit s e^u / (1 + e^u)."""
     for i in range(np.uint64(len(row))):
@@ -459,7 +461,7 @@ def grow_logistic(row, w, first, second, growth, s, kb, unit):
         w[i, 1] = scale * d1 * e2 * kb[i]
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def add_tables(codes, offsets, h_table, r_table, h, r, start, stop):
     """Add to the scores of rows start <= i < stop, which h and r hold, their cells' values of every feature."""
     # Feature by feature: the codes are read in memory order, and the small tables of one feature stay in the cache.
@@ -473,7 +475,7 @@ def add_tables(codes, offsets, h_table, r_table, h, r, start, stop):
             r[i - start] += r_cells[c]
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def tree_histograms(codes, node, stats, hist, offsets, first, last):
     """Sum five statistics of the rows by (node, cell), for the features first <= f < last.
 
@@ -492,7 +494,7 @@ def tree_histograms(codes, node, stats, hist, offsets, first, last):
                     cells[a] += stats[i, a]
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def leaf_gain(t, ridge):
     """Half g' (H + ridge)^-1 g of the sums t = (g_h, g_r, H_hh, H_hr, H_rr): what a leaf of its own is worth."""
     # The 2 x 2 inverse written out. The best leaf (dh, dr) is minus the inverse times g; this is what it lowers F by.
@@ -503,7 +505,7 @@ def leaf_gain(t, ridge):
     return 0.5 * (c * t[0] * t[0] - 2.0 * b * t[0] * t[1] + a * t[1] * t[1]) / determinant
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def tree_scan(hist, layout, ridge, least, found, where, first, last):
     """Best split of every node on every feature first <= f < last.
 
@@ -540,7 +542,7 @@ def tree_scan(hist, layout, ridge, least, found, where, first, last):
                         where[v, f, 1] = side
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def descend(codes, node, feature, left_bins, missing_left, n_bins, start, stop):
     """Send rows start <= i < stop from node v of a level to its children 2 v and 2 v + 1 of the next.
 
