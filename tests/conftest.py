@@ -26,6 +26,7 @@ NUMERICAL = (
     "comparison/test_currency.py",
     "datasets",
     "ensemble",
+    "explaining",
     "metrics",
     "persistence/test_kept_files.py",
     "plot",
@@ -44,6 +45,7 @@ NUMERICAL = (
     "test_label_columns.py",
     "test_predicting.py",
     "test_processors.py",
+    "test_reviewing.py",
     "test_routing.py",
     "thresholds",
 )

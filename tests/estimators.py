@@ -150,7 +150,10 @@ LISTED = [
             AbstentionBoostingClassifier(family="decoupled", costs=0.4, **FIXED),
             AbstentionBoostingClassifier(max_depth=2, costs=0.4999, **QUICK),
             AbstentionBoostingClassifier(family="chow", costs=0.4999, **QUICK),
+            AbstentionBoostingClassifier(bags=1, costs=0.4999, **QUICK),
+            AbstentionBoostingClassifier(bags=1, family="chow", costs=0.4999, **QUICK),
         ],
+        draws=lambda model: model._n_bags() != 1,
         reject=[AbstentionBoostingClassifier(family="coupled", costs=0.2, **FIXED)],
         on_threshold={
             f"abstention, {name}": AbstentionBoostingClassifier(costs=UNEQUAL, n_rounds=30, **options)

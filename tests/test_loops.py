@@ -19,7 +19,9 @@ import recuse
 ROOT = Path(recuse.__file__).parent
 FILES = sorted(ROOT.rglob("loops.py"))
 NAMES = [path.parent.relative_to(ROOT).as_posix() for path in FILES]
-WITH_RECORDS = [name.rpartition("/")[2] for name, path in zip(NAMES, FILES, strict=True) if "(NamedTuple)" in path.read_text()]
+WITH_RECORDS = [
+    name.rpartition("/")[2] for name, path in zip(NAMES, FILES, strict=True) if "(NamedTuple)" in path.read_text()
+]
 
 
 def module_of(path):

@@ -102,6 +102,8 @@ def shown_columns(estimator: Any, X: Any, transformed: Any, names: NDArray[Any] 
     steps = steps_before(estimator)
     if not steps:
         return ShownColumns.of(transformed, None if names is None else list(names))
+    if hasattr(steps[0], "novelties"):  # reads tables: its values are shown as it reads them, however they are written
+        X, steps = steps[0].transform(X), steps[1:]
     given = column_names_of(X)
     sources = column_sources(Pipeline([(str(i), step) for i, step in enumerate(steps)]), given)
     if sources is None or len(sources) != np.shape(transformed)[1]:

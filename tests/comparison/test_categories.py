@@ -56,7 +56,7 @@ def test_an_unseen_category_is_answered_like_a_missing_one(model, table):
 
 
 def test_reasons_name_the_category(model, table):
-    decided = recuse.decide(model, new_cases(table))
+    decided = recuse.decide(model, new_cases(table), reasons="all")
     if isinstance(model[-1], Threshold):
         assert all("probability" in reason for reason in decided.reason)
         return

@@ -172,14 +172,14 @@ def test_worker_processes_prepare_each_fold_once(monkeypatch):
     """What the pool is asked to prepare: every fold, once; a fold that one part needs is prepared where it is run."""
     asked, run = [], fits.surviving_results
 
-    def remember(function, calls, n_jobs):
+    def remember(function, calls, *rest):
         asked.append((function.__name__, len(calls)))
-        return run(function, calls, n_jobs)
+        return run(function, calls, *rest)
 
     monkeypatch.setattr(fits, "surviving_results", remember)
     made = counting_preparations(monkeypatch)
     options = {"positive": "bad", "costs": COSTS, "cv": 2, "repeats": 2, "n_jobs": 2}
-    found = compare(mixed_table(90), "default", methods=["logistic-chow", "exactboost"], **options)
+    found = compare(mixed_table(90), "default", methods=["logistic-chow", "double-hinge"], **options)
     assert found.errors == {}
     assert asked == [("prepare_sent", 2), ("run_sent", 4)] * 2
     assert made == []  # nothing in this process

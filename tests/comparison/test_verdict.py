@@ -227,7 +227,7 @@ def test_without_models_there_is_no_verdict():
 
 def test_verdict_is_a_record():
     saving = Saving("a", "b", Interval(0.0, 0.0, 0.0))
-    verdict = Verdict("a", "a", *[Interval(0.1, 0.0, 0.2)] * 3, *[saving] * 4)
+    verdict = Verdict("a", "a", *[Interval(0.1, 0.0, 0.2)] * 3, *[saving] * 4, {"a": 1.0})
     with pytest.raises(AttributeError):
         verdict.chosen = "b"
 

@@ -49,9 +49,10 @@ def test_members_are_those_of_the_model_and_the_blend_comes_last(run, summary):
 def test_reliability_is_that_of_the_out_of_fold_probabilities(run, summary):
     assert run.verdict.best_model == "ensemble"
     curve = reliability_curve(run.positive, run.answers["ensemble"].score[0])
-    assert [row["observed"] for row in summary["reliability"]["bins"]] == pytest.approx(curve.observed)
-    assert sum(row["counts"] for row in summary["reliability"]["bins"]) == 240
-    assert summary["reliability"]["error"] == pytest.approx(curve.error)
+    shown = summary["reliability"]["ensemble"]
+    assert [row["observed"] for row in shown["bins"]] == pytest.approx(curve.observed)
+    assert sum(row["counts"] for row in shown["bins"]) == 240
+    assert shown["error"] == pytest.approx(curve.error)
 
 
 def test_the_page_has_both_and_neither_for_a_machine_without_probabilities(summary, table):
@@ -60,7 +61,7 @@ def test_the_page_has_both_and_neither_for_a_machine_without_probabilities(summa
     assert 'id="chart-reliability"' in page
     machine = compare(table, ["double-hinge"])
     other = summarize(machine, machine.model("double-hinge"))
-    assert (other["members"], other["reliability"]) == ([], None)
+    assert (other["members"], other["reliability"]) == ([], {})
     page = render(other)
     assert 'id="members"' not in page
     assert 'id="chart-reliability"' not in page

@@ -154,7 +154,9 @@ class TableColumns(TransformerMixin, BaseEstimator):
         return other
 
     def _column_sources(self, names: list[Any]) -> list[int]:
-        """Positions of the columns in a table with these."""
+        """Positions of the columns in a table with these; a table without names has them in the order of training."""
+        if names == list(range(len(self.columns_))):
+            return names
         given = [str(name) for name in names]
         return [given.index(name) for name in self.columns_]
 

@@ -400,7 +400,9 @@ def joint_step(sums, values, b, p, beta, alpha, free_h, free_r):
         start, free_eta = -alpha if eta < -alpha else _CAP, False
 
 
-@njit(cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy")  # no divisor is 0, so no test for it in the loop
+@njit(
+    cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy"
+)  # no divisor is 0, so no test for it in the loop
 def shift_terms(growth, s, kb, unit, n_pos, b, at, sums):
     """Logistic loss when (dh, dr) = at are added to every (h, r): the six sums of `newton.ShiftTerms`."""
     dh, dr = at
@@ -444,7 +446,9 @@ def grow_exponential(row, w, first, second):
         w[i, 1] *= second[c]
 
 
-@njit(cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy")  # no divisor is 0, so no test for it in the loop
+@njit(
+    cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy"
+)  # no divisor is 0, so no test for it in the loop
 def grow_logistic(row, w, first, second, growth, s, kb, unit):
     """The same for the logistic loss: keep e^u and e^v up to date, w1 = unit s e^u / (1 + e^u)."""
     for i in range(np.uint64(len(row))):
