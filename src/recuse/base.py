@@ -26,7 +26,7 @@ from .labels import LabelSpace, encode, label_space, preview, settle_classes, to
 from .parameters import check_choice, check_weights
 from .searching import warn_of_searched_prices, warn_once_in_search
 from .solution import Solution
-from .validation import check_outcomes
+from .validation import check_outcomes, require_in_memory
 from .warning import warn_user
 
 ON_REJECT = ("label", "raise", "never")
@@ -374,6 +374,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
             Weight of each case.
         """
         check_is_fitted(self)
+        require_in_memory(self, X)
         truth = check_outcomes(X, y, self.classes_)
         evaluation = self._evaluate(X)
         answers = evaluation.forced() if self.on_reject == "never" else evaluation.answers()

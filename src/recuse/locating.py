@@ -28,7 +28,7 @@ from .folds import DEFAULT_FOLDS, Fold, check_groups, check_times, make_folds, t
 from .labels import REJECT_TEXT, as_labels, automatic_label, encode, require_label, to_python
 from .remembering import with_neighbours
 from .routing import group_params, is_search, take_params
-from .validation import check_labels
+from .validation import check_labels, is_dask
 
 
 def decide(estimator: Any, X: Any, *, reasons: bool | str = True, neighbours: int | None = None) -> Any:
@@ -135,11 +135,6 @@ def mark_novelties(decisions: Decisions, found: Mapping[int, tuple[float, str]])
         changed["reason"] = changed["reason"].astype(object)
         changed["reason"][rows] = [reason for _, reason in found.values()]
     return replace(decisions, **changed)
-
-
-def is_dask(X: Any) -> bool:
-    """Whether a table is a dask collection; dask is not imported for that."""
-    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 def no_decisions(estimator: Any, index: Any = None) -> Decisions:

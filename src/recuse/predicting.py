@@ -22,17 +22,16 @@ from .answering import (
     answer_folder,
     decide_chunk,
     in_this_process,
-    needed_columns,
     six_digits,
     text_columns,
 )
 from .arrays import Floats
 from .inspecting import inspect_model, report_model
 from .labels import REJECT_TEXT
-from .locating import is_dask
 from .parameters import check_count
 from .persistence import load, open_whole
 from .tables import TableColumns, TableFile, detected_decimal, is_dataset, read_chunks
+from .validation import is_dask
 
 __all__ = ["Answered", "inspect_model", "predict_table", "report_model"]
 
@@ -252,18 +251,24 @@ def _reading_as_written(model: Any, source: TableFile) -> Any:
     A column that was not written plainly in the table the model was fitted on is read as it was there.
     """
     model = _read_with(model, source.decimal_writing, source.dates)
-    if source.decimal_writing is not None or needed_columns(model) is None:
+    if source.decimal_writing is not None or _table_columns(model) is None:
         return model
     return _read_with(model, detected_decimal(source), known_too=False)
 
 
 def _read_with(model: Any, decimal: Any, dates: str | None = None, known_too: bool = True) -> Any:
     """The model with columns that are read so; one that reads no tables, as it is."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
-    if not isinstance(first, TableColumns):
+    first = _table_columns(model)
+    if first is None:
         return model
     columns = first.read_with(decimal, dates, known_too=known_too)
     return Pipeline([(model.steps[0][0], columns), *model.steps[1:]])
+
+
+def _table_columns(model: Any) -> TableColumns | None:
+    """The first step of a model on tables; None for one that reads no tables."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else model
+    return first if isinstance(first, TableColumns) else None
 
 
 def _add_ranks(unranked: BinaryIO, write: Callable[[Any], None], scores: Floats, capacity: int) -> float | None:

@@ -36,6 +36,7 @@ def validate_data(estimator: Any, X: Any, y: Any = _NOT_GIVEN, **options: Any) -
 
 def _validate_cases(estimator: Any, X: Any, **options: Any) -> Any:
     """scikit-learn's check of X, with a message that names the column of a frame."""
+    require_in_memory(estimator, X)
     try:
         return sklearn_validate_data(estimator, X, **options)
     except (TypeError, ValueError) as error:
@@ -45,6 +46,21 @@ def _validate_cases(estimator: Any, X: Any, **options: Any) -> Any:
         if fault is None:
             raise
         raise ValueError(fault) from error
+
+
+def is_dask(X: Any) -> bool:
+    """Whether a table is a dask collection; dask is not imported for that."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def require_in_memory(estimator: Any, X: Any) -> None:
+    """Refuse a dask collection: scikit-learn would collect it, and pass over the names of its columns."""
+    if is_dask(X):
+        raise TypeError(
+            f"X is a dask {type(X).__name__}, and this method of {type(estimator).__name__} takes tables in memory: "
+            "recuse.decide(model, X) answers it partition by partition, recuse.dask.metrics measures these answers, "
+            "recuse.dask has classifiers that are fitted to it, and X.compute() brings it into memory."
+        )
 
 
 def require_given(estimator: Any, y: Any) -> None:

@@ -11,13 +11,15 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 
 import recuse
-from recuse import ThresholdRejectClassifier
+from recuse import AbstentionBoostingClassifier, ThresholdRejectClassifier
 from recuse.answering import Answered, staging
 from recuse.comparison import fit
-from recuse.dask import decisions_meta
+from recuse.dask import DaskAbstentionBoostingClassifier, decisions_meta
 from recuse.predicting import predict_table
 from recuse.tables import TableFile
 from tests.comparison.conftest import COSTS, mixed_table
@@ -188,6 +190,83 @@ def test_what_decide_refuses_at_once(model):
         recuse.decide(model, da.zeros(5))
     with pytest.raises(TypeError, match="no reject option"):
         recuse.decide(LogisticRegression().fit([[0], [1]], [0, 1]), da.zeros((5, 1)))
+
+
+@pytest.fixture(scope="module")
+def plain():
+    """A model that was fitted to a frame of numbers, and a table with further columns in another order."""
+    rng = np.random.default_rng(2)
+    X = pd.DataFrame(rng.normal(size=(90, 3)), columns=list("abc"))
+    model = ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
+    model.fit(X, (X["a"] - X["b"] + rng.normal(size=90) > 0).astype(int))
+    return model, X, X[list("cab")].assign(note="text")
+
+
+def test_columns_are_found_by_their_names(plain):
+    model, X, table = plain
+    expected = recuse.decide(model, X).to_pandas()
+    pd.testing.assert_frame_equal(recuse.decide(model, dd.from_pandas(table, npartitions=4)).compute(), expected)
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "dask"])
+def test_further_columns_and_another_order_do_not_matter_in_tables(plain, tmp_path, kind):
+    model, X, table = plain
+    data = {
+        "folder": lambda: write_parts(tmp_path / "parts", table, [40]),
+        "file": lambda: write_parts(tmp_path / "parts", table, []) / "part.0.parquet",
+        "dask": lambda: dd.from_pandas(table, npartitions=4),
+    }[kind]()
+    out = tmp_path / ("out.parquet" if kind == "file" else "out")
+    assert predict_table(model, data, out).cases == 90
+    expected = recuse.decide(model, X)
+    found = pd.read_parquet(out)
+    assert found["kind"].tolist() == expected.kind.tolist()
+    np.testing.assert_allclose(found["h"], expected.h, rtol=1e-5)
+
+
+def test_a_lacking_column_is_named_before_anything_is_computed(plain, tmp_path):
+    model, _, table = plain
+    lacking = table.drop(columns=["a", "b"])
+    message = r"lacks the column 'a' and 1 more that the model was fitted with; it has \['c', 'note'\]: add"
+    with pytest.raises(ValueError, match=f"^The table {message}"):
+        recuse.decide(model, dd.from_pandas(lacking, npartitions=2))
+    with pytest.raises(ValueError, match=f"^The table {message}"):
+        predict_table(model, dd.from_pandas(lacking, npartitions=2), tmp_path / "out")
+    folder = write_parts(tmp_path / "parts", table, [40])
+    lacking.to_parquet(folder / "part.1.parquet")
+    with pytest.raises(ValueError, match=rf"^part\.1\.parquet: The table {message}"):
+        predict_table(model, folder, tmp_path / "out")
+    assert not list(tmp_path.glob(".out*"))
+    with pytest.raises(TypeError, match="data must be a dask DataFrame"):
+        predict_table(model, da.zeros((4, 3)), tmp_path / "out")
+
+
+def test_what_a_column_transformer_drops_need_not_be_there(tmp_path):
+    X = pd.DataFrame({"a": np.arange(40.0), "note": "text"})
+    chosen = ColumnTransformer([("a", "passthrough", ["a"])])
+    for model in (
+        make_pipeline(chosen, ThresholdRejectClassifier(LogisticRegression(), costs=0.2)),
+        ThresholdRejectClassifier(make_pipeline(chosen, LogisticRegression()), costs=0.2),
+    ):
+        model.fit(X, np.repeat([0, 1], 20))
+        found = recuse.decide(model, dd.from_pandas(X[["a"]], npartitions=2)).compute()
+        assert found["label"].tolist() == recuse.decide(model, X).label.tolist()
+
+
+@pytest.mark.parametrize("method", ["predict", "decide", "decision_function", "score_samples", "predict_proba"])
+def test_classifiers_do_not_collect_a_dask_table(plain, method):
+    """scikit-learn would turn it into an array, whose columns have no names."""
+    threshold, X, _ = plain
+    truth = (threshold.predict(X) == 1).astype(int)
+    boosted = DaskAbstentionBoostingClassifier()
+    local = AbstentionBoostingClassifier(costs=0.2, family="chow", beta=0.01, n_rounds=5).fit(X, truth)
+    boosted.__dict__.update(local.__dict__)
+    for model in (threshold, boosted):
+        for collection in (dd.from_pandas(X[list("cab")], npartitions=2), da.from_array(X.to_numpy())):
+            with pytest.raises(TypeError, match=r"X is a dask (DataFrame|Array), and .* recuse\.decide\(model, X\)"):
+                getattr(model, method)(collection)
+            with pytest.raises(TypeError, match=r"recuse\.dask\.metrics measures"):
+                model.score(collection, truth)
 
 
 def test_a_dask_frame_is_answered_into_a_folder(model, table, tmp_path):
@@ -449,8 +528,8 @@ def test_nothing_goes_on_for_a_run_that_was_interrupted(client, tmp_path, of_fra
 
 
 def test_an_error_on_the_client_that_is_active_is_the_frames_own(client, model, table, tmp_path):
-    frame = dd.from_pandas(table.drop(columns="score"), npartitions=4)
-    with pytest.raises(ValueError, match=r"part\.\d\.parquet: The table lacks the column 'score'"):
+    frame = dd.from_pandas(table.assign(score="old"), npartitions=4)  # found by the worker that reads it
+    with pytest.raises(ValueError, match=r"part\.\d\.parquet: The column 'score' holds 'old'"):
         predict_table(model, frame, tmp_path / "out")
     assert not (tmp_path / "out").exists()
     assert wait_until(lambda: not client.run_on_scheduler(tasks_left))

@@ -11,7 +11,17 @@ from .folders import (
     in_this_process,
     request_digest,
 )
-from .frames import DIGITS, ROWS_AT_ONCE, answer_table, decide_chunk, needed_columns, six_digits, text_columns
+from .frames import (
+    DIGITS,
+    ROWS_AT_ONCE,
+    answer_table,
+    columns_for,
+    decide_chunk,
+    needed_columns,
+    require_columns_of,
+    six_digits,
+    text_columns,
+)
 from .staging import Stage
 
 __all__ = [
@@ -28,10 +38,12 @@ __all__ = [
     "answer_frame",
     "answer_parts",
     "answer_table",
+    "columns_for",
     "decide_chunk",
     "in_this_process",
     "needed_columns",
     "request_digest",
+    "require_columns_of",
     "six_digits",
     "text_columns",
 ]

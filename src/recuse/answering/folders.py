@@ -22,7 +22,7 @@ from ..locating import locate, no_decisions
 from ..persistence import open_whole
 from ..tables import ParquetPart, dataset_parts, read_part
 from .counts import Answered, PartAnswers, ReviewQueue
-from .frames import answer_table, decide_chunk, needed_columns
+from .frames import answer_table, decide_chunk, needed_columns, require_columns_of
 from .staging import Stage
 
 # Calls a function with each of these arguments, somewhere, and yields the number of each call with its result; what has
@@ -73,6 +73,8 @@ def answer_folder(
     parts = dataset_parts(data)
     if not any(part.rows for part in parts):
         raise ValueError(f"{os.fspath(data)} holds no rows: there is nothing to answer.")
+    for part in parts:
+        require_columns_of(model, part.columns, f"{part.name}: ")
     listing = [(part.name, part.path.stat().st_size, part.path.stat().st_mtime_ns) for part in parts]
     stage = Stage(Path(os.path.realpath(out)), request_digest(model, listing, settings), settings.capacity)
 

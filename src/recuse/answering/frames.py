@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import Pipeline
 
 from ..arrays import Floats
 from ..decisions import KINDS, Decisions
-from ..labels import REJECT_TEXT, encode, to_python
+from ..labels import REJECT_TEXT, encode, preview, to_python
 from ..locating import decide_with_probability
 from ..tables import TableColumns
 
@@ -40,7 +42,9 @@ def decide_chunk(
     neighbours : int, optional
         How many training cases of each class the sentences of rejected cases name.
     """
+    require_columns_of(model, chunk.columns)
     try:
+        chunk = columns_for(model, chunk)
         decisions, probability = decide_with_probability(model, chunk, reasons=reasons, neighbours=neighbours)
     except (ValueError, TypeError, OSError):  # these say what is wrong with the table
         raise
@@ -141,9 +145,49 @@ def _with_index(columns: dict[str, Any], index: Any) -> Any:
 
 
 def needed_columns(model: Any) -> tuple[str, ...] | None:
-    """Columns that a model reads; None if it does not say."""
-    first = model.steps[0][1] if isinstance(model, Pipeline) else model
-    return tuple(first.columns_) if isinstance(first, TableColumns) else None
+    """Columns that a model reads; None if it does not say, or takes what it needs from the table itself."""
+    first = _first_step(model)
+    if isinstance(first, TableColumns):
+        return tuple(first.columns_)
+    if isinstance(first, ColumnTransformer):
+        return None  # of the columns it was fitted with, some may be dropped: these need not be there
+    names = getattr(model, "feature_names_in_", None)
+    return None if names is None else tuple(names)
+
+
+def _first_step(model: Any) -> Any:
+    """What sees the columns of the table first, within Pipelines, searches and classifiers around others."""
+    while True:
+        if isinstance(model, Pipeline):
+            inner = model.steps[0][1]
+        else:
+            inner = getattr(model, "best_estimator_", None) or getattr(model, "estimator_", None)
+        if inner is None:
+            return model
+        model = inner
+
+
+def require_columns_of(model: Any, columns: Iterable[Any], where: str = "") -> None:
+    """Refuse a table that lacks columns which a model reads."""
+    given = {str(name) for name in columns}
+    lacking = [name for name in needed_columns(model) or () if name not in given]
+    if lacking:
+        others = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
+        raise ValueError(
+            f"{where}The table lacks the column {lacking[0]!r}{others} that the model was fitted with; it has "
+            f"{preview(sorted(given))}: add what is lacking, or fit the model without it."
+        )
+
+
+def columns_for(model: Any, frame: Any) -> Any:
+    """The columns of a frame that a model reads, in its order; a model that does not say gets all of them.
+
+    Takes frames of pandas and of Dask.
+    """
+    needed = needed_columns(model)
+    if needed is None or isinstance(_first_step(model), TableColumns):  # that takes its columns itself, by their text
+        return frame
+    return frame[list(needed)]
 
 
 def text_columns(model: Any) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from ..decisions import Evaluation
 from ..explaining import SCORE, Contributions
 from ..labels import preview, to_python
 from ..parameters import check_weights
-from ..validation import check_outcomes, validate_data
+from ..validation import check_outcomes, require_in_memory, validate_data
 from .categories import Categories
 from .edits import Edit, EditCost, check_action, edit_cost, edit_form, edit_surface
 from .reasons import feature_names
@@ -112,6 +112,7 @@ class AdditiveModelMixin(ABC):
 
     def _numbers(self, X: Any) -> NDArray[Any]:
         """Checked cases as numbers, categories by the number of their level."""
+        require_in_memory(self, X)  # before its categories are looked at
         X = getattr(self, "_categories", Categories()).encode(X)
         checked: NDArray[Any] = validate_data(
             self, X, reset=False, dtype=[np.float64, np.float32], ensure_all_finite="allow-nan"

@@ -18,8 +18,10 @@ from ..answering import (
     answer_folder,
     answer_frame,
     answer_parts,
+    columns_for,
     in_this_process,
     request_digest,
+    require_columns_of,
 )
 from ..extras import require
 from ..locating import decide, locate, no_decisions
@@ -78,6 +80,9 @@ def decide_partitions(model: Any, X: Any, reasons: bool = True) -> Any:
     dask = require("dask", "decide on a dask collection")
     locate(model)  # refuse at once what has no reject option
     frame, as_array = _as_dask_frame(X)
+    if not as_array:
+        require_columns_of(model, frame.columns)
+        frame = columns_for(model, frame)
     meta = decisions_meta(model, frame._meta.index)
     # As a task of its own, the model is sent to each worker once, not with every partition. Before 2025 Dask hands on
     # such an argument unresolved where it has fused the tasks around it.
@@ -128,6 +133,9 @@ def answer_partitions(
 ) -> Answered:
     """Answer a dask DataFrame into a folder: on the cluster, or else where dask computes, which may be a client's."""
     dask = require("dask", "predict_table on a dask DataFrame")
+    if not is_frame(frame):
+        raise TypeError(f"data must be a dask DataFrame, with the names of its columns; got {type(frame).__name__}.")
+    require_columns_of(model, frame.columns)
     partitions = frame.to_delayed()
     names = [f"part.{number}.parquet" for number in range(len(partitions))]
     stage = Stage(

@@ -27,7 +27,7 @@ from ..locating import stated_pos_label
 from ..parameters import check_choice, check_number, check_share, check_weights
 from ..rounding import SAME, near_threshold
 from ..routing import group_params, routing_enabled, weight_params
-from ..validation import check_labels, require_given, store_columns
+from ..validation import check_labels, require_given, require_in_memory, store_columns
 from .bands import Band, RejectRegion
 from .guarantee import Guarantee, Split, candidate_thresholds, certify, not_shown, split_rows
 from .reasons import band_reasons, detector_name, multiclass_reasons, stated_band
@@ -543,6 +543,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "estimator_")
+        require_in_memory(self, X)
         return self._models.evaluate(X, self._region)
 
     @property
@@ -578,6 +579,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities, also for rejected cases: calibrated ones, or those of the wrapped classifier."""
         check_is_fitted(self, "estimator_")
+        require_in_memory(self, X)
         models = self._models
         if models.calibrator is None:
             probabilities: Floats = self.estimator_.predict_proba(X)
