@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 
 import recuse
@@ -15,7 +16,7 @@ from recuse import AbstentionBoostingClassifier, Costs
 from recuse.boosting.abstention.data import prepare
 from recuse.boosting.abstention.search import search
 from recuse.boosting.abstention.selection import held_out_means
-from recuse.dask import ClusterError, DaskAbstentionBoostingClassifier, PartitionError
+from recuse.dask import ClusterError, DaskAbstentionBoostingClassifier, DaskExactBoostClassifier, PartitionError
 from recuse.dask.folding import FoldRule, group_keys
 from recuse.dask.partitions import Partitions
 from tests.dask.clusters import nothing_is_left, start_process
@@ -195,6 +196,62 @@ def test_what_a_cluster_cannot_do_is_refused(client, change, message):
     model = DaskAbstentionBoostingClassifier(**{**SETTINGS, "family": "chow", **change})
     with pytest.raises(ValueError, match=message.replace("[", r"\[")):
         model.fit(*in_chunks([100], X, y), client=client)
+
+
+@pytest.mark.parametrize(
+    ("column", "kind"),
+    [(["a", "b"] * 50, "text"), (pd.Categorical(["a", "b"] * 50), "categories"), (pd.Timestamp(2020, 1, 1), "dates")],
+    ids=["text", "categories", "dates"],
+)
+def test_columns_without_numbers_are_refused_before_anything_is_read(column, kind):
+    frame = pd.DataFrame({"a": np.arange(100.0), "other": column, "y": [0, 1] * 50})
+    ddf = dd.from_pandas(frame, npartitions=2).map_partitions(_never, meta=dd.from_pandas(frame, npartitions=1)._meta)
+    message = rf"^The column 'other' of X holds {kind} \(type .*\), .* X\.map_partitions\(encoder\.transform\)"
+    with pytest.raises(ValueError, match=message):
+        DaskAbstentionBoostingClassifier(costs=0.1).fit(ddf[["a", "other"]], ddf["y"])
+
+
+def _never(part):
+    raise AssertionError("nothing is to be read")
+
+
+def test_labels_in_another_order_are_refused(client):
+    X, y, weight = table(12, 300)
+    frame = pd.DataFrame(X, columns=list("abcde"), index=[f"n{i:03d}" for i in range(300)]).assign(y=y, w=weight)
+    ddf, features = dd.from_pandas(frame, npartitions=3, sort=False), list("abcde")
+    shuffled = ddf.map_partitions(lambda part: part[::-1], meta=ddf._meta)
+    model = DaskAbstentionBoostingClassifier(**{**SETTINGS, **GIVEN, "family": "chow", "n_rounds": 15})
+    message = r"^Partition \d: its row 1 has the index 'n\d00' in X and 'n\d99' in {}: take both from the same table"
+    with pytest.raises(PartitionError, match=message.format("y")):
+        model.fit(ddf[features], shuffled["y"], client=client)
+    with pytest.raises(PartitionError, match=message.format("sample_weight")):
+        model.fit(ddf[features], ddf["y"], shuffled["w"], client=client)
+    model.fit(ddf[features], ddf["y"], ddf["w"], client=client)
+    model.fit(ddf[features], ddf["y"].to_dask_array(), ddf["w"], client=client)  # an array has no index
+
+
+def test_arrays_of_files_that_are_read_together(client, tmp_path):
+    """Dask reads more files at once where it needs few of their columns."""
+    X, y, _ = table(13, 600)
+    for k, part in enumerate(np.array_split(np.arange(600), 6)):
+        pd.DataFrame(X[part], columns=list("abcde")).assign(y=y[part]).to_parquet(tmp_path / f"part.{k}.parquet")
+    ddf, features = dd.read_parquet(tmp_path), list("abcde")
+    model = DaskAbstentionBoostingClassifier(**{**SETTINGS, **GIVEN, "family": "chow", "n_rounds": 15})
+    with pytest.raises(ValueError, match=r"^y has \d partitions, and X has 6: .* ddf = ddf\.persist\(\)"):
+        model.fit(ddf[features].to_dask_array(), ddf["y"].to_dask_array(), client=client)
+    read = client.persist(ddf)
+    model.fit(read[features].to_dask_array(), read["y"].to_dask_array(), client=client)
+    again = clone(model).fit(ddf[features], ddf["y"], client=client)
+    np.testing.assert_array_equal(model.predict(X), again.to_local().predict(pd.DataFrame(X, columns=features)))
+
+
+def test_an_address_is_no_client_and_an_unfitted_model_no_local_one():
+    X, y, _ = table(14, 100)
+    for model in (DaskAbstentionBoostingClassifier(costs=0.1), DaskExactBoostClassifier(costs=0.1)):
+        with pytest.raises(TypeError, match=r"client must be a distributed\.Client; got str: connect first"):
+            model.fit(*in_chunks([50], X, y), client="tcp://127.0.0.1:8786")
+        with pytest.raises(NotFittedError):
+            model.to_local()
 
 
 def test_tables_in_memory_are_refused(client):

@@ -61,3 +61,8 @@ def test_a_separator_at_the_end_of_every_row_is_no_column(tmp_path):
     (tmp_path / "t.csv").write_bytes(b"a,b\n1,2,\n3,4,\n")
     for frame in (read_table(tmp_path / "t.csv"), *read_chunks(tmp_path / "t.csv")):
         assert frame.to_dict("list") == {"a": [1, 3], "b": [2, 4]}
+
+
+def test_a_folder_that_does_not_exist_is_called_that(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"visits does not exist: give a .*, or a folder of \.parquet"):
+        read_table(tmp_path / "visits")

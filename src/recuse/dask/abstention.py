@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from ..boosting.abstention.engine.settings import Settings
 from ..boosting.abstention.estimator import AbstentionBoostingClassifier, FitRecord
 from ..progress import shown_progress
@@ -109,6 +111,7 @@ n_features_in_, feature_names_in_
 
     def to_local(self) -> AbstentionBoostingClassifier:
         """The fitted model as an `AbstentionBoostingClassifier`, which needs no Dask."""
+        check_is_fitted(self)
         local = AbstentionBoostingClassifier(**self.get_params(deep=False))
         local.__dict__.update(self.__dict__)
         return local

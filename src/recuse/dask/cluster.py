@@ -179,7 +179,8 @@ class Cluster:
         if isinstance(error, (asyncio.CancelledError, CancelledError)):
             raise faults.scheduler_lost(self._scheduler) from None
         if isinstance(error, MemoryError):
-            worker = self._failed_on(future)
+            # Keys of tasks that are bound to a worker begin with it.
+            worker = self._failed_on(future) or (key[0] if isinstance(key, tuple) and isinstance(key[0], str) else None)
             raise faults.out_of_memory(number, worker or "of the cluster", self.memory_of(worker)) from error
         if isinstance(error, (faults.PartitionError, faults.ClusterError)) or isinstance(number, str):
             raise error
@@ -229,13 +230,15 @@ def pause_limit() -> float:
 
 def find_client(client: Any = None) -> Any:
     """The client given, or the one in use."""
-    from distributed import default_client
+    from distributed import Client, default_client
 
     if client is None:
         try:
             client = default_client()
         except ValueError:
             raise faults.no_client() from None
+    if not isinstance(client, Client):
+        raise faults.no_such_client(client)
     if client.asynchronous:
         raise faults.asynchronous_client()
     if client.status != "running":

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats, Indices
 from ..boosting.binning import MAX_UINT8_BINS, resolve_bins
@@ -283,6 +284,7 @@ pos_label_, n_features_in_, feature_names_in_
 
     def to_local(self) -> ExactBoostClassifier:
         """The model as an `ExactBoostClassifier`, which knows nothing of Dask: to be saved, or sent to others."""
+        check_is_fitted(self)
         parameters = self.get_params(deep=False)
         del parameters["run_cases"]
         local = ExactBoostClassifier(**parameters)

@@ -45,6 +45,14 @@ def no_client() -> ClusterError:
     return ClusterError("There is no Dask client: start one with dask.distributed.Client(), or give it as client=... .")
 
 
+def no_such_client(client: Any) -> TypeError:
+    """Something else in place of a client, such as the address of a scheduler."""
+    return TypeError(
+        f"client must be a distributed.Client; got {type(client).__name__}: connect first, "
+        "client=Client('tcp://10.0.0.5:8786')."
+    )
+
+
 def asynchronous_client() -> TypeError:
     """A client whose answers must be awaited."""
     return TypeError("client must be a Dask client that waits for its results; got one with asynchronous=True.")

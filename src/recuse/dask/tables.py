@@ -61,6 +61,8 @@ def partitioned(X: Any, **others: Any) -> PartitionedTable:
         )
     if not is_frame(X) and not (hasattr(X, "chunks") and X.ndim == 2):
         raise ValueError("X must have rows and columns: a dask DataFrame, or a dask array of two dimensions.")
+    if is_frame(X):
+        _require_numbers(X._meta)
     if hasattr(X, "chunks"):
         X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
     features = _delayed(X)
@@ -77,6 +79,33 @@ def is_collection(X: Any) -> bool:
 def is_frame(table: Any) -> bool:
     """Whether a table has named columns; a Series of Dask has the attribute as well, with its own name in it."""
     return hasattr(table, "columns") and getattr(table, "ndim", 0) == 2
+
+
+def _require_numbers(columns: Any) -> None:
+    """Refuse columns whose type says that they hold no numbers, before anything is read.
+
+    Columns of objects may hold numbers: what they hold, a worker finds out.
+    """
+    for name, dtype in columns.dtypes.items():
+        if kind := _kind_of(dtype):
+            raise ValueError(
+                f"The column {to_python(name)!r} of X holds {kind} (type {dtype}), and a fit on a cluster needs "
+                "numbers: encode it partition by partition, X.map_partitions(encoder.transform) of a fitted encoder "
+                "(docs: Past one machine, Text and categories), or leave it out."
+            )
+
+
+def _kind_of(dtype: Any) -> str | None:
+    """What a column holds whose type is not one of numbers; None where it may hold numbers."""
+    import pandas as pd
+
+    if isinstance(dtype, pd.CategoricalDtype):
+        return "categories"
+    if isinstance(dtype, pd.StringDtype) or str(dtype) in ("string[pyarrow]", "large_string[pyarrow]"):
+        return "text"
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        return "dates"
+    return None
 
 
 def _delayed(collection: Any) -> list[Any]:
@@ -105,8 +134,16 @@ def _pieces_of(name: str, column: Any, X: Any, n: int) -> Sequence[Any]:
     if len(pieces) != n:
         raise ValueError(
             f"{name} has {len(pieces)} partitions, and X has {n}: take both from the same table, or repartition one."
+            + (_ARRAYS if hasattr(column, "chunks") or hasattr(X, "chunks") else "")
         )
     return pieces
+
+
+# Dask reads several files at once where few of their columns are wanted.
+_ARRAYS = (
+    " Arrays of one dask DataFrame may have other partitions than it has: give the columns themselves, X=ddf[features] "
+    "and y=ddf[label], or make both arrays of a table that has been read, ddf = ddf.persist()."
+)
 
 
 class Piece(NamedTuple):
@@ -151,6 +188,7 @@ def check_piece(
     for what, column in (("y", y), ("sample_weight", weight), ("groups", groups)):
         if column is not None and len(column) != n:
             raise PartitionError(f"it has {n} rows in X and {len(column)} in {what}: take both from the same table.")
+        _require_same_rows(X, column, what)
     try:
         values = _numbers(X, needed_by)
         labels = check_labels(y) if n else np.asarray(y)
@@ -159,6 +197,22 @@ def check_piece(
     except (TypeError, ValueError) as error:
         raise PartitionError(first_line(error)) from None
     return Piece(values, labels, weights, group)
+
+
+def _require_same_rows(X: Any, column: Any, what: str) -> None:
+    """Refuse labels or weights whose rows have other names than those of the features, or another order."""
+    names, others = getattr(X, "index", None), getattr(column, "index", None)
+    if names is None or not hasattr(others, "equals") or names.equals(others):
+        return
+    unlike = (row for row in range(len(names)) if not names[row : row + 1].equals(others[row : row + 1]))
+    row = next(unlike, None)
+    if row is None:
+        return  # of another type only
+    raise PartitionError(
+        f"its row {row + 1} has the index {to_python(names[row])!r} in X and {to_python(others[row])!r} in {what}: "
+        "take both from the same table, and sort neither alone; where their order is the same, reset_index(drop=True) "
+        "on both."
+    )
 
 
 def _weights(weight: Any, n: int) -> Floats:

@@ -46,6 +46,8 @@ def table_format(path: str | os.PathLike[str]) -> str:
     if ending == _DATABASE:
         return SQLITE
     if ending not in _ENDINGS:
+        if not ending and not Path(path).exists():  # most likely a folder was meant
+            raise FileNotFoundError(f"{os.fspath(path)} does not exist: give a {KNOWN}, or a folder of .parquet files.")
         other = " Save the workbook as .xlsx." if ending in (".xls", ".xlsb", ".ods") else ""
         raise ValueError(f"{os.fspath(path)}: not a table format; give a {KNOWN}, or one of them .gz.{other}")
     return _ENDINGS[ending]
