@@ -185,6 +185,7 @@ def test_a_partition_with_another_schema_or_an_unreadable_file_is_named(client, 
     [
         ({"max_depth": 2}, "max_depth=2 needs all cases in one place"),
         ({"corrective": True, "family": "coupled"}, "corrective=True needs all cases in one place"),
+        ({"categorical_features": [0]}, "Categories cannot be fitted on a cluster; got categorical_features=[0]"),
         ({"interactions": 2}, "interactions=2 needs all cases in one place"),
         ({"stack": "oof", "family": "coupled"}, "stack must be None or 'start' on a cluster; got 'oof'"),
         ({"stack": "start", "family": "decoupled", "cv": 2}, "stack='start' needs scores .* cv=3 folds or more"),

@@ -192,7 +192,6 @@ pos_label_, n_features_in_, feature_names_in_
         """
         self._check_parameters()
         table = partitioned(X, y=y, sample_weight=sample_weight, init_score=init_score)
-        _refuse_categories(table)
         cluster = Cluster(client)
         with cluster.told_of_loss():
             self._fit_there(table, cluster)
@@ -300,13 +299,3 @@ def _require_known_columns(sketch: TableSketch, table: PartitionedTable) -> None
     empty = [name for name, column in zip(names, sketch.columns, strict=True) if not len(column.values)]
     if empty:
         raise ValueError(f"Every value is missing in the columns {preview(empty)}: leave them out.")
-
-
-def _refuse_categories(table: PartitionedTable) -> None:
-    """Refuse columns of a categorical type, which one machine would treat as names without an order."""
-    if table.names is not None:
-        named = [name for name, kind in table.columns.dtypes.items() if kind.name == "category"]
-        if named:
-            raise ValueError(
-                f"The columns {preview(named)} hold categories, which Dask's fit does not take: encode them."
-            )

@@ -201,8 +201,9 @@ def check_piece(
 
 def _require_same_rows(X: Any, column: Any, what: str) -> None:
     """Refuse labels or weights whose rows have other names than those of the features, or another order."""
-    names, others = getattr(X, "index", None), getattr(column, "index", None)
-    if names is None or not hasattr(others, "equals") or names.equals(others):
+    names: Any = getattr(X, "index", None)
+    others: Any = getattr(column, "index", None)
+    if not hasattr(names, "equals") or not hasattr(others, "equals") or names.equals(others):
         return
     unlike = (row for row in range(len(names)) if not names[row : row + 1].equals(others[row : row + 1]))
     row = next(unlike, None)

@@ -89,7 +89,7 @@ def _look(x: Any, y: Any, weight: Any, groups: Any, columns: Columns) -> tuple[t
 
 def _inputs(estimator: Any, table: PartitionedTable, contents: Contents) -> Inputs:
     """Columns, labels and prices; nothing is stored on the estimator."""
-    _refuse_categories(estimator, table)
+    _refuse_categories(estimator)
     draft = copy(estimator)
     validate_data(draft, table.columns, skip_check_array=True)
     labels, _ = draft._settle_labels(contents.labels)
@@ -103,14 +103,13 @@ def _inputs(estimator: Any, table: PartitionedTable, contents: Contents) -> Inpu
     return Inputs(table.columns.shape[1], getattr(draft, "feature_names_in_", None), labels, settled, Categories())
 
 
-def _refuse_categories(estimator: Any, table: PartitionedTable) -> None:
-    """Refuse columns of names without an order, whose levels differ by partition."""
-    asked, dtypes = estimator.categorical_features, getattr(table.columns, "dtypes", ())
-    named = [name for name, dtype in zip(table.names or (), dtypes, strict=False) if dtype.name == "category"]
-    if named or not (asked is None or isinstance(asked, str)):
+def _refuse_categories(estimator: Any) -> None:
+    """Refuse to take numbers for names without an order, whose levels differ by partition."""
+    asked = estimator.categorical_features
+    if not (asked is None or isinstance(asked, str)):
         raise ValueError(
-            f"Categories cannot be fitted on a cluster; got categorical_features={asked!r} and the columns "
-            f"{preview(named)} of a categorical type. Encode them as numbers first."
+            f"Categories cannot be fitted on a cluster; got categorical_features={asked!r}. Encode them as numbers, "
+            "and leave it at its default."
         )
 
 
