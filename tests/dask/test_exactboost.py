@@ -266,6 +266,10 @@ def test_other_input_is_refused(client, table):
         model.fit(frame, dd.from_pandas(pd.Series(y), npartitions=2))
     with pytest.raises(PartitionError, match=r"Partition [01]: it has 200 rows in X and [13]00 in y"):
         model.fit(frame, rows(y, [100, 300, 200]))
+    column = dd.from_pandas(pd.Series(y), npartitions=3)
+    backwards = column.map_partitions(lambda part: part[::-1].astype(float), meta=("score", float))
+    with pytest.raises(PartitionError, match=r"Partition \d: its row 1 has the index \d+ in X and \d+ in init_score"):
+        model.fit(frame, column, init_score=backwards)
     with pytest.raises(ValueError, match="sample_weight is zero for every case"):
         model.fit(rows(X, [200] * 3), rows(y, [200] * 3), rows(np.zeros(N), [200] * 3))
     named = dd.from_pandas(pd.DataFrame({"kind": pd.Categorical(["a", "b"] * 300)}), npartitions=3)

@@ -1,6 +1,7 @@
 """What the workers hold: asked, changed, lost and brought back."""
 
 import os
+import re
 import signal
 import threading
 import time
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 
 from recuse.dask import ClusterError, PartitionError
-from recuse.dask.cluster import find_client
+from recuse.dask.cluster import Cluster, find_client
 from recuse.dask.partitions import Partitions, share_out, small_groups
 from tests.dask.clusters import kill, nothing_is_left, process_of, wait_for_workers
 
@@ -219,6 +220,22 @@ def test_errors_name_the_partition(client):
     unreadable = Partitions([(dask.delayed(read_badly)(k),) for k in range(N)], client)
     with pytest.raises(PartitionError, match=r"Partition 2 cannot be read: OSError: Parquet magic bytes"):
         unreadable.look(len)
+    assert nothing_is_left(client)
+
+
+def no_room(numbers, k, factor):
+    raise MemoryError
+
+
+def test_memory_that_runs_out_while_rows_are_held_names_the_worker(client, monkeypatch):
+    """Also where the scheduler does not tell: the task was bound to it."""
+    monkeypatch.setattr(Cluster, "_failed_on", lambda self, future: None)
+    with (
+        Partitions(sources(), client) as partitions,
+        pytest.raises(ClusterError, match=r"^Worker (tcp://\S+) .*ran out of memory at partition \d") as told,
+    ):
+        hold(partitions, load=no_room)
+    assert re.search(r"tcp://\S+", str(told.value)).group() in client.nthreads()
     assert nothing_is_left(client)
 
 

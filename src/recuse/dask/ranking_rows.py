@@ -17,7 +17,7 @@ from .drawing import ClassSizes
 from .faults import PartitionError
 from .ranking_runs import CodedRows
 from .sketches import TableSketch, sketch_table
-from .tables import Piece, check_piece
+from .tables import Piece, check_piece, require_same_rows
 
 _NO_RANGE = (np.inf, -np.inf)  # of no numbers
 
@@ -53,6 +53,8 @@ def look_at_rows(
 ) -> tuple[Contents, TableSketch]:
     """A task: what is in a partition, and the sketch of its columns."""
     piece = columns.check(X, y, weight, groups)
+    if score is not None and len(score) == len(X):  # another number is refused with the scores
+        require_same_rows(X, score, "init_score")
     return contents_of(piece, score), sketch_table(piece.X, None if weight is None else piece.weight)
 
 

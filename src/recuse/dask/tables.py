@@ -188,7 +188,7 @@ def check_piece(
     for what, column in (("y", y), ("sample_weight", weight), ("groups", groups)):
         if column is not None and len(column) != n:
             raise PartitionError(f"it has {n} rows in X and {len(column)} in {what}: take both from the same table.")
-        _require_same_rows(X, column, what)
+        require_same_rows(X, column, what)
     try:
         values = _numbers(X, needed_by)
         labels = check_labels(y) if n else np.asarray(y)
@@ -199,7 +199,7 @@ def check_piece(
     return Piece(values, labels, weights, group)
 
 
-def _require_same_rows(X: Any, column: Any, what: str) -> None:
+def require_same_rows(X: Any, column: Any, what: str) -> None:
     """Refuse labels or weights whose rows have other names than those of the features, or another order."""
     names: Any = getattr(X, "index", None)
     others: Any = getattr(column, "index", None)
