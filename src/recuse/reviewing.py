@@ -115,8 +115,8 @@ def _columns_read(estimator: Any, columns: ShownColumns) -> list[int]:
 def remember_cases(estimator: Any, X: Any, y: Any, *, ids: Any = None, most: int = 20_000, seed: int = 0) -> Any:
     """Keep training cases in a fitted model, so that `decide(..., neighbours=k)` can name those that are alike.
 
-    They are kept in the model and in the file it is saved to: whoever has the file has these cases. No model does so
-    unless it is asked to.
+    They are kept in the model and in the file it is saved to: whoever has the file has these cases. Without this call a
+    model names none; one that is explained by comparison keeps a few dozen of them all the same, without names.
 
     Parameters
     ----------
