@@ -18,6 +18,7 @@ from recuse import (
     DoubleRampSVC,
     EnsembleRejectClassifier,
     ExactBoostClassifier,
+    GuaranteedRejectClassifier,
     ThresholdRejectClassifier,
     remember_cases,
 )
@@ -30,6 +31,7 @@ from recuse.baselines import (
 )
 from recuse.ensemble.boosters import NativeBooster
 from recuse.folds import TimeFolds
+from recuse.guarantees import Promise
 from recuse.metrics import get_scorer
 
 X, y = make_classification(
@@ -80,6 +82,9 @@ EXAMPLES = {
     "exactboost": ExactBoostClassifier(metric="reject_cost", costs=UNEQUAL, **_RUNS),
     "exactboost.auc": ExactBoostClassifier(metric="auc", warm_start=True, **_RUNS),
     "exactboost.bisection": ExactBoostClassifier(metric="ks", search="bisection", costs=0.3, **_RUNS),
+    "guaranteed_reject": GuaranteedRejectClassifier(
+        DoubleHingeSVC(0.45), guarantee=[Promise("error", 0.45), "cost<=0.5"], confidence=0.6, calibration_size=0.5
+    ),
     "independent_one_class": IndependentOneClassSVC(),
     "ks_linear": KSLinearClassifier(),
     "rank_boost": RankBoostClassifier(n_rounds=4),

@@ -131,7 +131,13 @@ def test_nothing_is_left_from_an_earlier_fit(overlapping):
 
 @pytest.mark.parametrize(
     "change",
-    [{"cv": 150}, {"novelty": LocalOutlierFactor()}, {"guarantee": 1e-3}, {"pos_label": "ill"}, {"rule": "bayes"}],
+    [
+        {"cv": 150},
+        {"novelty": LocalOutlierFactor()},
+        {"guarantee": "eror<=0.1"},
+        {"pos_label": "ill"},
+        {"rule": "bayes"},
+    ],
     ids=lambda change: next(iter(change)),
 )
 def test_a_fit_that_fails_leaves_the_model_as_it_was(change, overlapping):
@@ -156,7 +162,7 @@ def test_the_reject_price_does_not_matter_where_a_share_or_a_promise_is_given(ov
         assert covering[0].thresholds_ == covering[1].thresholds_
         assert covering[0].decide(X).accepted.mean() == pytest.approx(0.8, abs=0.06)
     promised = ThresholdRejectClassifier(LogisticRegression(), costs=0.7, guarantee=0.45, random_state=0).fit(X, y)
-    assert promised.guarantee_.error_bound <= 0.45
+    assert promised.guarantee_.shown[0].bound <= 0.45
 
 
 def test_reasons_speak_of_the_positive_class(overlapping):

@@ -6,9 +6,9 @@ from scipy.special import expit
 
 from recuse import Costs
 from recuse.calibration import Sigmoid
+from recuse.cuts import Cuts
 from recuse.thresholds.bands import Band
 from recuse.thresholds.rules import (
-    Cuts,
     Sample,
     chow_band,
     covering_threshold,

@@ -53,6 +53,10 @@ class Band:
         lower, upper = self.centre - confidence * self.left, self.centre + confidence * self.right
         return replace(self, lower=lower, upper=upper)
 
+    def rejecting_everything(self) -> Band:
+        """The band that rejects every case, whatever its score."""
+        return self.moved_to(np.inf)
+
     def evaluate(self, scores: Floats) -> Evaluation:
         """Class and acceptance score of each case; one within rounding of a threshold is on it."""
         scores = on_threshold(scores, self.cuts)
@@ -113,6 +117,10 @@ class LowestProbability:
     def moved_to(self, confidence: float) -> LowestProbability:
         """The rule that rejects the cases up to this confidence."""
         return replace(self, lowest=confidence)
+
+    def rejecting_everything(self) -> LowestProbability:
+        """The rule that rejects every case: no probability is above 1."""
+        return self.moved_to(1.0)
 
 
 RejectRegion = Band | LowestProbability

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,21 +24,28 @@ from ..costs import Costs
 from ..decisions import Evaluation, StatedThresholds
 from ..explaining import Contributions, TypicalCases, explain
 from ..folds import check_groups, make_folds
+from ..guarantees.promises import as_promises, check_promises
+from ..guarantees.record import Guarantee, warn_of_no_guarantee
+from ..guarantees.risks import TrueOutcomes
+from ..guarantees.sequence import Seen, promise
+from ..guarantees.splitting import Split, split_rows
+from ..guarantees.terms import PromiseTerms
 from ..locating import stated_pos_label
 from ..parameters import check_choice, check_number, check_share, check_weights
 from ..rounding import SAME, near_threshold
 from ..routing import group_params, routing_enabled, weight_params
 from ..validation import check_labels, require_given, require_in_memory, store_columns
 from .bands import Band, RejectRegion
-from .guarantee import Guarantee, Split, candidate_thresholds, certify, not_shown, split_rows
 from .reasons import band_reasons, detector_name, multiclass_reasons, stated_band
-from .rules import RULES, Aim, Sample, covering_threshold, region_at
+from .rules import EVERYTHING, RULES, Aim, Sample, covering_threshold, region_at
 from .scores import (
     PROBABILITIES,
     CrossValidation,
     GivenCases,
+    HeldOut,
     find_response,
     fit_rows,
+    in_double,
     is_rough,
     require_scores,
     rescored,
@@ -162,14 +170,19 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         Accept this share of cases, measured on cross-validated scores, instead of minimising the cost: the reject
         price no longer matters. Of the bands that accept at least this share, "tuned" takes the one with the
         cheapest errors; "chow" and "symmetric" move both thresholds until the share is reached.
-    guarantee : float in (0, 1), optional
-        Largest error rate on accepted cases. Part of the cases is held out of fitting, and the thresholds are moved
-        until the error rate is at most this with probability `confidence`, accepting as many cases as this allows.
-        What was shown is in `guarantee_`.
+    guarantee : float, str, Promise or list, optional
+        What is promised of the accepted cases: the largest error rate as a number, a text such as "error<=0.02" or
+        "cost<=0.1, misses<=0.05", `recuse.guarantees.Promise`, or several of them. Part of the cases is held out of
+        fitting, and the thresholds are moved until every promise holds with probability `confidence`, accepting as
+        many cases as this allows. Where nothing can be shown every case is rejected, with a `NoGuaranteeWarning`. What
+        was shown is in `guarantee_`.
     confidence : float in (0, 1), default=0.95
-        Confidence of the guarantee, over the drawing of the calibration cases.
+        Confidence of all promises together, over the drawing of the calibration cases.
     calibration_size : float in (0, 1), default=0.3
-        Share of the cases held out for the guarantee; all of them when `estimator` is frozen.
+        Share of the cases held out for the guarantee. All of them when `estimator` is frozen, where a fifth only
+        chooses which thresholds are tested.
+    shift_bound : float, optional
+        Largest possible value of the `shift_weights` of `fit`; by default the largest one given.
     novelty : outlier detector, optional
         Rejects cases unlike the training cases, whatever the classifier says: IsolationForest, OneClassSVM,
         LocalOutlierFactor(novelty=True), a Pipeline that ends in one. It is cloned.
@@ -212,7 +225,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     residual_ : float
         0: the thresholds are exact.
     guarantee_ : Guarantee
-        What the calibration cases show, where `guarantee` is given.
+        What is promised and what the calibration cases show, where `guarantee` is given: see
+        `recuse.guarantees.Guarantee`.
     classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
         As in every reject-option classifier.
 
@@ -257,9 +271,10 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         calibration: str | None = None,
         shrinkage: float = 1000.0,
         coverage: float | None = None,
-        guarantee: float | None = None,
+        guarantee: Any = None,
         confidence: float = 0.95,
         calibration_size: float = 0.3,
+        shift_bound: float | None = None,
         novelty: Any = None,
         cv: Any = None,
         pos_label: Any = None,
@@ -277,6 +292,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self.guarantee = guarantee
         self.confidence = confidence
         self.calibration_size = calibration_size
+        self.shift_bound = shift_bound
         self.novelty = novelty
         self.cv = cv
         self.pos_label = pos_label
@@ -286,7 +302,15 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None, **fit_params: Any
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        promise_groups: Any = None,
+        shift_weights: Any = None,
+        **fit_params: Any,
     ) -> ThresholdRejectClassifier:
         """Fit the classifier and set the thresholds. A fit that fails leaves the estimator as it was.
 
@@ -297,10 +321,16 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each case, for the estimator, the detector and the thresholds; a number weights all alike.
+            Weight of each case, for the estimator, the detector and the thresholds; a number weights all alike. A
+            guarantee counts cases and refuses weights that differ.
         groups : array-like of shape (n_samples,), optional
             Cases that belong together, such as the visits of one patient: no group is on both sides of a fold. They
             also go to an estimator that has folds of its own: a search, or one whose `fit` takes them.
+        promise_groups : array-like of shape (n_samples,), optional
+            A group of each case, such as its region: what is promised holds in every group.
+        shift_weights : array-like of shape (n_samples,), optional
+            How much more often such a case occurs where the model will be used than among these cases, up to a factor:
+            what is promised holds there. The fit of the estimator does not see them.
         **fit_params
             Passed to the `fit` of the estimator; arrays with one value per case are split with the cases. With
             scikit-learn's metadata routing enabled, these, the weights and the groups go to whatever has requested
@@ -311,7 +341,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self
         """
         self._check_parameters()
-        cases = self._check_data(X, y, sample_weight, groups, fit_params)
+        terms = PromiseTerms.of(promise_groups, shift_weights, self.shift_bound, promised=self.guarantee is not None)
+        cases = self._check_data(X, y, sample_weight, groups, fit_params, terms)
         labels, codes = self._settle_labels(cases.y)
         # With a coverage or a guarantee instead of a price, rejecting need not pay.
         must_pay = self.coverage is None and self.guarantee is None
@@ -320,10 +351,12 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         split = self._split_rows(len(codes))
         fitting = cases.take(split.fitting)
         models = self._fit_models(fitting, labels.classes)
-        models, placed = self._place(fitting, codes[split.fitting], models, prices.oriented, labels.classes)
+        held_out = self._hold_out(fitting, models, labels.classes)
+        models, placed = self._place(fitting, codes[split.fitting], models, held_out, prices.oriented, labels.classes)
         region, shown = placed.region, None
         if self.guarantee is not None:
-            region, shown = self._guarantee(cases.X, codes, split, models, region)
+            outcomes = TrueOutcomes(codes, prices.costs, prices.pos_label, labels.classes)
+            region, shown = self._guarantee(cases, outcomes, split, models, held_out, region)
         useless = rejects_all(partial(models.evaluate, region=region), cases.X, cases.weights)
         models = models.measured(fitting.X, region)
         typical = TypicalCases.of(models.classifier, fitting.X, fitting.weights)
@@ -333,7 +366,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         self._store_costs(prices)
         self._store(models, placed, region, shown, prices.unit)
         self._typical = typical
-        if useless:
+        if shown is not None and not shown.holds:
+            warn_of_no_guarantee(self, shown)
+        elif useless:
             self._warn_all_rejected()
         return self
 
@@ -350,7 +385,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if self.coverage is not None:
             check_share("coverage", self.coverage, or_one=True)
         if self.guarantee is not None:
-            check_share("guarantee", self.guarantee)
+            as_promises(self.guarantee)
         check_calibration("calibration", self.calibration)
         check_number("shrinkage", self.shrinkage, 0.0)
         check_share("confidence", self.confidence)
@@ -365,14 +400,16 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
                 f"novelty={self.novelty!r}: fit it on other cases and pass FrozenEstimator(detector)."
             )
 
-    def _check_data(self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any]) -> GivenCases:
+    def _check_data(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, fit_params: Mapping[str, Any], terms: PromiseTerms
+    ) -> GivenCases:
         require_given(self, y)
         X, y = indexable(X, check_labels(y))
         if len(y) == 0:
             raise ValueError("X and y are empty: Found array with 0 sample(s) while a minimum of 2 is required.")
         weights, codes = check_weights(sample_weight, len(y)), check_groups(groups, len(y))
         explicit_folds = not (self.cv is None or isinstance(self.cv, numbers.Integral) or hasattr(self.cv, "split"))
-        cases = GivenCases(X, y, weights, codes, fit_params, {})
+        cases = GivenCases(X, y, weights, codes, fit_params, {}, terms.checked(len(y)))
         if not explicit_folds:
             # A case of weight 0 is absent: it must not be in a fold either.
             cases = cases.take(np.flatnonzero(weights))
@@ -406,8 +443,13 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             require_two_classes(classes, f"calibration={self.calibration!r} takes two; leave it out for more.")
         if not RULES[self.rule].takes_any_classes:
             require_two_classes(classes, f"rule={self.rule!r} takes two; rule='chow' takes any number.")
+        if self.guarantee is not None:
+            check_promises(as_promises(self.guarantee), len(classes))
         if self.guarantee is not None and np.ptp(cases.weights) > 0:
-            raise ValueError("guarantee counts cases and cannot weight them: leave sample_weight out.")
+            raise ValueError(
+                "guarantee counts cases and cannot weight them: leave sample_weight out; shift_weights describe "
+                "another population."
+            )
         if self.guarantee is not None and cases.groups is not None:
             raise ValueError("guarantee needs cases that are independent of each other: give one case per group.")
 
@@ -415,18 +457,11 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         return isinstance(self.estimator, FrozenEstimator)
 
     def _split_rows(self, n: int) -> Split:
-        """Rows for fitting; with a guarantee, also those that choose the candidate thresholds and that test them."""
+        """Rows for fitting; with a guarantee, also those that test the thresholds."""
         if self.guarantee is None:
             rows = np.arange(n)
-            return Split(rows, rows[:0], rows[:0])
-        return split_rows(
-            n,
-            self.guarantee,
-            self.confidence,
-            calibration_size=self.calibration_size,
-            fitted=self._is_fitted_already(),
-            random_state=self.random_state,
-        )
+            return Split(rows, rows[:0])
+        return split_rows(n, self.calibration_size, fitted=self._is_fitted_already(), random_state=self.random_state)
 
     def _fit_models(self, cases: GivenCases, classes: NDArray[Any]) -> _Models:
         classifier = self._fit_rows(self.estimator, cases, np.arange(len(cases.y)))
@@ -457,17 +492,35 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             )
         return response
 
-    def _place(
-        self, cases: GivenCases, codes: Indices, models: _Models, costs: Costs, classes: NDArray[Any]
-    ) -> tuple[_Models, _Placed]:
-        """Calibrate and place the thresholds, on cross-validated scores where anything is learned from the cases."""
-        if not (RULES[self.rule].learns or self.coverage is not None or self.calibration is not None):
-            region, n_classes = region_at(costs, len(classes)), len(classes)
-            scores = score(models.classifier, cases.X, models.response)
-            return models, _Placed(region, _mean_cost(region, scores, codes, cases.weights, costs, n_classes), 1)
+    def _hold_out(self, cases: GivenCases, models: _Models, classes: NDArray[Any]) -> HeldOut | None:
+        """Cross-validated scores, where thresholds, calibration or a guarantee are placed by them."""
+        placing = self.guarantee is not None and not self._is_fitted_already()
+        if not (self._learns or placing):
+            return None
         folds = make_folds(self.cv, cases.y, X=cases.X, groups=cases.groups, random_state=self.random_state)
         validation = CrossValidation(self.estimator, models.response, classes, folds, self.cv, self._fit_rows)
-        held_out = validation.run(cases, self.n_jobs)
+        return validation.run(cases, self.n_jobs)
+
+    @property
+    def _learns(self) -> bool:
+        """Whether the rule learns anything from the cases."""
+        return RULES[self.rule].learns or self.coverage is not None or self.calibration is not None
+
+    def _place(
+        self,
+        cases: GivenCases,
+        codes: Indices,
+        models: _Models,
+        held_out: HeldOut | None,
+        costs: Costs,
+        classes: NDArray[Any],
+    ) -> tuple[_Models, _Placed]:
+        """Calibrate and place the thresholds, on cross-validated scores where anything is learned from the cases."""
+        n_fits = 1 if held_out is None else 1 + len(held_out.tests)
+        if not self._learns or held_out is None:
+            region, n_classes = region_at(costs, len(classes)), len(classes)
+            scores = score(models.classifier, cases.X, models.response)
+            return models, _Placed(region, _mean_cost(region, scores, codes, cases.weights, costs, n_classes), n_fits)
         codes, weights = codes[held_out.rows], cases.weights[held_out.rows]
         if self.calibration is not None:
             line = _as_line(held_out.scores, models.response)
@@ -484,33 +537,47 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             )
             per_fold = np.array([band.thresholds for band in bands])
         cost = _mean_cost(region, scores, codes, weights, costs, len(classes))
-        return models, _Placed(region, cost, 1 + len(folds), per_fold)
+        return models, _Placed(region, cost, n_fits, per_fold)
 
     def _cover(self, scores: Floats, weights: Floats, region: RejectRegion) -> RejectRegion:
         """With three or more classes: move the threshold until the share of cases asked for is accepted."""
         return region.moved_to(covering_threshold(region.confidence(scores), weights, self.coverage or 1.0))
 
     def _guarantee(
-        self, X: Any, codes: Indices, split: Split, models: _Models, region: RejectRegion
+        self,
+        cases: GivenCases,
+        outcomes: TrueOutcomes,
+        split: Split,
+        models: _Models,
+        held_out: HeldOut | None,
+        region: RejectRegion,
     ) -> tuple[RejectRegion, Guarantee]:
-        """Move the thresholds until the guarantee is shown on the test cases."""
-        assert self.guarantee is not None
-        level, confidence = self.guarantee, self.confidence
-        placing, testing = (models.evaluate(take_rows(X, rows), region) for rows in (split.placing, split.testing))
-        # A novelty is rejected at every threshold: no confidence is low enough.
-        sure = region.confidence(placing.detail)
-        sure = sure if placing.novel is None else np.where(placing.novel, -np.inf, sure)
-        wrong = placing.forced() != codes[split.placing]
-        thresholds = candidate_thresholds(sure, wrong, len(split.testing), level, confidence)
-        inliers = True if testing.novel is None else ~testing.novel
+        """Move the thresholds until the promises are shown on the test cases."""
+        testing = cases.terms.drawn(split.testing, self.random_state)
+        evaluation = models.evaluate(take_rows(cases.X, testing), region)
+        if held_out is None:
+            placing = cases.terms.drawn(split.fitting, self.random_state)
+            seen = models.evaluate(take_rows(cases.X, placing), region)
+        else:
+            rows = split.fitting[held_out.rows]
+            drawn = np.isin(rows, cases.terms.drawn(rows, self.random_state))
+            placing, seen = rows[drawn], region.evaluate(models.calibrated(held_out.scores)[drawn])
+        inliers = True if evaluation.novel is None else ~evaluation.novel
 
         def accepts(threshold: float) -> Flags:
-            return region.moved_to(threshold).evaluate(testing.detail).accepted & inliers
+            return region.moved_to(threshold).evaluate(evaluation.detail).accepted & inliers
 
-        passed, failed = certify(accepts, testing.forced() != codes[split.testing], thresholds, level, confidence)
-        if passed is None:
-            raise ValueError(not_shown(level, confidence, failed, len(codes)))
-        return region.moved_to(passed.threshold), passed
+        shown = promise(
+            as_promises(self.guarantee),
+            self.confidence,
+            _seen(seen, outcomes, placing, cases, region),
+            _seen(evaluation, outcomes, testing, cases, region),
+            accepts,
+            EVERYTHING,
+            len(cases.y),
+        )
+        shown = replace(shown, shifted=cases.terms.shift is not None)
+        return region.moved_to(shown.threshold) if shown.holds else region.rejecting_everything(), shown
 
     def _store(
         self, models: _Models, placed: _Placed, region: RejectRegion, shown: Guarantee | None, unit: float
@@ -582,7 +649,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         require_in_memory(self, X)
         models = self._models
         if models.calibrator is None:
-            probabilities: Floats = self.estimator_.predict_proba(X)
+            probabilities: Floats = self.estimator_.predict_proba(in_double(self.estimator_, X))
             require_scores(
                 np.asarray(probabilities), f"{type(self.estimator_).__name__}.{PROBABILITIES}", probabilities=True
             )
@@ -599,6 +666,15 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         rule = RULES.get(self.rule) if isinstance(self.rule, str) else None
         tags.classifier_tags.multi_class = rule is not None and rule.takes_any_classes
         return tags
+
+
+def _seen(
+    evaluation: Evaluation, outcomes: TrueOutcomes, rows: Indices, cases: GivenCases, region: RejectRegion
+) -> Seen:
+    """Evaluated cases as a guarantee sees them: a novelty is rejected at every threshold, however sure its score is."""
+    sure = region.confidence(evaluation.detail)
+    sure = sure if evaluation.novel is None else np.where(evaluation.novel, -np.inf, sure)
+    return Seen(outcomes.answered(rows, evaluation.forced()), sure, cases.terms.take(rows).groups)
 
 
 def _mean_cost(

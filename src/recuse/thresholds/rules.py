@@ -18,65 +18,16 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from ..arrays import Flags, Floats, Indices
+from ..arrays import Flags, Floats
 from ..calibration import Sigmoid, log_odds
 from ..costs import Costs
+from ..cuts import Cuts
 from .bands import Band, LowestProbability, RejectRegion
 
 # Amounts closer than this, relative to their size, are equal: sums of weights round differently.
 _SAME = 1e-12
 # A confidence is never negative, so every case, seen or new, lies above this threshold.
 EVERYTHING = -1.0
-
-
-@dataclass(frozen=True)
-class Cuts:
-    """A sample of scores sorted and grouped by distinct value.
-
-    Attributes
-    ----------
-    values : ndarray of shape (m,)
-        Distinct scores, ascending.
-    order : ndarray of int of shape (n,)
-        Positions of the cases in order of their score.
-    ends : ndarray of int of shape (m,)
-        Last position in `order` of each distinct score.
-    """
-
-    values: Floats
-    order: Indices
-    ends: Indices
-
-    @classmethod
-    def of(cls, scores: Floats) -> Cuts:
-        """Sort and group a sample."""
-        order = np.argsort(scores)
-        ordered = scores[order]
-        ends = np.append(np.flatnonzero(np.diff(ordered)), len(ordered) - 1)
-        return cls(ordered[ends], order, ends)
-
-    def total_below(self, amounts: Floats) -> Floats:
-        """Sum of the cases' `amounts` below each of the m + 1 cuts."""
-        return np.append(0.0, np.cumsum(amounts[self.order])[self.ends])
-
-    def above(self, k: int) -> float:
-        """A threshold t such that exactly the scores above cut k are greater than t; infinite at either end."""
-        if k in (0, len(self.values)):
-            return -np.inf if k == 0 else np.inf
-        left, middle, right = self._around(k)
-        return left if middle >= right else middle  # neighbouring floats have no middle
-
-    def below(self, k: int) -> float:
-        """A threshold t such that exactly the scores below cut k are less than t; infinite at either end."""
-        if k in (0, len(self.values)):
-            return -np.inf if k == 0 else np.inf
-        left, middle, right = self._around(k)
-        return right if middle <= left else middle
-
-    def _around(self, k: int) -> tuple[float, float, float]:
-        """Distinct scores on either side of an inner cut, and the middle between them."""
-        left, right = float(self.values[k - 1]), float(self.values[k])
-        return left, left + (right - left) / 2, right
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,9 @@ from sklearn.utils import _safe_indexing  # documented in scikit-learn's referen
 
 from ..arrays import Flags, Floats, Indices
 from ..base import n_rows
+from ..explaining import is_linear
 from ..folds import Fold
+from ..guarantees.terms import PromiseTerms
 from ..rounding import differs
 from ..routing import take_params
 
@@ -36,6 +38,8 @@ class GivenCases(NamedTuple):
         Cases that belong together in the folds.
     params, novelty_params : dict
         What else goes to the `fit` of the classifier and of the outlier detector.
+    terms : PromiseTerms
+        For whom a guarantee is to hold.
     """
 
     X: Any
@@ -44,6 +48,7 @@ class GivenCases(NamedTuple):
     groups: Indices | None
     params: Mapping[str, Any]
     novelty_params: Mapping[str, Any]
+    terms: PromiseTerms = PromiseTerms()
 
     def take(self, rows: Indices) -> GivenCases:
         """Some of the cases."""
@@ -55,6 +60,7 @@ class GivenCases(NamedTuple):
             None if self.groups is None else self.groups[rows],
             take_params(self.params, rows, n),
             take_params(self.novelty_params, rows, n),
+            self.terms.take(rows),
         )
 
 
@@ -84,9 +90,21 @@ def find_response(estimator: Any) -> str:
 
 def score(model: Any, X: Any, response: str) -> Floats:
     """Scores of a fitted model: with two classes one number per case, for the second class."""
-    scores = np.asarray(getattr(model, response)(X), dtype=np.float64)
+    scores = np.asarray(getattr(model, response)(in_double(model, X)), dtype=np.float64)
     require_scores(scores, f"{type(model).__name__}.{response}", probabilities=response == PROBABILITIES)
     return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+
+
+def in_double(model: Any, X: Any) -> Any:
+    """The cases in double precision where a linear model is given them in single precision; else as they are.
+
+    A sum in single precision depends in its seventh digit on how many cases are scored at once, and nothing outside
+    this process, such as a database, could repeat it.
+    """
+    if not is_linear(model) or not hasattr(X, "astype"):
+        return X
+    types = [X.dtype] if isinstance(X, np.ndarray) else list(getattr(X, "dtypes", []))
+    return X.astype(np.float64) if types and all(dtype == np.float32 for dtype in types) else X
 
 
 def is_rough(score: Score, X: Any, thresholds: Iterable[float]) -> bool:
