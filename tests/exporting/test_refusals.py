@@ -1,0 +1,50 @@
+"""Models that cannot be exported say why, and name one that can."""
+
+import numpy as np
+import pytest
+from sklearn.decomposition import PCA
+from sklearn.ensemble import IsolationForest, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+import recuse
+from recuse.exporting import CannotExportError
+from tests.exporting.models import fitted, patients, rule, stumps
+
+REFUSED = {
+    "RandomForestClassifier has no score": lambda: rule(RandomForestClassifier(5, random_state=0)),
+    "outlier detector cannot be exported": lambda: rule(LogisticRegression(), novelty=IsolationForest(n_estimators=5)),
+    "PCA cannot be exported": lambda: rule(PCA(1), LogisticRegression()),
+    "trees and stacked scores": lambda: stumps(max_depth=2, family="chow", cv=2),
+}
+
+
+@pytest.mark.parametrize("why", REFUSED)
+def test_what_cannot_be_exported_says_why(why):
+    with pytest.raises(CannotExportError, match=f"{why}.*'abstention-boosting' or 'logistic-chow'"):
+        recuse.export(REFUSED[why]())
+
+
+def test_free_text_is_named():
+    frame = patients().assign(note=[f"note {i // 3} of {i // 3 * 7919 % 997}" for i in range(260)])
+    model = recuse.fit(frame, "y", 0.2, method="logistic-chow", positive="well")
+    with pytest.raises(CannotExportError, match=r"column 'note' is prepared by StringEncoder.*drop=\['note'\]"):
+        recuse.export(model)
+
+
+def test_several_classes_are_refused():
+    X = np.arange(60.0)[:, None]
+    model = recuse.ThresholdRejectClassifier(LogisticRegression()).fit(
+        StandardScaler().fit_transform(X), np.arange(60) // 20
+    )
+    with pytest.raises(CannotExportError, match="only two classes"):
+        recuse.export(model)
+
+
+def test_parameters_are_checked():
+    with pytest.raises(ValueError, match="to must be one of"):
+        recuse.export(fitted("coupled"), to="cobol")
+    with pytest.raises(ValueError, match="dialect must be one of"):
+        recuse.export(fitted("coupled"), dialect="oracle")
+    with pytest.raises(ValueError, match="key='kind' is the name of a column of the answer"):
+        recuse.export(fitted("coupled"), key="kind")
