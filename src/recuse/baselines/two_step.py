@@ -26,6 +26,7 @@ from ..boosting.reasons import explain_score, stated_score
 from ..boosting.shapes import AdditiveForm, additive_form
 from ..costs import Costs
 from ..decisions import Evaluation, StatedThresholds
+from ..explaining import Contributions
 from ..parameters import check_count, n_threads
 from ..validation import validate_data
 
@@ -170,7 +171,13 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         return Evaluation(h - self._boundary, np.abs(h) - self.threshold_, detail=X)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        return explain_score(self, evaluation, *self._thresholds_of_h(), self._form.deviations(evaluation.detail)[0])
+        return explain_score(self, evaluation, *self._thresholds_of_h())
+
+    def _contributions(self, X: Any) -> Contributions:
+        """What each column adds to h, less its mean over the training cases."""
+        evaluation = self._evaluate(X)
+        amounts = self._form.deviations(evaluation.detail)[0]
+        return Contributions(amounts, evaluation.h - amounts.sum(axis=1), "score")
 
     def _stated_thresholds(self) -> StatedThresholds:
         return stated_score(self, *self._thresholds_of_h())

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +35,6 @@ class AdditiveModelMixin(ABC):
     A subclass defines `_forms`, `_with_forms` and `_published_constants`, and calls `_numbers` on every table.
     """
 
-    _names_columns: ClassVar[bool] = True
     _categories: Categories
     n_features_in_: int
     classes_: NDArray[Any]
@@ -99,16 +99,48 @@ class AdditiveModelMixin(ABC):
 
     def _contributions(self, X: Any) -> Contributions | None:
         """What each column adds to h, less its mean over the training cases; half of a pair term to either column."""
-        forms = self._forms()
-        if len(forms) != 1 or not isinstance(forms[0], AdditiveForm):
+        if self._starts_from_score or len(self._forms()) != 1:
             return None  # trees, and scores that stand on another score, are not sums over columns
-        h = self._evaluate(X).h
-        parts, p = forms[0].deviations(self._numbers(X))[0], self.n_features_in_
-        for j, surface in enumerate(forms[0].surfaces, start=p):
+        amounts = self._by_column(X, of_r=False)
+        return Contributions(amounts, self._evaluate(X).h - amounts.sum(axis=1), SCORE)
+
+    def _speaking(self, X: Any) -> Contributions | None:
+        """The contributions, also where the score stands on another one: what that adds is no column's."""
+        if not self._forms():
+            return None
+        return self._without_base(self._by_column(X, of_r=False))
+
+    def _hardening(self, X: Any) -> Contributions | None:
+        """What each column adds to r, less its mean over the training cases, if r was learned."""
+        if not self._forms() or not self._learned_r:
+            return None
+        return self._without_base(self._by_column(X, of_r=True))
+
+    def _without_base(self, amounts: Floats) -> Contributions:
+        note = " (beside the score that it starts from)" if self._starts_from_score else ""
+        return Contributions(amounts, np.zeros(len(amounts)), SCORE, note=note)
+
+    def _by_column(self, X: Any, *, of_r: bool) -> Floats:
+        """What each column adds to h, or to r, beyond what it adds to an average case; half of a pair to either."""
+        whole, p = self._forms()[0], self.n_features_in_
+        # A stacked score is one more feature behind the columns.
+        form = replace(whole, shapes=[shape for shape in whole.shapes if shape.feature < p])
+        parts = form.deviations(self._numbers(X))[int(of_r)]
+        for j, surface in enumerate(form.surfaces, start=p):
             for column in surface.features:
                 parts[:, column] += parts[:, j] / 2
-        amounts = parts[:, :p]
-        return Contributions(amounts, h - amounts.sum(axis=1), SCORE)
+        return parts[:, :p]
+
+    @property
+    def _starts_from_score(self) -> bool:
+        """Whether the scores stand on those of another model."""
+        forms = self._forms()
+        return len(forms) > 1 or any(shape.feature >= self.n_features_in_ for form in forms for shape in form.shapes)
+
+    @property
+    def _learned_r(self) -> bool:
+        """Whether r is a sum over features of its own, and does not follow from h."""
+        return False
 
     def _numbers(self, X: Any) -> NDArray[Any]:
         """Checked cases as numbers, categories by the number of their level."""
@@ -176,7 +208,7 @@ class AdditiveModelMixin(ABC):
 
         check_is_fitted(self)
         forms = self._additive_forms()
-        names = [*feature_names(self, 0)[: self.n_features_in_], "stacked score"]
+        names = [*feature_names(self), "stacked score"]
         rows: list[tuple[Any, ...]] = []
         for i, form in enumerate(forms):
             h, r = self._published_constants() if i == 0 else (0.0, 0.0)
@@ -253,7 +285,7 @@ class AdditiveModelMixin(ABC):
         forms = self._additive_forms()
         before = _functions(forms, term, action, self.n_features_in_)
         if not before:
-            known = feature_names(self, 0)[: self.n_features_in_]
+            known = feature_names(self)
             raise ValueError(
                 f"{name!r} adds nothing to the scores of this model{' by itself' if isinstance(term, int) else ''}, so "
                 f"there is nothing to edit: it uses {preview(_used_terms(forms, known))}."
@@ -295,7 +327,7 @@ class AdditiveModelMixin(ABC):
 
     def _find_feature(self, feature: Any) -> tuple[int, str]:
         """Number and name of a column."""
-        names = feature_names(self, 0)[: self.n_features_in_]
+        names = feature_names(self)
         if isinstance(feature, str):
             if feature not in names:
                 raise ValueError(f"feature={feature!r} is not among the columns {preview(names)}.")

@@ -7,7 +7,8 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosting.abstention.engine.settings import Settings
-from ..boosting.abstention.estimator import AbstentionBoostingClassifier, FitRecord
+from ..boosting.abstention.estimator import AbstentionBoostingClassifier
+from ..boosting.abstention.records import FitRecord
 from ..progress import shown_progress
 from .candidates import ClusterCandidate, as_training_set
 from .partitions import Partitions

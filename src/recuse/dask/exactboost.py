@@ -12,8 +12,16 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Floats, Indices
 from ..boosting.binning import MAX_UINT8_BINS, resolve_bins
 from ..boosting.constraints import resolve_monotonic
-from ..boosting.exactboost.data import DEFAULT_BINS, k_in_units, start_range
-from ..boosting.exactboost.estimator import ExactBoostClassifier, SettledCases
+from ..boosting.exactboost.data import (
+    DEFAULT_BINS,
+    SettledCases,
+    check_class_sizes,
+    k_in_units,
+    require_equal_weights,
+    settle_sides,
+    start_range,
+)
+from ..boosting.exactboost.estimator import ExactBoostClassifier
 from ..boosting.exactboost.objectives import Terms
 from ..boosting.exactboost.problem import RankingProblem, RunSettings
 from ..boosting.exactboost.runs import Run
@@ -217,11 +225,11 @@ pos_label_, n_features_in_, feature_names_in_
         """Labels, prices, weights, k, cuts and draws, from what is in the partitions."""
         contents = merge_contents(parts)
         labels = self._settle_label_space(contents.labels)
-        prices, positive, sign = self._settle_sides(labels)
-        self._require_equal_weights(np.array(contents.weight_range))
+        prices, positive, sign = settle_sides(self, labels)
+        require_equal_weights(self.metric, np.array(contents.weight_range))
         sides = labels.classes[[positive, 1 - positive]]
         sizes = contents.sizes(sides)
-        self._check_class_sizes(labels, positive, sizes)
+        check_class_sizes(sides, sizes, self.subsample, held_out=self._has_prices)
         unit = settle_unit(contents)
         weights = np.concatenate([contents.weights[contents.labels == label] for label in sides])
         smallest = contents.weight_range[0]
@@ -232,7 +240,7 @@ pos_label_, n_features_in_, feature_names_in_
         if contents.score_range[0] <= contents.score_range[1]:
             span = start_range(np.sort(sign * np.array(contents.score_range)))
         draws = RowDraws.plan(sizes, self._most_run_cases(len(sketch.columns)), self._has_prices)
-        self._check_class_sizes(labels, positive, draws.of_run)
+        check_class_sizes(sides, draws.of_run, self.subsample, held_out=self._has_prices)
         names = None if table.names is None else np.array(table.names, dtype=object)
         signs = int(sign) * resolve_monotonic(self.monotonic_cst, len(sketch.columns), names)
         has_missing = np.array([column.missing > 0 for column in sketch.columns])

@@ -233,6 +233,16 @@ def gather_block(buffer, slots, columns, out):
 
 
 @njit(cache=True, nogil=True)
+def cut_rows(buffer, slots, columns, out):
+    """out[a, b] = buffer[slots[a], columns[b]], from front to back: what is written may lie over what has been read."""
+    for a in range(slots.shape[0]):
+        row = buffer[slots[a]]
+        short = out[a]
+        for b in range(columns.shape[0]):
+            short[b] = row[columns[b]]
+
+
+@njit(cache=True, nogil=True)
 def add_rows_at(K, rows, columns, coefs, g):
     """Do ``g += sum_k coefs[k] * K[rows[k], columns]``."""
     # One row of K after the other: a column would touch a new line of the cache with every entry.

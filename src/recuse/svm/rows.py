@@ -140,12 +140,12 @@ class VectorRows:
 
     def keep(self, positions: Indices) -> None:
         """Restrict the active columns to those at `positions`; the cached rows are cut to fit."""
-        used = np.flatnonzero(self._owner >= 0)
+        used = self._slot[self.active[positions]]
+        used = np.sort(used[used >= 0])  # rows of the others are hardly needed again
         owners, old, m = self._owner[used], self._view, len(positions)
         self._lay_out(self.active[positions])
         # Rows only get shorter, so that each fits where its predecessors were: the buffer is cut in place.
-        for place, slot in enumerate(used):
-            self._view[place] = old[slot][positions]
+        loops.cut_rows(old, used, positions, self._view)
         self._owner[: len(used)] = owners
         self._slot[owners] = np.arange(len(used))
         self._next = len(used)

@@ -1,6 +1,7 @@
 """AbstentionBoostingClassifier: prices, choices, missing values, explanations, bad input."""
 
 import pickle
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -24,11 +25,13 @@ from recuse.boosting.abstention.prices import Prices
 from recuse.boosting.abstention.search import FAMILIES
 from recuse.boosting.shapes import AdditiveForm
 from recuse.datasets import make_noise_by_feature
+from recuse.explaining import as_text
 from tests.marks import may_reject_all
 from tests.processes import LIMIT
 
 from .helpers import make_problem
 
+HARDER = "; harder than the average case by "
 FIXED = {"family": "coupled", "beta": 0.005, "threshold": "calibrated", "n_rounds": 40}
 
 
@@ -100,7 +103,7 @@ def test_the_default_wins_where_the_noise_has_a_feature_of_its_own(noisy):
     # The feature with the noise is what the reasons name, and no other. Cells at the edge of the noise can be better
     # than the average and rejected none the less, and the reason says so.
     table = model.decide(fresh)
-    named = np.array(["x1 100%" in reason for reason in table.reason[~table.accepted]])
+    named = np.array([bool(re.search(HARDER + r"x1 = \S+$", reason)) for reason in table.reason[~table.accepted]])
     assert named.mean() > 0.9
     assert all("which would be rejected too" in reason for reason in table.reason[~table.accepted][~named])
 
@@ -123,9 +126,11 @@ def test_where_the_intercept_rejects_the_reason_names_what_is_worse_than_the_ave
     table = same.decide(X)
     rejected = ~table.accepted
     assert 0 < rejected.sum() < len(y)
-    assert all("of what makes this case harder than the average one" in reason for reason in table.reason[rejected])
-    names = [[part.split()[0] for part in reason.split(",")] for reason in model.decide(X).reason]
-    assert names == [[part.split()[0] for part in reason.split(",")] for reason in table.reason]
+    assert all(HARDER in reason for reason in table.reason[rejected])
+    assert not any(HARDER in reason for reason in table.reason[~rejected])
+    assert [reason.partition(HARDER)[2] for reason in model.decide(X).reason] == [
+        reason.partition(HARDER)[2] for reason in table.reason
+    ]
 
 
 def test_the_default_is_chows_rule_where_confidence_tells_all():
@@ -134,7 +139,7 @@ def test_the_default_is_chows_rule_where_confidence_tells_all():
     y = (rng.random(500) < 1 / (1 + np.exp(-2 * X.sum(axis=1)))).astype(int)
     model = AbstentionBoostingClassifier(costs=0.2, n_rounds=40, cv=3, random_state=0).fit(X, y)
     ruled = AbstentionBoostingClassifier(costs=0.2, n_rounds=40, cv=3, random_state=0, family="chow").fit(X, y)
-    assert set(model.candidates_) == {"chow", "decoupled", "decoupled+start"}
+    assert set(model.candidates_) == set(model.held_out_costs_) == {"chow"}  # the others are given up
     assert model.family_ == "chow"
     np.testing.assert_array_equal(model.predict(X), ruled.predict(X))
     np.testing.assert_allclose(ruled.score_samples(X), np.abs(ruled.decision_function(X)) - np.log(4))
@@ -451,36 +456,36 @@ def test_bad_parameters_are_named(data, options, message):
 
 
 @pytest.mark.parametrize("options", [{"family": "coupled"}, {"family": "decoupled"}, {"stack": "start", "cv": 3}])
-def test_shares_in_a_reason_are_those_of_the_shape_functions(data, options):
+def test_columns_in_a_reason_are_those_of_the_shape_functions(data, options):
     X, y = data
     settings = {"costs": 0.3, "family": "coupled", "beta": 0.005, "threshold": "calibrated", "random_state": 0}
     model = AbstentionBoostingClassifier(**{**settings, **options}).fit(X, y)
-    seen, start = set(), np.zeros(2)
-    if "stack" in options:  # what the out-of-fold score made of the training cases, on average
-        start = np.array(model._pair.typical)
-        fitted = np.mean(model._pair._start(X), axis=1)
-        np.testing.assert_allclose(start, fitted, atol=0.5 * np.abs(fitted).max())
-    for i, decision in enumerate(model.decide(X)):
-        added = np.zeros((2, X.shape[1] + 1))
-        for shape in model.shape_functions_:
-            added[:, shape.feature] = np.ravel(shape.evaluate(X[i : i + 1, shape.feature]))
-        # What the features do not add comes from the intercepts, or from the score that the pair starts from.
-        if "stack" in options:
-            added[:, -1] = np.array([decision.h, decision.r]) - added.sum(axis=1) - model.intercept_ - start
-        for shape in model.shape_functions_:  # less what the feature adds to the training cases on average
-            added[:, shape.feature] -= np.mean(shape.evaluate(X[:, shape.feature]), axis=1)
-        side = -added[1] if not decision.accepted else added[0] * np.sign(decision.h)
-        shares = np.maximum(side, 0) / max(np.maximum(side, 0).sum(), 1e-300)
-        names = [*(f"x{f}" for f in range(X.shape[1])), "its own score"]
-        strongest = int(shares.argmax())
-        if shares[strongest] > 0:
-            assert decision.reason.startswith(f"{names[strongest]} {shares[strongest]:.0%}")
-            what = f"of the case for {decision.label!r}" if decision.accepted else "harder than the average one"
-            assert decision.reason.endswith(what)
+    seen = set()
+    added = np.zeros((2, *X.shape))
+    for shape in model.shape_functions_:  # less what the feature adds to the training cases on average
+        of_shape = np.array(shape.evaluate(X[:, shape.feature]))
+        added[:, :, shape.feature] = of_shape - of_shape.mean(axis=1, keepdims=True)
+    for decision, of_h, of_r, case in zip(model.decide(X, reasons="all"), *added, X, strict=True):
         seen.add(decision.kind)
-        if "stack" in options and strongest == len(names) - 1:
-            seen.add("score")
-    assert seen >= {"accept", "ambiguity"} | ({"score"} if "stack" in options else set())
+        said = "not above 0" if not decision.accepted else f"is above 0: {decision.label!r}"
+        assert decision.reason.startswith(f"acceptance score {decision.r:.2f} is {said.removeprefix('is ')}")
+        strongest = int(np.abs(of_h).argmax())
+        assert re.search(
+            rf"x{strongest} = {re.escape(shown(case[strongest]))}\b[^;]* for {int(of_h[strongest] > 0)}",
+            decision.reason,
+        )
+        assert (" (beside the score that it starts from)" in decision.reason) == ("stack" in options)
+        hardest = int(of_r.argmin())
+        if decision.accepted:
+            assert HARDER not in decision.reason
+        elif of_r[hardest] < 0:
+            assert decision.reason.partition(HARDER)[2].startswith(f"x{hardest} = {shown(case[hardest])}")
+    assert seen == {"accept", "ambiguity"}
+
+
+def shown(value):
+    """A value as a reason writes it."""
+    return as_text("x", value).removeprefix("x = ")
 
 
 def test_chows_rule_names_what_speaks_for_each_class(data):
@@ -490,9 +495,9 @@ def test_chows_rule_names_what_speaks_for_each_class(data):
     model = AbstentionBoostingClassifier(costs=costs, family="chow", beta=0.005, pos_label="bad").fit(X, labels)
     shapes = {shape.feature: shape for shape in model.shape_functions_}
     seen = set()
-    for i, decision in enumerate(model.decide(X)):
+    for i, decision in enumerate(model.decide(X, reasons="all")):
         seen.add(decision.kind)
-        verdict, *sides = decision.reason.split("; ")
+        verdict, _, columns = decision.reason.partition(": ")
         numbers = [float(word) for word in verdict.split() if word.lstrip("-")[:1].isdigit()]
         assert np.isclose(numbers[0], -decision.h, rtol=0.01)  # h is towards 'good'
         assert verdict.startswith(f"score {-decision.h:.3g} towards 'bad' ")
@@ -503,10 +508,10 @@ def test_chows_rule_names_what_speaks_for_each_class(data):
         added = {
             f: shape.evaluate(X[i : i + 1, f])[0][0] - shape.evaluate(X[:, f])[0].mean() for f, shape in shapes.items()
         }
-        strongest = {"good": max(added, key=added.get), "bad": min(added, key=added.get)}
-        for side in sides:
-            label, features = side.removeprefix("for ").split(": ")
-            assert features.startswith(f"x{strongest[label[1:-1]]} ")
+        strongest = max(added, key=lambda f: abs(added[f]))
+        label = "good" if added[strongest] > 0 else "bad"
+        sides = dict(reversed(re.split(" speaks? for ", side)) for side in re.split("(?<='), ", columns))
+        assert f"x{strongest} = {shown(X[i, strongest])}" in sides[repr(label)]
     assert seen == {"accept", "ambiguity"}
 
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba import njit
 from sklearn.metrics import roc_auc_score
 
 from recuse import Costs
@@ -46,22 +47,28 @@ def arrange(X, y, score, weight):
     return bin_features(X, order, None), y[order], score[order], weight[order]
 
 
+@njit
+def search_once(objective, bisect, table, draws, score, units, base, margin, D, room, size):
+    """One round's search as a run does it: functions of the loops that only compiled code can call."""
+    totals = kernels._start_round(score, draws, units, base, margin, room, size)
+    if bisect is not None:
+        return kernels.search_by_bisection(objective, table, draws.features, D, room, size)
+    return kernels.search_all(objective, table, draws.features, D, room, size, totals)
+
+
 def search(metric, bins, y, score, weight, margin, D, terms, *, exact=True, weighted=True):
     """The compiled search on all cases and features, as a run does it: (feature, cut, shift, missing left) or None."""
     n_pos, span = int(y.sum()), int(np.ptp(score))
     units = weight.copy() if weighted else np.ones(len(y), dtype=np.int32)
-    room = kernels.make_room(n_pos, len(y) - n_pos, span, margin, int(bins.n_bins.max()), units, bins.codes)
+    objective = compiled_objective(OBJECTIVES[metric], terms)
+    room = kernels.make_room(objective, n_pos, len(y) - n_pos, span, margin, int(bins.n_bins.max()), units, bins.codes)
     rows, features = np.arange(len(y)), np.arange(len(bins.n_bins))
     base, size = int(score.min()) - margin - kernels.WINDOW, span + margin + 2 * kernels.WINDOW + 2
     draws = kernels.Draws(rows[:n_pos], rows[n_pos:], features, np.zeros((2, 1), dtype=np.uint64))
-    kernels.start_round(score.astype(np.int32), draws, units, base, margin, room.sample)
-    objective, table = (
-        compiled_objective(OBJECTIVES[metric], terms),
-        kernels.Features(bins.codes, bins.n_bins, bins.monotonic),
-    )
-    search = kernels.search_all if exact else kernels.search_by_bisection
-    f = search(objective, table, features, D, room, size)
-    return None if f < 0 else (int(f), *(int(part) for part in room.candidate.stump))
+    table = kernels.Features(bins.codes, bins.n_bins, bins.monotonic)
+    bisect = None if exact else True
+    f = search_once(objective, bisect, table, draws, score.astype(np.int32), units, base, margin, D, room, size)
+    return None if f < 0 else (int(f), *(int(part) for part in room.stump))
 
 
 def right_of(bins, f, cut, missing_left):

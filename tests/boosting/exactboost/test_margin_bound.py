@@ -6,8 +6,7 @@ from sklearn.datasets import make_classification
 
 from recuse import ExactBoostClassifier
 from recuse.boosting.binning import bin_features
-from recuse.boosting.exactboost import loops as kernels
-from recuse.boosting.exactboost.margin_bound import THEOREM_1, THEOREM_2, BoundTerms, rademacher
+from recuse.boosting.exactboost.margin_bound import THEOREM_1, THEOREM_2, BoundTerms, largest_correlation, rademacher
 from recuse.boosting.exactboost.objectives import OBJECTIVES
 
 
@@ -19,7 +18,7 @@ def test_largest_correlation_equals_brute_force():
         X[0] = 1.0
         bins = bin_features(X, np.arange(12), None)
         signs = rng.choice([-1.0, 1.0], 12)
-        found = kernels.largest_correlation(bins.codes, np.arange(12), signs, bins.n_bins, np.zeros(10))
+        found = largest_correlation(bins, np.arange(12), signs)
         best = abs(signs.sum())
         for f in range(2):
             for cut in [-np.inf, *np.unique(X[~np.isnan(X[:, f]), f])]:

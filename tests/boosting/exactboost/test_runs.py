@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numba import njit
 
 from recuse import Costs
 from recuse.boosting.binning import bin_features
@@ -259,6 +260,11 @@ def test_a_subsample_counts_its_share_of_k():
     assert [problem.terms_of(share).k for share in (1.0, 0.5, 0.21, 0.01)] == [10.0, 5.0, 3.0, 1.0]
 
 
+@njit
+def margin_of_loops(theta, low, high, D):
+    return kernels.margin_of(theta, low, high, D)
+
+
 def test_the_margin_in_units():
     """A share of the range, rounded; of `UNITS` at least; one at least, unless there is none."""
     for theta, span, expected in (
@@ -269,5 +275,5 @@ def test_the_margin_in_units():
         (0.01, 0, 1),
         (0.3, 95, 28),
     ):
-        assert kernels.margin_of(theta, -7, span - 7, UNITS) == expected
+        assert margin_of_loops(theta, -7, span - 7, UNITS) == expected
         assert margin_in_units(RunSettings(margin=theta), np.array([3, 3 + span])) == expected

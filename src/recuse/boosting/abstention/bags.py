@@ -7,12 +7,13 @@ a single fit, but depends less on which cases happened to be drawn. Every bag le
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ...arrays import Indices
 from ...solution import Solution
+from ...workers import in_threads
 from .engine.problem import Problem
 from .engine.rounds import boost, read_off
 from .engine.settings import Settings
@@ -43,17 +44,19 @@ def boost_bags(
     settle : callable
         Settings for a problem: penalties are shares of the largest useful one, which differs from part to part.
     """
-    bags, recorders, n_iter = [], [], 0
-    for rows in parts:
-        part, recorder = problem.take(rows), StageRecorder()
-        fitted = boost(part, settle(part), recorder)
-        bags.append(BaggedFit(part, fitted.model))
-        recorders.append(recorder)
-        n_iter = max(n_iter, fitted.n_iter)
     settings = settle(problem)
-    solution = read_off(problem, settings, average([bag.model for bag in bags]), n_iter)
-    stages = average_stages(recorders, [bag.model for bag in bags], solution.model, problem.bins, settings.gamma)
-    return bags, solution, stages
+
+    def fit(n_threads: int, rows: Indices) -> tuple[BaggedFit, StageRecorder, int]:
+        part, recorder = problem.take(rows), StageRecorder()
+        fitted = boost(part, replace(settle(part), n_threads=n_threads), recorder)
+        return BaggedFit(part, fitted.model), recorder, fitted.n_iter
+
+    fitted = in_threads(fit, [(rows,) for rows in parts], settings.n_threads)
+    bags, recorders, n_iter = zip(*fitted, strict=True)
+    models = [bag.model for bag in bags]
+    solution = read_off(problem, settings, average(models), max(n_iter))
+    stages = average_stages(recorders, models, solution.model, problem.bins, settings.gamma)
+    return list(bags), solution, stages
 
 
 def average(models: Sequence[Ensemble]) -> Ensemble:

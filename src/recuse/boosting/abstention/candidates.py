@@ -15,11 +15,12 @@ from .data import TrainingSet
 from .engine.problem import Problem
 from .engine.rounds import boost
 from .engine.settings import Settings
+from .engine.state import Ensemble
 from .engine.stumps import Stump, describe
 from .engine.trees import boost_trees
 from .options import Options
 from .pairs import ChowPair, Form, LearnedPair, Pair
-from .selection import ScoreLoss, best_option, judged_scores, tune_threshold
+from .selection import ScoreLoss, best_option, judge
 from .stages import StageRecorder, Stages
 
 
@@ -41,10 +42,14 @@ class OptionChoice:
     options: Options
     loss: ScoreLoss
 
-    def settle(self, rows: Indices, problem: Problem) -> Settings:
-        """Settings of the option of least loss on some held-out cases, for a problem."""
+    def fitted(self, fold: int, rows: Indices, problem: Problem, n_threads: int) -> Ensemble:
+        """The option of least loss on some held-out cases, fitted to the training cases of a fold."""
         assert self.options.scores is not None
-        return self.options.settle(best_option(self.options.scores, self.loss, rows), problem, self.settings)
+        option = best_option(self.options.scores, self.loss, rows)
+        if self.options.models:
+            return self.options.models[fold][option]
+        settings = replace(self.settings, certify_every=50, n_threads=n_threads)
+        return boost(problem, self.options.settle(option, problem, settings)).model
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,11 +112,7 @@ class Candidate:
 
     def held_out_cost(self, training: TrainingSet) -> Floats | None:
         """Price of each held-out case."""
-        if self.judged is None:
-            return None
-        rows = training.tested
-        h, r = self.judged[:, rows]
-        return training.prices.take(rows).of(training.y[rows], h, r)
+        return None if self.judged is None else training.held_out_prices(self.judged)
 
     @property
     def separates(self) -> bool:
@@ -137,10 +138,7 @@ def fit_best_option(
     judged, threshold, choice, given, best = None, 0.0, OptionChoice(settings, options, loss), settings, 0
     if options.scores is not None:
         best = best_option(options.scores, loss, training.tested)
-        if settings.tune_threshold:
-            judged, threshold = tune_threshold(options.scores, best, loss, training)
-        else:
-            judged = judged_scores(options.scores, loss, training)
+        judged, threshold = judge(options.scores, loss, training, with_threshold=settings.tune_threshold)
         settings = options.settle(best, problem, settings)
     if settings.max_depth > 1:
         solution = boost_trees(problem, settings)

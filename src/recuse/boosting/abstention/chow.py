@@ -16,7 +16,7 @@ from .engine.settings import Settings
 from .engine.surrogates import Surrogate
 from .options import search_options
 from .pairs import ChowPair
-from .selection import best_option
+from .selection import best_option, judge
 
 CHOW_FAMILY = "chow"
 _NO_REJECT_TERM = 1e-300  # k of a score without a rejector: r is not learned
@@ -58,6 +58,12 @@ class BoostedScore:
         and costs more on new cases.
         """
         return fit_best_option(self.training, self.problem, self.settings, self.options, self.loss)
+
+    def held_out_prices(self, training: TrainingSet) -> Floats:
+        """What Chow's rule on this score costs, judged on the folds of `training`: ours, or some of them."""
+        assert self.options.scores is not None
+        judged, _ = judge(self.options.scores, self.loss, training, with_threshold=False)
+        return training.held_out_prices(self._with_rule(judged))
 
     def with_chows_rule(self) -> Candidate:
         """Return the score with Chow's rule as its rejector."""

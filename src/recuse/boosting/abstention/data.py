@@ -149,6 +149,11 @@ class TrainingSet:
         """Mean price of the answers that scores (h, r) give to some cases."""
         return self.prices.take(rows).mean(self.y[rows], scores[0, rows], scores[1, rows])
 
+    def held_out_prices(self, scores: Floats) -> Floats:
+        """Price of the answer that scores (h, r) give to each case that some fold holds out."""
+        rows = self.tested
+        return self.prices.take(rows).of(self.y[rows], *scores[:, rows])
+
 
 def prepare(
     estimator: RejectOptionMixin,

@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Floats
+from ...arrays import Floats, Indices
+from ...workers import in_threads
 from ..binning import Bins
 from .engine.problem import Parts, Problem, Splittable
 from .engine.rounds import boost, settles_after
@@ -32,12 +33,12 @@ class Patience(NamedTuple):
 
 def held_out_rounds(cases: Splittable, settings: Settings, folds: Parts) -> tuple[list[int], Floats]:
     """Numbers of rounds to choose from, and the held-out scores after each: shape (n, 2, m)."""
-    quick = replace(settings, certify_every=50)
     first = settings.first_comparable_round
     grid = round_grid(settings.n_rounds)
     grid = grid[grid >= first]
-    scores = np.full((len(grid), 2, cases.n_cases), np.nan)
-    for train, test in folds:
+
+    def fit(n_threads: int, train: Indices, test: Indices) -> Floats:
+        quick = replace(settings, certify_every=50, n_threads=n_threads)
         part, rest = cases.split(train, test)
         recorder = Recorder(rest, grid, Patience(first, PATIENCE))
         if settings.max_depth > 1:
@@ -45,7 +46,11 @@ def held_out_rounds(cases: Splittable, settings: Settings, folds: Parts) -> tupl
         else:
             model = boost(part, quick, recorder).model
         recorder.finish(model.h0, model.r0)
-        scores[:, :, test] = recorder.scores
+        return recorder.scores
+
+    scores = np.full((len(grid), 2, cases.n_cases), np.nan)
+    for (_, test), found in zip(folds, in_threads(fit, folds, settings.n_threads), strict=True):
+        scores[:, :, test] = found
     return grid.tolist(), scores
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,59 +18,26 @@ from ...arrays import Floats
 from ...base import RejectOptionMixin, warn_not_converged
 from ...costs import Costs, as_costs
 from ...decisions import Evaluation, StatedThresholds
-from ...parameters import check_choice, check_count, check_number, check_share, check_switch, n_threads
+from ...parameters import check_share, n_threads
 from ...progress import shown_progress
 from ..additive_model import AdditiveModelMixin
-from ..binning import resolve_bins
 from ..bounds import GeneralizationBound
 from ..reasons import stated_score
 from ..shapes import AdditiveForm
 from .candidates import Candidate
 from .chow import CHOW_FAMILY
 from .data import Inputs, TrainingSet, prepare
-from .engine.losses import LOSSES
-from .engine.rounds import STEPS
-from .engine.settings import PAPER, Settings
-from .engine.surrogates import SURROGATES
-from .interactions.wanted import Wanted, check_interactions, resolve_interactions
-from .margin_bound import MarginBound, complexity, empirical_maximum, massart
+from .margin_bound import bound_of
 from .pairs import ChowPair, LearnedPair, PriceChange, StartedPair, with_forms
+from .parameters import ParametersMixin
 from .prices import Reduction, forced_log_odds, reduce_prices
-from .search import FAMILIES, search
+from .records import FitRecord, record_fit
+from .search import search
 from .selection import choose, held_out_means
-from .stacking import STACKS
 from .stages import published_stages
 
-THRESHOLDS = ("tuned", "calibrated")
-_DEEPEST = 10
 
-
-@dataclass(frozen=True, eq=False)
-class FitRecord:
-    """What a fit was given, whatever the parameters are set to later.
-
-    Attributes
-    ----------
-    settings : Settings
-        The parameters, resolved.
-    by_case : bool
-        Whether reject prices were given case by case.
-    equal_weights : bool
-        Whether all cases weighed the same.
-    price : float
-        Reject price of the reduced problem, the highest where it differs by case.
-    k : float
-        Weight of the rejection term in the surrogate, the largest where it differs by case.
-    """
-
-    settings: Settings
-    by_case: bool
-    equal_weights: bool
-    price: float
-    k: float
-
-
-class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator):
+class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOptionMixin, BaseEstimator):
     """Boosting with abstention: learns which class to answer and when to reject, together.
 
     Each round adds an abstention stump, which answers no, answers yes or rejects on three intervals of one feature, to
@@ -95,7 +62,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         - "decoupled": stumps that answer, and intervals that only reject or only accept.
         - "chow": boosted stumps for h alone, and Chow's rule: rejected when |h| <= ln((1 - c)/c).
         - "auto": "chow", unless a decoupled pair, by itself or started from that score, is cheaper on held-out cases
-          by more than two standard errors.
+          by more than one standard error. One that is not cheaper after two of five folds is given up.
     stack : {None, "oof", "start"}, default=None
         Whether the family contains the confidence rule too. "oof" adds the out-of-fold score of boosted stumps as
         one more feature; "start" adds the stumps to the pair that this score calls for. With family "auto" and None,
@@ -138,7 +105,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         Pair terms: what two features together add to both scores, beyond what each adds by itself, as step functions
         of both. A number takes that many pairs, the strongest by a screen over all of them; a list names the pairs by
         column names or numbers, such as ``[("age", "smoking")]``; "auto" takes them where they make held-out cases
-        cheaper by more than two standard errors. They are boosted after the stumps, on the same objective, and their
+        cheaper by more than one standard error. They are boosted after the stumps, on the same objective, and their
         number of turns is chosen on held-out cases. For stumps (``max_depth=1``) with surrogate "sum", without `stack`.
     bags : "auto" or int, default="auto"
         Fits that are averaged into one model, a sum over features like each of them. Each leaves out a fifth of the
@@ -163,7 +130,7 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
     on_reject : {"label", "raise", "never"}, default="label"
         `predict` gives the label, raises `RejectedSamplesError`, or gives the class it would choose if forced.
     n_jobs : int, optional
-        Threads.
+        Threads: folds and averaged fits share them, large tables their features. The model is the same with any number.
     verbose : int, default=0
         1 shows progress on the error stream: a line for each model fitted and every 50 rounds.
     random_state : int, RandomState or None, default=0
@@ -207,9 +174,9 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
     n_iter_ : int
         Rounds used.
     held_out_costs_ : dict
-        Mean price on held-out cases of every candidate, by the names of `family_`.
+        Mean price on held-out cases of every candidate that was not given up, by the names of `family_`.
     candidates_ : dict
-        The fitted pairs of all candidates; each has ``evaluate(X)``, which returns h and r.
+        The fitted pairs of these; each has ``evaluate(X)``, which returns h and r.
     classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
         As in every reject-option classifier.
 
@@ -321,162 +288,17 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         with shown_progress(self.verbose):
             candidates = search(training, settings, self.family, self.stack)
         chosen = choose(candidates, training)
-        self._store(inputs, training, candidates, chosen, _fit_record(settings, training, chosen, reject_cost))
+        self._store(inputs, training, candidates, chosen, record_fit(settings, training, chosen, reject_cost))
         self._warn()
         self._warn_if_all_rejected(X, sample_weight)
         return self
-
-    def _check_parameters(self) -> None:
-        """Refuse parameters that are out of range, or do not go together."""
-        check_choice("loss", self.loss, LOSSES)
-        check_choice("surrogate", self.surrogate, SURROGATES)
-        check_choice("family", self.family, FAMILIES)
-        check_choice("stack", self.stack, (None, *STACKS))
-        check_choice("step", self.step, STEPS)
-        check_choice("threshold", self.threshold, THRESHOLDS)
-        check_count("n_rounds", self.n_rounds, least=0)
-        check_count("max_depth", self.max_depth)
-        if self.max_depth > _DEEPEST:
-            raise ValueError(f"max_depth must be {_DEEPEST} or less, as memory doubles with it; got {self.max_depth}.")
-        if not (isinstance(self.beta, str) and self.beta == "auto"):
-            check_number("beta", self.beta, 0.0)
-        if self.learning_rate is not None:
-            check_number("learning_rate", self.learning_rate, 0.0, strict=True, high=1.0)
-        check_number("gamma", self.gamma, 0.0)
-        check_number("tol", self.tol, 0.0)
-        if self.b is not None:
-            check_number("b", self.b, 0.0, strict=True)
-        check_count("verbose", self.verbose, least=0)
-        check_switch("corrective", self.corrective)
-        check_switch("early_stopping", self.early_stopping)
-        check_interactions(self.interactions)
-        if isinstance(self.bags, str) and self.bags != "auto":
-            raise ValueError(f"bags must be 'auto' or a number of fits, 1 or more; got {self.bags!r}.")
-        if not isinstance(self.bags, str):
-            check_count("bags", self.bags)
-        self._check_combinations()
-
-    def _check_combinations(self) -> None:
-        """Refuse parameters that do not go together."""
-        family = FAMILIES[self.family]
-        if self.corrective and not family.learns_pair:
-            raise ValueError("corrective=True needs a pair of scores: family='coupled' or 'decoupled'.")
-        if self.early_stopping and self.max_depth == 1 and isinstance(self.beta, str):
-            raise ValueError(
-                "early_stopping=True chooses the number of rounds, not the penalty as well: give beta a number, "
-                "such as beta=0.0."
-            )
-        if self.monotonic_cst is not None and self.max_depth > 1:
-            raise ValueError(f"monotonic_cst needs stumps, max_depth=1; got max_depth={self.max_depth!r}.")
-        if self.gamma > 0 and not family.takes_gamma:
-            raise ValueError(f"gamma > 0 belongs to the paper's stumps, family='coupled'; got family={self.family!r}.")
-        if self.corrective and (SURROGATES[self.surrogate] or self.max_depth > 1 or self.step == PAPER):
-            raise ValueError("corrective=True needs surrogate='sum', max_depth=1 and step='joint' or 'line'.")
-        if self._stack_needs_chow and (SURROGATES[self.surrogate] or self.step == PAPER):
-            raise ValueError(f"stack={self.stack!r} needs surrogate='sum' and step='joint' or 'line'.")
-
-        if self._n_bags() != 1 and (self.corrective or self.max_depth > 1):
-            raise ValueError(
-                f"bags={self.bags!r} needs stumps that are not corrected: max_depth=1 and corrective=False; or use "
-                "bags=1."
-            )
-        self._check_interactions()
-
-    def _n_bags(self) -> int | str:
-        """The parameter `bags`; "auto" where a path of penalties leads to the fit, and no optimum was asked for."""
-        if not isinstance(self.bags, str):
-            return int(self.bags)
-        settings = self._settings(0)
-        return "auto" if settings.tune_beta and settings.follows_path else 1
-
-    def _check_interactions(self) -> None:
-        """Refuse pair terms with what they do not go with."""
-        if not self._interacts:
-            return
-        refused = {
-            "max_depth": (self.max_depth > 1, "1: deeper trees let features act together already"),
-            "stack": (self.stack is not None, "None: a stacked score has no pair terms"),
-            "surrogate": (bool(SURROGATES[self.surrogate]), "'sum'"),
-            "step": (self.step == PAPER, "'joint' or 'line'"),
-        }
-        for name, (wrong, remedy) in refused.items():
-            if wrong:
-                raise ValueError(
-                    f"interactions={self.interactions!r} does not go with {name}={getattr(self, name)!r}: use "
-                    f"{name}={remedy}; or interactions=None."
-                )
-
-    @property
-    def _interacts(self) -> bool:
-        """Whether pair terms are asked for."""
-        wanted = self.interactions
-        return wanted is not None and not (np.ndim(wanted) == 0 and wanted == 0) and np.size(wanted) > 0
-
-    def _check_combination_with(self, training: TrainingSet, *, by_case: bool) -> None:
-        """Refuse parameters that do not go with the training set."""
-        family = FAMILIES[self.family]
-        if training.categories.columns and self.max_depth > 1:
-            raise ValueError(
-                f"Categories need stumps, max_depth=1; got max_depth={self.max_depth!r} and categories in column "
-                f"{training.categories.columns[0]}. Encode them, or set categorical_features=None."
-            )
-        if by_case and (family.uses_chow or self._stack_needs_chow):
-            raise ValueError(
-                f"reject_cost by case does not go with family={self.family!r}, stack={self.stack!r}: Chow's rule would "
-                "need the price of every new case. Use family='coupled' or 'decoupled' and stack=None or 'oof'."
-            )
-        if self.stack is not None and family.learns_pair and not training.partition:
-            raise ValueError(
-                f"stack={self.stack!r} needs a held-out score of every case, but the test parts of cv do not "
-                "hold out every case exactly once. Use folds, such as cv=5."
-            )
-
-    @property
-    def _stack_needs_chow(self) -> bool:
-        return self.stack is not None and STACKS[self.stack].needs_chow
-
-    def _needs_held_out(self) -> bool:
-        """Whether anything is chosen on held-out cases, or a score is stacked."""
-        family = FAMILIES[self.family]
-        open_choices = self.beta == "auto" or self.early_stopping or self.max_depth > 1 or family.several
-        tuned = self.threshold == "tuned" and family.learns_pair
-        return bool(open_choices or tuned or self.stack is not None or self._interacts)
-
-    def _settings(self, n_rows: int) -> Settings:
-        """The parameters, resolved; each candidate puts in its own family of stumps."""
-        rate = (1.0 if self.max_depth == 1 else 0.1) if self.learning_rate is None else float(self.learning_rate)
-        chooses_rounds = bool(self.early_stopping) or self.max_depth > 1
-        automatic = isinstance(self.beta, str)
-        return Settings(
-            loss=self.loss,
-            exponents=SURROGATES[self.surrogate],
-            b=None if self.b is None else float(self.b),
-            gamma=float(self.gamma),
-            n_rounds=int(self.n_rounds),
-            beta=0.0 if automatic else float(self.beta),
-            learning_rate=rate,
-            max_depth=int(self.max_depth),
-            max_bins=resolve_bins(self.max_bins, n_rows, exact_rows=0),
-            step=self.step,
-            corrective=bool(self.corrective),
-            tune_beta=automatic and not chooses_rounds,
-            tune_rounds=chooses_rounds,
-            tune_threshold=self.threshold == "tuned",
-            tol=float(self.tol),
-            n_threads=n_threads(self.n_jobs),
-        )
-
-    def _wanted_pairs(self, training: TrainingSet, inputs: Inputs) -> Wanted:
-        """The parameter `interactions`, resolved."""
-        signs = np.zeros(inputs.n_features, dtype=np.int8) if training.monotonic is None else training.monotonic
-        return resolve_interactions(self.interactions, signs, inputs.feature_names)
 
     def _store(
         self, inputs: Inputs, training: TrainingSet, candidates: list[Candidate], chosen: Candidate, fit: FitRecord
     ) -> None:
         """Publish a fit; nothing is stored before everything is known."""
         pair, boosted = chosen.pair, chosen.boosted
-        bound = _margin_bound(chosen, fit.settings)
+        bound = bound_of(chosen, fit.settings)
         separated = boosted.beta == 0.0 and chosen.separates
         inputs.store(self)
         self._publish(boosted.solution)
@@ -606,17 +428,28 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
         ndarray of shape (n_samples, 2)
         """
         check_is_fitted(self)
-        pair, reduced = self._pair, _reduced(self._oriented_costs())
-        weighed = float(np.log(np.asarray(reduced.weight_positive) / np.asarray(reduced.weight_negative)))
-        h = pair.form.evaluate(self._numbers(X), n_threads(self.n_jobs))[0] - weighed
+        h = self._pair.form.evaluate(self._numbers(X), n_threads(self.n_jobs))[0] - self._weighed_log_odds()
         positive = expit(h)
         return np.column_stack([1.0 - positive, positive])
+
+    def _weighed_log_odds(self) -> float:
+        """What the weights that the prices give the two classes add to the log-odds."""
+        reduced = _reduced(self._oriented_costs())
+        return float(np.log(np.asarray(reduced.weight_positive) / np.asarray(reduced.weight_negative)))
 
     def _stated_thresholds(self) -> StatedThresholds | None:
         return stated_score(self, *self._pair.thresholds) if isinstance(self._pair, ChowPair) else None
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         return self._pair.explain(self, evaluation)
+
+    @property
+    def _starts_from_score(self) -> bool:
+        return isinstance(self._pair, StartedPair) or super()._starts_from_score
+
+    @property
+    def _learned_r(self) -> bool:
+        return not isinstance(self._pair, ChowPair)
 
     def predict(self, X: Any, *, costs: Costs | float | None = None) -> NDArray[Any]:
         """Answer each case with a class, or with ``reject_label_``.
@@ -684,35 +517,3 @@ class AbstentionBoostingClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEs
 def _reduced(costs: Costs) -> Reduction:
     """The symmetric problem of some prices."""
     return reduce_prices(costs.fp, costs.fn, costs.reject_negative, costs.reject_positive)
-
-
-def _fit_record(settings: Settings, training: TrainingSet, chosen: Candidate, reject_cost: Any) -> FitRecord:
-    """What a fit was given."""
-    return FitRecord(
-        settings,
-        by_case=reject_cost is not None,
-        equal_weights=bool(np.ptp(training.weight) <= 1e-12 * training.weight.max()),
-        price=training.highest_price,
-        k=float(np.max(chosen.boosted.problem.surrogate.k)),
-    )
-
-
-def _margin_bound(chosen: Candidate, settings: Settings) -> MarginBound | None:
-    """The paper's bound; None where it does not hold: for trees, pair terms, stacks, Chow's rule and categories."""
-    pair, boosted, problem = chosen.pair, chosen.boosted, chosen.boosted.problem
-    if not (isinstance(pair, LearnedPair) and isinstance(pair.form, AdditiveForm)) or pair.form.surfaces:
-        return None
-    if problem.bins.levels:  # the order of levels is chosen by the cases
-        return None
-    model = boosted.solution.model
-    m, n_bins = problem.n_cases, problem.bins.n_bins
-    # Bins placed by the same sample could have been anywhere between its values.
-    n_values = n_bins if settings.max_bins is None else np.full_like(n_bins, m)
-    total_weight = float(model.weights.sum() + abs(model.h0) + abs(model.r0 - pair.threshold))
-    of_h_and_r = massart(chosen.name, n_values, problem.bins.has_missing, m)
-    return MarginBound(
-        chosen.measured_by(empirical_maximum),
-        complexity(problem.surrogate, total_weight, *of_h_and_r),
-        total_weight,
-        m,
-    )

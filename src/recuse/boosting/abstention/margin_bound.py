@@ -19,9 +19,13 @@ from numpy.typing import NDArray
 
 from ...arrays import Flags, Floats
 from ..bounds import GeneralizationBound
+from ..shapes import AdditiveForm
+from .candidates import Candidate
 from .engine.problem import Problem
+from .engine.settings import Settings
 from .engine.stumps import STUMP_FAMILIES
 from .engine.surrogates import Surrogate
+from .pairs import LearnedPair
 
 _ROWS = 65_536  # rows of which copies are made at once
 
@@ -83,3 +87,24 @@ def complexity(surrogate: Surrogate, total_weight: float, of_h: float, of_r: flo
     c1, c2 = surrogate.phi.steepest(surrogate.b, float(np.max(surrogate.k)))
     weight = max(total_weight, 1.0)
     return float(2.0 * c1 * weight * of_h + 2.0 * (c1 + c2) * weight * of_r)
+
+
+def bound_of(chosen: Candidate, settings: Settings) -> MarginBound | None:
+    """The paper's bound; None where it does not hold: for trees, pair terms, stacks, Chow's rule and categories."""
+    pair, boosted, problem = chosen.pair, chosen.boosted, chosen.boosted.problem
+    if not (isinstance(pair, LearnedPair) and isinstance(pair.form, AdditiveForm)) or pair.form.surfaces:
+        return None
+    if problem.bins.levels:  # the order of levels is chosen by the cases
+        return None
+    model = boosted.solution.model
+    m, n_bins = problem.n_cases, problem.bins.n_bins
+    # Bins placed by the same sample could have been anywhere between its values.
+    n_values = n_bins if settings.max_bins is None else np.full_like(n_bins, m)
+    total_weight = float(model.weights.sum() + abs(model.h0) + abs(model.r0 - pair.threshold))
+    of_h_and_r = massart(chosen.name, n_values, problem.bins.has_missing, m)
+    return MarginBound(
+        chosen.measured_by(empirical_maximum),
+        complexity(problem.surrogate, total_weight, *of_h_and_r),
+        total_weight,
+        m,
+    )

@@ -6,11 +6,13 @@ Held-out scores have the shape (n_options, 2, m): h and r of every case by a mod
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 
-from ...arrays import Floats
+from ...arrays import Floats, Indices
+from ...workers import in_threads
 from .early_stopping import held_out_rounds
 from .engine.problem import Parts, Problem, Splittable
 from .engine.rounds import beta_max, boost, boost_path
@@ -19,6 +21,7 @@ from .engine.state import Ensemble
 
 # Penalties tried, as shares of the smallest penalty that uses no stump.
 BETA_PATH = tuple((10.0 ** np.linspace(-3.0, -0.2, 8)).tolist())
+Scores = tuple[Floats, Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +32,19 @@ class Options(ABC):
     ----------
     scores : ndarray of shape (n_options, 2, m), optional
         Held-out scores of each option; None where no case was held out.
+    models : list of list of Ensemble
+        For each fold the model of each option; empty where they are not kept.
     """
 
     scores: Floats | None
+    models: list[list[Ensemble]] = field(default_factory=list, kw_only=True)
+
+    def joined(self, later: Self) -> Self:
+        """The same options with what later folds say of them."""
+        assert self.scores is not None
+        assert later.scores is not None
+        scores = np.where(np.isnan(later.scores), self.scores, later.scores)
+        return replace(self, scores=scores, models=self.models + later.models)
 
     @abstractmethod
     def settle(self, option: int, problem: Problem, settings: Settings) -> Settings:
@@ -52,7 +65,7 @@ class NoChoice(Options):
 
     def held_out(self, option: int, problem: Problem, settings: Settings, parts: Parts) -> Floats:
         """Held-out scores with the settings as given."""
-        return held_out_penalties(problem, settings, parts, None)[0]
+        return held_out_penalties(problem, settings, parts, None)[0][0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +84,7 @@ class Penalties(Options):
 
     def held_out(self, option: int, problem: Problem, settings: Settings, parts: Parts) -> Floats:
         """Held-out scores with the penalty of an option."""
-        return held_out_penalties(problem, settings, parts, self.shares_up_to(option, settings))[0]
+        return held_out_penalties(problem, settings, parts, self.shares_up_to(option, settings))[0][0]
 
     def shares_up_to(self, option: int, settings: Settings) -> tuple[float, ...]:
         """The penalty of an option, and the larger ones that a path comes through before."""
@@ -99,22 +112,32 @@ def search_options(cases: Splittable, settings: Settings, folds: Parts) -> Optio
         rounds, scores = held_out_rounds(cases, settings, folds)
         return RoundNumbers(scores, rounds)
     if settings.tune_beta:
-        return Penalties(held_out_penalties(cases, settings, folds, BETA_PATH), BETA_PATH)
-    return NoChoice(held_out_penalties(cases, settings, folds, None) if folds else None)
+        scores, models = held_out_penalties(cases, settings, folds, BETA_PATH)
+        return Penalties(scores, BETA_PATH, models=models)
+    if not folds:
+        return NoChoice(None)
+    scores, models = held_out_penalties(cases, settings, folds, None)
+    return NoChoice(scores, models=models)
 
 
-def held_out_penalties(cases: Splittable, settings: Settings, folds: Parts, shares: tuple[float, ...] | None) -> Floats:
+def held_out_penalties(
+    cases: Splittable, settings: Settings, folds: Parts, shares: tuple[float, ...] | None
+) -> tuple[Floats, list[list[Ensemble]]]:
     """Held-out scores for each penalty, given as shares of each fold's largest useful one; None: that in `settings`.
 
-    Cases in no test fold stay NaN.
+    Cases in no test fold stay NaN. The models of each fold come with them.
     """
-    out = np.full((1 if shares is None else len(shares), 2, cases.n_cases), np.nan)
-    quick = replace(settings, certify_every=50)
-    for train, test in folds:
+
+    def fit(n_threads: int, train: Indices, test: Indices) -> tuple[list[Ensemble], list[Scores]]:
         part, rest = cases.split(train, test)
-        for i, model in enumerate(penalised_models(part, quick, shares)):
-            out[i, :, test] = np.transpose(model.scores(rest))
-    return out
+        models = penalised_models(part, replace(settings, certify_every=50, n_threads=n_threads), shares)
+        return models, [model.scores(rest) for model in models]
+
+    out = np.full((1 if shares is None else len(shares), 2, cases.n_cases), np.nan)
+    fitted = in_threads(fit, folds, settings.n_threads)
+    for (_, test), (_, scores) in zip(folds, fitted, strict=True):
+        out[:, :, test] = scores
+    return out, [models for models, _ in fitted]
 
 
 def penalised_models(problem: Problem, settings: Settings, shares: tuple[float, ...] | None) -> list[Ensemble]:

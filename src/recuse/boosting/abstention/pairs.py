@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...arrays import Floats
 from ...decisions import Evaluation
-from ..reasons import explain_acceptance, explain_contributions, explain_score
+from ..reasons import explain_acceptance, explain_score
 from ..shapes import AdditiveForm
 from .engine.losses import LOSSES
 from .engine.problem import Problem
@@ -97,10 +97,8 @@ class ChowPair:
         return h - self.boundary, np.abs(h) - self.level
 
     def explain(self, model: Any, evaluation: Evaluation) -> list[str]:
-        """One sentence per case: where its score lies, and what speaks for either class."""
-        form = self.form
-        contributions = form.deviations(evaluation.detail)[0] if isinstance(form, AdditiveForm) else None
-        return explain_score(model, evaluation, *self.thresholds, contributions)
+        """One sentence per case: where its score lies."""
+        return explain_score(model, evaluation, *self.thresholds)
 
     @property
     def thresholds(self) -> tuple[float, float]:
@@ -149,10 +147,8 @@ class LearnedPair:
         return h - forced_boundary(self.surrogate, self.log_odds, at), r - self.threshold
 
     def explain(self, model: Any, evaluation: Evaluation) -> list[str]:
-        """One sentence per case: the features that argue for the class, or for rejection, with their shares."""
-        if not isinstance(self.form, AdditiveForm):
-            return explain_acceptance(model, evaluation)
-        return explain_contributions(model, evaluation, *self.form.deviations(evaluation.detail))
+        """One sentence per case: its acceptance score."""
+        return explain_acceptance(model, evaluation)
 
     def repriced(self, change: PriceChange) -> LearnedPair:
         """Return the same scores with r shifted: for losses and settings where another price does no more."""
@@ -243,10 +239,8 @@ class StartedPair:
         return self.learned.settle(h + start[0], r + start[1])
 
     def explain(self, model: Any, evaluation: Evaluation) -> list[str]:
-        """One sentence per case, with what the start adds as one more feature."""
-        if not isinstance(self.form, AdditiveForm):
-            return explain_acceptance(model, evaluation)
-        return explain_contributions(model, evaluation, *self.deviations(evaluation.detail))
+        """One sentence per case: its acceptance score."""
+        return explain_acceptance(model, evaluation)
 
     def contributions(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
         """What each feature adds to h and to r, and behind them what the start adds; for stumps only."""
@@ -254,13 +248,6 @@ class StartedPair:
         h, r = self.form.contributions(self._features(X))
         start = self._start(X)
         return np.column_stack([h, start[0]]), np.column_stack([r, start[1]])
-
-    def deviations(self, X: NDArray[Any]) -> tuple[Floats, Floats]:
-        """The contributions, each less its mean over the training cases."""
-        assert isinstance(self.form, AdditiveForm)
-        h, r = self.form.deviations(self._features(X))
-        start = self._start(X)
-        return np.column_stack([h, start[0] - self.typical[0]]), np.column_stack([r, start[1] - self.typical[1]])
 
     def _features(self, X: NDArray[Any]) -> NDArray[Any]:
         """The columns of the features, without given log-odds behind them."""

@@ -14,13 +14,14 @@ from ..categories import in_cells, ordered
 from .candidates import Candidate, fit_best_option
 from .chow import CHOW_FAMILY, BoostedScore
 from .data import TrainingSet
-from .engine.problem import Problem
+from .engine.problem import Parts, Problem
 from .engine.settings import PAPER, Settings
 from .engine.surrogates import Surrogate, forced_boundary, make_surrogate
 from .interactions.fitting import add_interactions
 from .interactions.wanted import AUTO
 from .options import Options, search_options
 from .pairs import LearnedPair
+from .selection import first_folds, judge
 from .stacking import STACKS, StackedScore, stack_score
 
 _log = logging.getLogger("recuse")
@@ -57,17 +58,50 @@ class Searched:
 
     def fit_pair(self, family: str, stack: str | None) -> Candidate:
         """Boost a pair of a family of stumps; with `stack` the score h alone joins as a feature or as the start."""
+        pair = self._try_pair(family, stack, whatever_it_costs=True)
+        assert pair is not None
+        return pair
+
+    def fit_rival(self, family: str, stack: str | None) -> Iterator[Candidate]:
+        """The same, unless the first folds hold out no hope that the pair is cheaper than the score by Chow's rule."""
+        pair = self._try_pair(family, stack, whatever_it_costs=False)
+        if pair is not None:
+            yield pair
+        else:
+            _log.info("AbstentionBoosting: %s given up, not cheaper on the first folds", name_of(family, stack))
+
+    def _try_pair(self, family: str, stack: str | None, *, whatever_it_costs: bool) -> Candidate | None:
         training, settings = self.training, replace(self.settings, family=family)
         surrogate = make_surrogate(settings.loss, settings.b, settings.exponents, training.c)
         problem = Problem(self.bins, training.n_pos, training.s, surrogate)
         stacking = None if stack is None else STACKS[stack](problem, self.stacked_score)
-        options = search_options(stacking or problem, settings, training.folds)
-        options = with_boundary(options, surrogate, training.log_odds, fixed=training.is_monotone)
+
+        def searched(folds: Parts) -> Options:
+            options = search_options(stacking or problem, settings, folds)
+            return with_boundary(options, surrogate, training.log_odds, fixed=training.is_monotone)
+
+        first = training.folds if whatever_it_costs else first_folds(training.folds)
+        options = searched(first)
+        if len(first) < len(training.folds):
+            if not self._may_pay(options, settings, first):
+                return None
+            options = options.joined(searched(training.folds[len(first) :]))
         if stacking is None:
             boosted = fit_best_option(training, problem, settings, options, training.price)
             return Candidate(family, boosted.learned_pair(training.log_odds), boosted, boosted.judged)
         boosted = fit_best_option(training, stacking.whole(), settings, options, training.price)
-        return Candidate(f"{family}+{stack}", stacking.pair(boosted), boosted, boosted.judged)
+        return Candidate(name_of(family, stack), stacking.pair(boosted), boosted, boosted.judged)
+
+    def _may_pay(self, options: Options, settings: Settings, folds: Parts) -> bool:
+        """Whether a pair is cheaper than the score by Chow's rule on the folds so far, both judged by these alone.
+
+        In the end it has to be cheaper by a standard error, which one that is not cheaper by now hardly ever is.
+        """
+        assert options.scores is not None
+        seen = replace(self.training, folds=folds)
+        judged, _ = judge(options.scores, self.training.price, seen, with_threshold=settings.tune_threshold)
+        difference = seen.held_out_prices(judged) - self.score.held_out_prices(seen)
+        return float(seen.prices.weight[seen.tested] @ difference) < 0.0
 
     def with_interactions(self, main: Candidate) -> Iterator[Candidate]:
         """The candidate with main effects only, unless pair terms are wanted whatever they cost, and with pair terms.
@@ -85,6 +119,11 @@ class Searched:
             yield Candidate(name, boosted.learned_pair(training.log_odds), boosted, boosted.judged)
         else:
             yield self.score.ruled(name, add_interactions(training, main.boosted, wanted, lambda h, r: (h, r)))
+
+
+def name_of(family: str, stack: str | None) -> str:
+    """What a pair of a family is called."""
+    return family if stack is None else f"{family}+{stack}"
 
 
 def with_boundary(options: Options, surrogate: Surrogate, log_odds: float, *, fixed: bool = False) -> Options:
@@ -114,11 +153,12 @@ def _decoupled(searched: Searched, stack: str | None) -> Iterator[Candidate]:
 def _auto(searched: Searched, stack: str | None) -> Iterator[Candidate]:
     """Boosted stumps with Chow's rule, and pairs that may be better."""
     yield from searched.with_interactions(searched.score.with_chows_rule())
-    yield from searched.with_interactions(searched.fit_pair("decoupled", stack))
+    for pair in searched.fit_rival("decoupled", stack):
+        yield from searched.with_interactions(pair)
     settings = searched.settings
     can_start = not settings.exponents and settings.step != PAPER and bool(searched.training.partition)
     if stack is None and can_start:
-        yield searched.fit_pair("decoupled", "start")
+        yield from searched.fit_rival("decoupled", "start")
 
 
 @dataclass(frozen=True)

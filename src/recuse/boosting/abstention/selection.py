@@ -13,14 +13,18 @@ import numpy as np
 
 from ...arrays import Floats, Indices
 from .data import TrainingSet
+from .engine.problem import Parts
 from .prices import Prices
 
 # Loss of scores (h, r) of all cases, on some of them.
 ScoreLoss = Callable[[Floats, Indices], float]
 
-# By how many standard errors a learned rejector must be cheaper on held-out cases than the confidence rule: two, since
-# the better of several is compared.
-SURE = 2.0
+# By how many standard errors another candidate must be cheaper on held-out cases than the first. One: over twelve kinds
+# of simulated tables, eight draws each, pairs started from the score cost up to 1.3 % more than Chow's rule on it where
+# that is all there is to know, and up to half less elsewhere; asking for two lost more than it saved.
+SURE = 1.0
+# Share of the held-out cases, two of five folds, after which a candidate that is not cheaper so far is given up.
+FIRST_LOOK = 0.35
 TRIED_THRESHOLDS = 41  # thresholds tried
 
 
@@ -40,6 +44,13 @@ def judged_scores(options: Floats, loss: ScoreLoss, training: TrainingSet, *, tu
         if tuned and len(others):
             out[1, part] -= _threshold_on(others, scores, training)
     return out
+
+
+def judge(options: Floats, loss: ScoreLoss, training: TrainingSet, *, with_threshold: bool) -> tuple[Floats, float]:
+    """The judged scores of the best option, and its threshold: 0 where none is to be tuned."""
+    if not with_threshold:
+        return judged_scores(options, loss, training), 0.0
+    return tune_threshold(options, best_option(options, loss, training.tested), loss, training)
 
 
 def tune_threshold(options: Floats, best: int, loss: ScoreLoss, training: TrainingSet) -> tuple[Floats, float]:
@@ -64,6 +75,13 @@ def best_threshold(y: Floats, h: Floats, r: Floats, prices: Prices) -> float:
     tried = np.concatenate([[0.0], np.unique(np.quantile(r, np.linspace(0.0, 1.0, TRIED_THRESHOLDS))), [r.min() - 1.0]])
     means = [prices.mean(y, h, r - tau) for tau in tried]
     return float(tried[int(np.argmin(means))])
+
+
+def first_folds(folds: Parts) -> Parts:
+    """The folds of a first look: two or more that hold out enough cases, or all where that leaves none for a second."""
+    sizes = np.cumsum([len(test) for _, test in folds])
+    n = max(2, int(np.searchsorted(sizes, FIRST_LOOK * sizes[-1])) + 1)
+    return folds[:n]
 
 
 class Judged(Protocol):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from copy import copy
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,130 +12,28 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ...arrays import Floats, Indices
-from ...base import RejectOptionMixin, SettledCosts, require_two_classes, warn_not_converged
+from ...arrays import Floats
+from ...base import RejectOptionMixin
 from ...costs import Costs
 from ...decisions import Decisions, Evaluation, StatedThresholds
-from ...folds import check_groups
-from ...labels import LabelSpace
-from ...parameters import (
-    check_choice,
-    check_count,
-    check_number,
-    check_share,
-    check_switch,
-    check_weights,
-    n_threads,
-)
+from ...parameters import check_share, n_threads
 from ...progress import shown_progress
-from ...validation import check_outcomes, require_known_columns, store_columns, validate_data
+from ...validation import check_outcomes, store_columns
 from ..additive_model import AdditiveModelMixin
 from ..bounds import GeneralizationBound
-from ..categories import Categories, find_categories, refuse_monotone_categories
-from ..constraints import resolve_monotonic
 from ..reasons import explain_score, stated_score
 from ..shapes import AdditiveForm
-from .data import (
-    START_SPAN,
-    check_class_groups,
-    check_class_size,
-    check_margins,
-    check_scores,
-    code_cases,
-    in_units,
-    k_in_units,
-    positives_first,
-    start_range,
-    start_units,
-)
+from .data import SettledCases, check_margins, prepare, start_of_cases
+from .ensemble import AveragedRuns, BoostedRuns, average
 from .histogram import ScoreHistogram
-from .margin_bound import BoundTerms, rademacher
-from .mean import MeanScore, mean_of
-from .objectives import OBJECTIVES, Objective, Terms, find_objective, in_words
+from .objectives import OBJECTIVES, Objective, Terms, find_objective
+from .parameters import check_parameters, run_settings
 from .problem import RankingProblem, RunSettings
-from .runs import Run, boost_runs
+from .runs import Booster, Outcomes, Run, boost_runs
 from .stages import StagedMean
-from .thresholds import Thresholds, at_largest_gap, at_least_cost
-
-SEARCHES = {"exact": True, "bisection": False}  # whether every cut and shift is looked at
-DEFAULT_COSTS = 0.2
-# With these and the cases the runs of a fit are settled; random_state draws the seed of the first fit.
-_RUNS_DEPEND_ON = (
-    "metric", "k", "costs", "n_rounds", "subsample", "max_features", "margin", "search", "max_bins", "monotonic_cst",
-    "categorical_features", "n_iter_no_change", "pos_label",
-)  # fmt: skip
-
-
-# Problem, settings, seed and numbers of runs in; the runs, the cases kept out of each and their scores out.
-Booster = Callable[[RankingProblem, RunSettings, int, range], Iterator[tuple[Run, Indices, Floats]]]
-
-
-class RankingStump(NamedTuple):
-    """One stump of a run.
-
-    Attributes
-    ----------
-    run : int
-        Which run it belongs to.
-    feature : int
-        Column.
-    cut : float
-        Cases above it are shifted.
-    shift : float
-        By how much, when the run's scores span [0, 1].
-    missing_left : bool
-        Whether cases with a missing value stay where they are.
-    places : tuple of int
-        For a category the place of each level in the order of the run; the cut lies between places. Empty for other
-        features.
-    """
-
-    run: int
-    feature: int
-    cut: float
-    shift: float
-    missing_left: bool
-    places: tuple[int, ...] = ()
-
-
-class SettledCases(NamedTuple):
-    """The training cases and what is settled about them before a run; nothing of it is stored yet.
-
-    `sign` is that of the published score: prices and precision look at `pos_label`, h at ``classes_[1]``. `span` is the
-    range of the initial scores, None without them.
-    """
-
-    labels: LabelSpace
-    prices: SettledCosts
-    sign: float
-    span: tuple[float, float] | None
-    problem: RankingProblem
-    categories: Categories = Categories()
-
-    @property
-    def unit_of_loss(self) -> float:
-        """What a loss is multiplied by where it is published: one that is an amount of money, in its currency."""
-        return self.prices.unit if self.problem.objective.rejects else 1.0
-
-
-class BoostedRuns(NamedTuple):
-    """The runs of a fit, and what more runs would have to go on from: the seed, and sums of held-out scores."""
-
-    seed: int
-    runs: list[Run]
-    held_out: Floats
-
-
-class _Ensemble(NamedTuple):
-    """The mean of the runs, and what is known of it."""
-
-    mean: MeanScore
-    constant: bool
-    range: float
-    objective: float
-    thresholds: Thresholds
-    form: AdditiveForm
-    bound: BoundTerms | None
+from .stumps import RankingStump, history_of, stumps_of
+from .thresholds import acceptance
+from .warm_start import beginning_of, require_same_beginning
 
 
 class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator):
@@ -330,57 +226,25 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         self._warn_if_all_rejected(X, sample_weight, init_score=init_score)
         return self
 
-    def _boost_here(
-        self, problem: RankingProblem, settings: RunSettings, seed: int, todo: range
-    ) -> Iterator[tuple[Run, Indices, Floats]]:
+    def _boost_here(self, problem: RankingProblem, settings: RunSettings, seed: int, todo: range) -> Outcomes:
         return boost_runs(problem, settings, seed, todo, n_threads(self.n_jobs))
 
-    def _boost_and_store(self, given: SettledCases, columns: Any, boost: Booster) -> _Ensemble:
+    def _boost_and_store(self, given: SettledCases, columns: Any, boost: Booster) -> AveragedRuns:
         """Boost the runs of checked cases and publish them; `columns` is a table with the columns of the cases."""
-        settings, beginning = self._settings(), self._beginning(given.problem)
+        settings, beginning = self._settings(), beginning_of(self, given.problem)
         with shown_progress(self.verbose):
             boosted = self._boost(given.problem, settings, beginning, boost)
-        ensemble = self._average(given, settings, boosted)
+        ensemble = average(given, settings, boosted, self.metric)
         store_columns(self, columns)
         self._store(given, beginning, boosted, ensemble)
-        self._warn_if_constant(ensemble)
+        ensemble.warn_if_constant(self.metric, self.margin)
         return ensemble
 
     def _check_parameters(self) -> None:
-        objective = find_objective(self.metric)
-        check_choice("search", self.search, tuple(SEARCHES))
-        check_count("n_estimators", self.n_estimators)
-        check_count("n_rounds", self.n_rounds)
-        check_share("subsample", self.subsample, or_one=True)
-        check_share("max_features", self.max_features, or_one=True)
-        check_number("margin", self.margin, 0.0)
-        if self.margin >= 1:
-            raise ValueError(f"margin must be less than 1, the whole range of the score; got {self.margin!r}.")
-        check_switch("warm_start", self.warm_start)
-        check_count("verbose", self.verbose, least=0)
-        if self.n_iter_no_change is not None:
-            check_count("n_iter_no_change", self.n_iter_no_change)
-        if objective.compiled is None and not SEARCHES[self.search]:
-            raise ValueError(
-                f"search={self.search!r} needs one of the metrics by name; a function is searched by trial."
-            )
-        if self.monotonic_cst is not None and not SEARCHES[self.search]:
-            raise ValueError(f"monotonic_cst needs search='exact'; got search={self.search!r}.")
-        if self.k is not None and not objective.uses_k:
-            raise ValueError(
-                f"k={self.k!r} belongs to metric='precision_at_k'; with metric={self.metric!r} leave it out."
-            )
+        check_parameters(self)
 
     def _settings(self) -> RunSettings:
-        return RunSettings(
-            n_rounds=int(self.n_rounds),
-            subsample=float(self.subsample),
-            max_features=float(self.max_features),
-            margin=float(self.margin),
-            exact=SEARCHES[self.search],
-            patience=int(self.n_iter_no_change or 0),
-            hold_out=self._has_prices,
-        )
+        return run_settings(self, hold_out=self._has_prices)
 
     @property
     def _objective(self) -> Objective:
@@ -392,122 +256,28 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         return self._objective.rejects or self.costs is not None
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any = None) -> SettledCases:
-        """Check the cases, settle labels and prices, code the features, positives first; nothing is stored."""
-        draft = copy(self)  # scikit-learn stores the columns on what it checks
-        categories = find_categories(self.categorical_features, X)
-        X, y = validate_data(
-            draft,
-            categories.encode(X),
-            y,
-            dtype=[np.float64, np.float32],
-            ensure_all_finite="allow-nan",
-            ensure_min_samples=2,
-        )
-        labels, codes = self._settle_labels(y)
-        prices, positive, sign = self._settle_sides(labels)
-        weights = check_weights(sample_weight, len(codes))
-        self._require_equal_weights(weights[weights > 0])
-        require_known_columns(draft, X, weights)
-        order, n_pos = positives_first(codes == positive, weights)
-        self._check_class_sizes(labels, positive, (n_pos, len(order) - n_pos))
-        weight, unit = in_units(weights[order])
-        k = k_in_units(self.k, weight, n_pos, unit)
-        names = getattr(draft, "feature_names_in_", None)
-        # Runs boost the score towards the positive class, h is the score towards classes_[1].
-        signs = int(sign) * resolve_monotonic(self.monotonic_cst, X.shape[1], names)
-        refuse_monotone_categories(signs, categories)
-        bins = code_cases(X, order, self.max_bins, weights, categories)
-        bins = replace(bins, monotonic=signs.astype(np.int8))
-        span, start = None, np.zeros(len(order), dtype=np.int32)
-        if init_score is not None:
-            scores = check_scores(init_score, len(codes))[order] * sign
-            span = start_range(scores)
-            start = np.rint(start_units(scores, span)).astype(np.int32)
-        together = check_groups(groups, len(codes))
-        if together is not None:
-            together = together[order]
-            if self._has_prices:
-                check_class_groups(together, n_pos, (labels.classes[positive], labels.classes[1 - positive]))
-        terms = Terms(prices.costs.normalised(), k)
-        problem = RankingProblem(bins, n_pos, weight, start, self._objective, terms, together)
-        return SettledCases(labels, prices, sign, span, problem, categories)
-
-    def _settle_sides(self, labels: LabelSpace) -> tuple[SettledCosts, int, float]:
-        """The prices, the number of the positive class, and the sign of the published score."""
-        require_two_classes(labels.classes)
-        prices = self._settle_costs(labels.classes, must_pay=self._objective.rejects, default=DEFAULT_COSTS)
-        positive = 0 if prices.pos_label == labels.classes[0] else 1
-        return prices, positive, 1.0 if positive == 1 else -1.0
-
-    def _require_equal_weights(self, weights: Floats) -> None:
-        """Refuse weights that differ where the metric cannot see them."""
-        if callable(self.metric) and np.ptp(weights) > 0:
-            raise ValueError("sample_weight does not go with a metric of your own, which sees scores only.")
-
-    def _check_class_sizes(self, labels: LabelSpace, positive: int, sizes: tuple[int, int]) -> None:
-        """Refuse classes with too few cases; sizes of the positives and of the negatives."""
-        for label, n in zip((labels.classes[positive], labels.classes[1 - positive]), sizes, strict=True):
-            check_class_size(label, n, self.subsample, held_out=self._has_prices)
+        return prepare(self, X, y, sample_weight, init_score, groups, hold_out=self._has_prices)
 
     def _boost(
         self, problem: RankingProblem, settings: RunSettings, beginning: dict[str, str], boost: Booster
     ) -> BoostedRuns:
         """The runs of the last fit, if this one goes on from it, and those still missing."""
-        seed, runs, held_out = self._earlier_runs(beginning, problem.n_cases)
-        todo = range(len(runs), int(self.n_estimators))
-        for run, out, score in boost(problem, settings, seed, todo):
-            runs.append(run)
-            held_out[:, out] += score, np.ones(len(out))
-        return BoostedRuns(seed, runs, held_out)
+        earlier = self._earlier_runs(beginning, problem.n_cases)
+        todo = range(len(earlier.runs), int(self.n_estimators))
+        return earlier.joined_by(boost(problem, settings, earlier.seed, todo))
 
-    def _earlier_runs(self, now: dict[str, str], n_cases: int) -> tuple[int, list[Run], Floats]:
-        """Seed, runs and sums of held-out scores to go on from, as copies; empty for a first fit."""
+    def _earlier_runs(self, now: dict[str, str], n_cases: int) -> BoostedRuns:
+        """What there is to go on from, as copies; no runs for a first fit."""
         before = getattr(self, "_began_with", {})
         if not now or not before:
             seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-            return seed, [], np.zeros((2, n_cases))
-        changed = next((name for name, value in now.items() if before[name] != value), None)
-        if changed is not None:
-            said = "the cases differ" if changed == "cases" else f"{changed}={getattr(self, changed)!r} differs"
-            raise ValueError(
-                f"warm_start=True adds runs to those of the last fit, but {said} from it: use the same as then, or "
-                "warm_start=False."
-            )
-        if len(self._runs) > self.n_estimators:
-            raise ValueError(
-                f"n_estimators={self.n_estimators} must be at least the {len(self._runs)} runs there are already, "
-                "with warm_start=True."
-            )
-        return self._seed, list(self._runs), self._held_out.copy()
+            return BoostedRuns(seed, [], np.zeros((2, n_cases)))
+        require_same_beginning(self, before, now, len(self._runs))
+        return BoostedRuns(self._seed, list(self._runs), self._held_out.copy())
 
-    def _beginning(self, problem: RankingProblem) -> dict[str, str]:
-        """All that the runs depend on, the cases in short; empty where no more runs may follow."""
-        if not self.warm_start:
-            return {}
-        cases = hashlib.blake2b(problem.bins.codes.tobytes())
-        numbers: list[NDArray[Any]] = [*problem.bins.cuts, problem.weight, problem.start, np.array([problem.n_pos])]
-        if problem.groups is not None:
-            numbers.append(problem.groups)
-        for part in numbers:
-            cases.update(part.tobytes())
-        given = {name: in_words(getattr(self, name)) for name in _RUNS_DEPEND_ON}
-        return given | {"cases": cases.hexdigest()}
-
-    def _average(self, given: SettledCases, settings: RunSettings, boosted: BoostedRuns) -> _Ensemble:
-        """The mean of the runs, its thresholds and what is known of it."""
-        problem = given.problem
-        mean = mean_of(boosted.runs, problem)
-        score = mean.of_training_cases(problem)
-        score_range = float(np.ptp(score)) or 1.0
-        histogram = ScoreHistogram.of(score, problem.positive, problem.weight, settings.margin * score_range)
-        objective = problem.objective.loss(histogram, problem.terms)
-        thresholds = self._choose_thresholds(problem, score, boosted.held_out)
-        thresholds = thresholds.within(mean.reach(0.0 if given.span is None else START_SPAN))
-        form = _additive_form(mean, given.sign, thresholds.middle)
-        bound = self._bound_terms(given, settings, boosted, score_range, objective)
-        return _Ensemble(mean, bool(np.ptp(score) == 0.0), score_range, objective, thresholds, form, bound)
-
-    def _store(self, given: SettledCases, beginning: dict[str, str], boosted: BoostedRuns, ensemble: _Ensemble) -> None:
+    def _store(
+        self, given: SettledCases, beginning: dict[str, str], boosted: BoostedRuns, ensemble: AveragedRuns
+    ) -> None:
         """Publish a fit; nothing is stored before everything is known."""
         problem, runs, thresholds = given.problem, boosted.runs, ensemble.thresholds
         self._store_labels(given.labels)
@@ -525,53 +295,9 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         self._cuts = problem.bins.cuts
         self._training_shares, self._has_missing = problem.bins.shares(problem.weight), problem.bins.has_missing
         self._level_cells = tuple((f, cells.cell) for f, cells in problem.bins.levels.items())
-        self.history_ = {
-            "objective": np.array([run.trace for run in runs]) * given.unit_of_loss,
-            "accepted": np.array([len(run.stumps) for run in runs]),
-        }
+        self.history_ = history_of(runs, given.unit_of_loss)
         self.n_iter_ = len(runs)
         self._bound = ensemble.bound
-
-    def _warn_if_constant(self, ensemble: _Ensemble) -> None:
-        """Warn of a score that is the same for every case."""
-        if ensemble.constant:
-            warn_not_converged(
-                f"No stump improves metric={self.metric!r} at margin={self.margin!r} on these cases: every case gets "
-                "the same score",
-                "Lower margin, or look for features that tell the classes apart.",
-            )
-
-    def _choose_thresholds(self, problem: RankingProblem, score: Floats, held_out: Floats) -> Thresholds:
-        """By the cost on held-out cases where prices are given, else at the largest gap in training."""
-        if not self._has_prices:
-            return at_largest_gap(ScoreHistogram.of(score, problem.positive, problem.weight))
-        seen = held_out[1] > 0
-        histogram = ScoreHistogram.of(
-            held_out[0, seen] / held_out[1, seen], problem.positive[seen], problem.weight[seen]
-        )
-        return at_least_cost(histogram, problem.terms.costs, problem.objective.rejects)
-
-    def _bound_terms(
-        self, given: SettledCases, settings: RunSettings, boosted: BoostedRuns, score_range: float, objective: float
-    ) -> BoundTerms | None:
-        """What `generalization_bound` has to remember of the training cases; None where it does not hold."""
-        problem = given.problem
-        theorem, equal = problem.objective.theorem, bool(np.ptp(problem.weight) == 0.0)
-        if theorem is None or settings.margin == 0.0 or not equal or given.span is not None:
-            return None
-        if problem.bins.levels:  # their order is chosen by the cases
-            return None
-        n_pos, n = problem.n_pos, problem.n_cases
-        sizes, rows = (n - n_pos, n_pos), (np.arange(n_pos, n), np.arange(n_pos))
-        random = np.random.default_rng(boosted.seed)
-        negatives, positives = (
-            rademacher(problem.bins, part, size, random)
-            for part, size in zip(rows, theorem.complexity_sizes(sizes), strict=True)
-        )
-        # Weight of the stumps, each half its shift: divided by it the score is a convex combination of them.
-        total = np.mean([np.abs(run.stumps[:, 2]).sum() * run.scale / 2 for run in boosted.runs])
-        theta = settings.margin * score_range / float(total) if total > 0 else 1.0
-        return BoundTerms(self.metric, objective, theta, (negatives, positives), sizes)
 
     def _forms(self) -> list[AdditiveForm]:
         return [self._form]
@@ -645,20 +371,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     @property
     def stumps_(self) -> list[RankingStump]:
         """Every stump of every run."""
-        return [
-            RankingStump(e, f, self._cut(f, cut), self._sign * d * run.scale, bool(missing_left), self._places(run, f))
-            for e, run in enumerate(self._runs)
-            for f, cut, d, missing_left in run.stumps.tolist()
-        ]
-
-    def _places(self, run: Run, f: int) -> tuple[int, ...]:
-        """Places of the levels of a category in a run."""
-        places, cells = dict(run.places), dict(getattr(self, "_level_cells", ()))
-        return tuple(places[f][cells[f]].tolist()) if f in places else ()
-
-    def _cut(self, f: int, cut: int) -> float:
-        cuts = self._cuts[f]
-        return float(cuts[cut]) if cut < len(cuts) else np.inf
+        return stumps_of(self._runs, self._cuts, dict(getattr(self, "_level_cells", ())), self._sign)
 
     @property
     def weights_(self) -> Floats:
@@ -669,8 +382,9 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         check_is_fitted(self)
         X = self._numbers(X)
         h, _ = self._form.evaluate(X, n_threads(self.n_jobs))
-        start = self._added_by_start(init_score, len(X))
-        if start is not None:
+        start = start_of_cases(init_score, len(X), self._span, self._sign)
+        if start is not None:  # what it adds to h, beyond that of an average training case
+            start = self._sign * self._per_start * (start - self._mean_start)
             h = h + start
         return self._judged(h, (X, start))
 
@@ -681,35 +395,15 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         if not hasattr(self, "_training_shares"):
             raise ValueError("This model was saved by a version that kept no stages: fit again.")
         X = self._numbers(X)
-        start = self._added_by_start(params.get("init_score"), len(X))
-        start = None if start is None else start / (self._sign * self._per_start) + self._mean_start
+        start = start_of_cases(params.get("init_score"), len(X), self._span, self._sign)
         stages = StagedMean(self._cuts, dict(self._level_cells), self._training_shares, self._has_missing)
         for score in stages.scores(self._runs, X, start):
             yield self._judged(self._sign * (score - self.threshold_), (X, None))
 
     def _judged(self, h: Floats, detail: Any) -> Evaluation:
         """Class scores with the acceptance scores that the thresholds make of them."""
-        if self.thresholds_[0] == self.thresholds_[1]:
-            return Evaluation(h, np.ones(len(h)), detail=detail)
-        below, above = (t - self.threshold_ for t in self.thresholds_)
-        score = self._sign * h
-        return Evaluation(h, np.maximum(score - above, below - score), detail=detail)
-
-    def _added_by_start(self, init_score: Any, n: int) -> Floats | None:
-        """What the initial scores of some cases add to h, beyond that of an average training case."""
-        if self._span is None:
-            if init_score is not None:
-                raise ValueError("init_score was not given to fit, so it means nothing here: leave it out.")
-            return None
-        if init_score is None:
-            raise ValueError(
-                "This model was fitted with init_score: pass the other model's scores of these cases, as in "
-                "predict(X, init_score=scores). Under scikit-learn's wrappers, which cannot, give them as a "
-                "feature instead (StackingClassifier does)."
-            )
-        start = start_units(check_scores(init_score, n) * self._sign, self._span) - self._mean_start
-        added: Floats = self._sign * self._per_start * start
-        return added
+        r = acceptance(self._sign * h, self.thresholds_, self.threshold_)
+        return Evaluation(h, r, detail=detail)
 
     def decision_function(self, X: Any, init_score: Any = None) -> Floats:
         """Class score h of each case, greater than 0 towards ``classes_[1]``."""
@@ -729,11 +423,16 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         return self._table(self._evaluate(X, init_score), X, reasons)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        X, start = evaluation.detail
-        contributions, _ = self._form.contributions(X)
-        if start is not None:
-            contributions = np.column_stack([contributions, start])
-        return explain_score(self, evaluation, *self._thresholds_of_h(), contributions, "the initial score")
+        return explain_score(self, evaluation, *self._thresholds_of_h())
+
+    def _remarks(self, evaluation: Evaluation) -> list[str] | None:
+        """What the initial scores add to the score that the sentences tell."""
+        start = evaluation.detail[1]
+        return None if start is None else [f"; the initial score adds {self._sign * added:+.3g}" for added in start]
+
+    @property
+    def _starts_from_score(self) -> bool:
+        return self._span is not None
 
     def _stated_thresholds(self) -> StatedThresholds:
         return stated_score(self, *self._thresholds_of_h())
@@ -746,9 +445,3 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         return tags
-
-
-def _additive_form(mean: MeanScore, sign: float, threshold: float) -> AdditiveForm:
-    """The class score h: the score less the threshold, with its sign changed where the positive class comes first."""
-    shapes = [replace(shape, h=sign * shape.h, missing=(sign * shape.missing[0], 0.0)) for shape in mean.shapes]
-    return AdditiveForm(sign * (mean.intercept - threshold), 0.0, shapes)

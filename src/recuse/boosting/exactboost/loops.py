@@ -13,8 +13,12 @@ The compiler's cache notices a change in the file of the function that is called
 So everything compiled is here, and so are the NamedTuples that are passed in: with classes from elsewhere the old
 machine code would read the fields in their old order.
 
+The first fit waits for the compiler. What that takes grows with the number of functions and of arrays handed from one
+to the next, and code is compiled once more in every function that calls it, however far above. Hence few functions,
+not deep; scalars and no arrays are returned; and ``a if a > b else b`` where `max` would be a function of its own.
+
 In order: the arguments, drawing, losses of histograms, the subsample, the sweeps (AUC, precision at k, KS, reject
-cost), bisection, choosing by objective, the search over features, the run, and the complexity of stumps.
+cost), choosing by objective, bisection, the search over features, and the run.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ WINDOW = 32  # the longest shift there can be; known to the compiler, so that lo
 _entry = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 # Called from compiled code only: without the entry point for Python, too.
 _inner = njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
-BEYOND = 2**62  # stands after the last of the distinct scores: farther than any shift leads
+BEYOND = 2**60  # stands before the first and after the last of the distinct scores: farther than any shift leads
 
 # ---------------------------------------------------------------------------------------------------------------------
 # Arguments
@@ -90,6 +94,8 @@ class RunPlan(NamedTuple):
     longest: int  # D, the longest shift
     theta: float  # the margin, as a share of the range of the score
     patience: int  # rounds without improvement after which the run ends; 0 for never
+    low: int  # range of the initial scores in the bag
+    high: int
 
 
 class Draws(NamedTuple):
@@ -110,7 +116,7 @@ class RunOutcome(NamedTuple):
 
 
 class DrawnCases(NamedTuple):
-    """The subsample of a round, `n_pos` positives first.
+    """The subsample of a round, `n_pos` positives first, either class in the order of its scores.
 
     `value` holds the judged scores as positions on an axis that is padded by `WINDOW` at either end.
     """
@@ -122,59 +128,47 @@ class DrawnCases(NamedTuple):
 
 
 class ByBin(NamedTuple):
-    """The subsample sorted by the bin of one feature and, within a bin, by score; row 0 positives, row 1 negatives.
+    """The subsample sorted by the bin of one feature and, within a bin, by score: positives first.
 
-    The cases of bin b stand from starts[side, b] to starts[side, b + 1]; the bin after the last holds missing values.
-    `levels` are positions on the axis of scores (AUC, precision at k) or ranks among the distinct scores (KS, reject
-    cost).
+    The positives of bin b stand from starts[0, b] to starts[0, b + 1], the negatives from starts[1, b] to
+    starts[1, b + 1]; the bin after the last holds missing values. Levels are positions on the axis of scores (AUC,
+    precision at k) or ranks among the distinct scores (KS, reject cost).
     """
 
-    codes: Any
+    level: Any  # of each case, in the order of `DrawnCases`, and its bin
+    code: Any
     starts: Any
-    levels: Any
+    levels: Any  # sorted
     units: Any
 
 
 class Ranks(NamedTuple):
-    """Distinct scores of the subsample, and sums by their rank: for the objectives that look at thresholds.
+    """Distinct scores of the subsample, and sums by their rank, from 1: for the objectives that look at thresholds.
 
-    What a case adds at its score is its weight times the rate of its class: rates[0] to the gap of KS, rates[1] and
-    rates[2] to the two terms A and C of the reject cost. `total` holds running sums over all cases.
+    Rank 0 stands before all scores. A case adds its weight times a rate of its class, for KS to the gap, for the reject
+    cost to its two terms A and C. `total` holds running sums over all cases: up to the threshold above a rank.
     """
 
-    of_position: Any  # rank of each position of the axis
-    level: Any  # rank of each case
     values: Any
-    spans: Any
-    reach: Any
-    queue: Any
-    rates: Any
+    reach: Any  # see `_thresholds_in_reach`; the last row is spare room
+    rates: Any  # by sum and class
     total: Any
     left: Any
     right: Any
     bounds: Any
 
 
-class CandidateStump(NamedTuple):
-    """The stump that a round has found (cut, shift, missing left), and what it would make of the scores in the bag."""
-
-    stump: Any
-    shift: Any  # what it adds, by code
-    full: Any  # histogram of all cases with it
-    span: Any  # their lowest and highest score
-
-
 class Room(NamedTuple):
     """Memory of a run, used again in every round."""
 
-    hist: Any  # of the subsample, by position
-    work: Any
+    hist: Any  # of the subsample, by class and position
+    marks: Any  # a number for each position
     sample: DrawnCases
-    unsorted: DrawnCases
     by_bin: ByBin
-    ranks: Ranks
-    found: Any  # the best stump so far of the feature being searched
-    candidate: CandidateStump
+    own: Any  # of the objective: counts by position, or `Ranks`
+    stump: Any  # the best so far: cut, shift, missing left
+    shift: Any  # what it adds, by code
+    full: Any  # histogram of all cases of the bag with it
 
 
 class FeatureCuts(NamedTuple):
@@ -191,42 +185,38 @@ class FeatureCuts(NamedTuple):
     highest: int
 
 
-def make_room(n_pos: int, n_neg: int, widest: int, margin: int, most_bins: int, units: Any, codes: Any) -> Room:
+def make_room(
+    objective: Any, n_pos: int, n_neg: int, widest: int, margin: int, most_bins: int, units: Any, codes: Any
+) -> Room:
     """Room for subsamples of n_pos + n_neg cases whose scores span at most `widest`."""
-    m, axis = n_pos + n_neg, widest + margin + 2 * WINDOW + 3
-    n_ranks, largest_class = min(m, axis) + 2, max(n_pos, n_neg)
+    m, axis = n_pos + n_neg, widest + margin + 2 * WINDOW + 4
+    n_sums, n_ranks = COMPILED_OBJECTIVES[type(objective)].n_sums, min(m, axis) + 2
     whole, weight = np.int32, units.dtype
+    counts = np.zeros((6, axis), weight)
+    ranks = Ranks(
+        values=np.zeros(n_ranks, np.int64),
+        reach=np.zeros((3, n_ranks), np.int64),
+        rates=np.zeros((n_sums, 2)),
+        total=np.zeros((n_sums, n_ranks)),
+        left=np.zeros((n_sums, n_ranks)),
+        right=np.zeros((n_sums, n_ranks)),
+        bounds=np.zeros(most_bins + 2),
+    )
     return Room(
         hist=np.zeros((2, axis), weight),
-        work=np.zeros((6, axis + 1), weight),
+        marks=np.zeros(axis, whole),
         sample=DrawnCases(np.zeros(m, whole), np.zeros(m, whole), np.zeros(m, weight), n_pos),
-        unsorted=DrawnCases(np.zeros(m, whole), np.zeros(m, whole), np.zeros(m, weight), n_pos),
         by_bin=ByBin(
-            codes=np.zeros(m, codes.dtype),
-            starts=np.zeros((2, most_bins + 3), np.int64),
-            levels=np.zeros((2, largest_class), whole),
-            units=np.zeros((2, largest_class), weight),
-        ),
-        ranks=Ranks(
-            of_position=np.zeros(axis + 1, whole),
             level=np.zeros(m, whole),
-            values=np.zeros(n_ranks, np.int64),
-            spans=np.zeros((2, n_ranks), np.int64),
-            reach=np.zeros((3, n_ranks), np.int64),
-            queue=np.zeros(n_ranks, np.int64),
-            rates=np.zeros((3, 2)),
-            total=np.zeros((3, n_ranks)),
-            left=np.zeros((3, n_ranks)),
-            right=np.zeros((3, n_ranks)),
-            bounds=np.zeros(most_bins + 2),
+            code=np.zeros(m, codes.dtype),
+            starts=np.zeros((2, most_bins + 3), np.int64),
+            levels=np.zeros(m, whole),
+            units=np.zeros(m, weight),
         ),
-        found=np.zeros(3, np.int64),
-        candidate=CandidateStump(
-            stump=np.zeros(3, np.int64),
-            shift=np.zeros(most_bins + 1, np.int64),
-            full=np.zeros((2, widest + 2 * margin + 4)),
-            span=np.zeros(2, np.int64),
-        ),
+        own=ranks if n_sums else counts,
+        stump=np.zeros(3, np.int64),
+        shift=np.zeros(most_bins + 1, np.int64),
+        full=np.zeros((2, widest + 2 * margin + 4)),
     )
 
 
@@ -320,119 +310,82 @@ def reject_loss(objective, pos, neg, n):
         # up to here at hand, one pass sees every pair of thresholds in order.
         a += (fn - r_pos) * pos[s] - r_neg * neg[s]
         c += r_pos * pos[s] - (fp - r_neg) * neg[s]
-        least_a = min(least_a, a)
-        best = min(best, least_a + c)
+        least_a = a if a < least_a else least_a
+        best = least_a + c if least_a + c < best else best
         all_pos += pos[s]
         all_neg += neg[s]
     return (fp * all_neg + best) / (all_pos + all_neg)
 
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The subsample: its histogram, its order by score and by bin, the ranks of its scores
+# The subsample: its order by score and by bin, its histogram, the ranks of its scores
 # ---------------------------------------------------------------------------------------------------------------------
 
 
 @_inner
-def _start_round(score, draws, units, base, margin, sample):
-    """Put the cases drawn, their judged scores as positions above `base`, and their weights into the sample."""
-    pos_rows, neg_rows = draws.pos_rows, draws.neg_rows
-    ids, value, unit, n_pos = sample.ids, sample.value, sample.unit, sample.n_pos
-    for q in range(len(ids)):
-        i = pos_rows[q] if q < n_pos else neg_rows[q - n_pos]
-        ids[q], unit[q] = i, units[i]
-        value[q] = score[i] - base - (margin if q < n_pos else 0)
+def _start_round(score, draws, units, base, margin, room, size):
+    """Put the cases drawn into the sample, either class in the order of its scores; returns the weights of the classes.
 
-
-@_inner
-def _histogram(sample, hist, size):
-    """Count the subsample by score; returns the weight of either class."""
-    value, unit = sample.value, sample.unit
-    for s in range(size):
-        hist[0, s] = 0
-        hist[1, s] = 0
-    all_pos, all_neg = 0.0, 0.0
-    for q in range(sample.n_pos):
-        hist[0, value[q]] += unit[q]
-        all_pos += unit[q]
-    for q in range(sample.n_pos, len(value)):
-        hist[1, value[q]] += unit[q]
-        all_neg += unit[q]
-    return all_pos, all_neg
-
-
-@_inner
-def _sort_by_value(sample, unsorted, count, size):
-    """Counting sort of the subsample by score, positives and negatives apart, so that equal ones are neighbours.
-
-    The sort by bin that follows for every feature keeps this order, so that each bin is sorted by score for free.
+    Judged scores become positions above `base`, all of them less than `size`. The sort by bin that follows for every
+    feature keeps the order, so that each bin is sorted by score for free.
     """
-    ids, value, unit, n_pos = sample.ids, sample.value, sample.unit, sample.n_pos
-    old_ids, old_value, old_unit = unsorted.ids, unsorted.value, unsorted.unit
-    m = len(ids)
-    for q in range(m):
-        old_ids[q], old_value[q], old_unit[q] = ids[q], value[q], unit[q]
+    ids, value, unit, level = room.sample.ids, room.sample.value, room.sample.unit, room.by_bin.level
+    n_pos, hist, count = room.sample.n_pos, room.hist, room.marks
+    all_pos, total = 0.0, 0.0
     for side in range(2):
-        first, last = (0, n_pos) if side == 0 else (n_pos, m)
-        for s in range(size + 1):
+        rows = draws.pos_rows if side == 0 else draws.neg_rows
+        first, last = (0, n_pos) if side == 0 else (n_pos, len(ids))
+        zero = base + margin if side == 0 else base
+        for s in range(size):
             count[s] = 0
+            hist[side, s] = 0
+        count[size] = 0
+        # A counting sort: count[v] becomes where the next case of score v goes.
         for q in range(first, last):
-            count[old_value[q] + 1] += 1
+            v = score[rows[q - first]] - zero
+            level[q] = v
+            count[v + 1] += 1
         for s in range(size):
             count[s + 1] += count[s]
-        # count[v] is now where the next case of score v goes.
+        all_pos, total = total, 0.0
         for q in range(first, last):
-            v = old_value[q]
+            i, v = rows[q - first], level[q]
             to = first + count[v]
             count[v] += 1
-            ids[to], value[to], unit[to] = old_ids[q], v, old_unit[q]
+            ids[to], value[to], unit[to] = i, v, units[i]
+        for q in range(first, last):
+            v = value[q]
+            level[q] = v  # a search that works on ranks puts these in its place
+            hist[side, v] += unit[q]
+            total += unit[q]
+    return all_pos, total
 
 
 @_inner
-def _sort_by_bin(codes, level, n_cells, sample, by_bin):
+def _sort_by_bin(codes, f, n_cells, sample, by_bin):
     """Counting sort of the subsample by the bin of one feature; cases of a bin stay in their order."""
-    ids, unit, own, n_pos = sample.ids, sample.unit, by_bin.codes, sample.n_pos
+    ids, unit, n_pos = sample.ids, sample.unit, sample.n_pos
+    level, code, starts, levels, units = by_bin.level, by_bin.code, by_bin.starts, by_bin.levels, by_bin.units
     m = len(ids)
     # Gathered once: the cases are scattered over the whole column, and the codes are needed three times.
     for q in range(m):
-        own[q] = codes[ids[q]]
+        code[q] = codes[f, ids[q]]
     for side in range(2):
-        first, last = (0, n_pos) if side == 0 else (n_pos, m)
-        at, levels, units = by_bin.starts[side], by_bin.levels[side], by_bin.units[side]
+        first = 0 if side == 0 else n_pos
+        last = n_pos if side == 0 else m
+        at = starts[side]
         for b in range(n_cells + 2):
             at[b] = 0
         for q in range(first, last):
-            at[own[q] + 2] += 1
+            at[code[q] + 2] += 1
+        at[0] = at[1] = first
         for b in range(n_cells):
             at[b + 2] += at[b + 1]
         # at[b + 1] moves from the start of bin b to its end, which is the start of the next.
         for q in range(first, last):
-            to = at[own[q] + 1]
-            at[own[q] + 1] += 1
+            to = at[code[q] + 1]
+            at[code[q] + 1] += 1
             levels[to], units[to] = level[q], unit[q]
-
-
-@_inner
-def _rank_scores(hist, size, value, values, of_position, level):
-    """Rank the scores of the subsample among the distinct ones; returns how many those are."""
-    n = 0
-    for s in range(size):
-        if hist[0, s] != 0 or hist[1, s] != 0:
-            values[n] = s
-            of_position[s] = n
-            n += 1
-    values[n] = BEYOND
-    for q in range(len(value)):
-        level[q] = of_position[value[q]]
-    return n
-
-
-@_inner
-def _running_total(hist, values, n, rates, total):
-    """Running sum of what all cases add, by rank."""
-    before = 0.0
-    for r in range(n):
-        before += rates[0] * hist[0, values[r]] + rates[1] * hist[1, values[r]]
-        total[r] = before
 
 
 @_inner
@@ -443,7 +396,7 @@ def _is_empty(starts, b):
 
 # ---------------------------------------------------------------------------------------------------------------------
 # The sweeps. Each tries the cuts of one feature with the shifts allowed, and returns the best value found, larger is
-# better. Only what is better than `floor` counts, and is written to room.found: cut (cases with code <= cut are left),
+# better. Only what is better than `floor` counts, and is written to room.stump: cut (cases with code <= cut are left),
 # shift, whether missing values go left.
 #
 # AUC: the whole grid of cuts and shifts
@@ -451,41 +404,40 @@ def _is_empty(starts, b):
 
 
 @_entry
-def auc_start(objective, room, size, totals, D):
-    """Without a stump no pair is won beyond those won; the sweep works on positions of the axis, not on ranks."""
-    return 0.0, 0, room.sample.value
+def auc_start(objective, room, size, totals):
+    """Without a stump no pair is won beyond those won."""
+    return 0.0, 0
 
 
 @_inner
-def _next_level(levels, units, i, last):
-    """Where the cases after i of the same score end, and the weight of all of them.
-
-    They are neighbours and cross the cut together: one pass over the window for all of them.
-    """
-    v, w = levels[i], units[i]
-    i += 1
-    while i < last and levels[i] == v:
-        w += units[i]
+def _cross(by_bin, b, side, counts, size):
+    """Take the cases of one class in a bin across the cut: pairs with the other class end and others begin."""
+    levels, units, starts, other = by_bin.levels, by_bin.units, by_bin.starts, 1 - side
+    gone, come = counts[4 + side], counts[5 - side]
+    i, last = starts[side, b], starts[side, b + 1]
+    while i < last:
+        # Cases of the same score are neighbours and cross together: one pass over the window for all of them.
+        v, w = levels[i], units[i]
         i += 1
-    return i, w
+        while i < last and levels[i] == v:
+            w += units[i]
+            i += 1
+        at = v if side == 0 else size - 1 - v
+        # Slices of a length the compiler knows: the loop becomes a few vector instructions.
+        left, right = counts[other, at - WINDOW : at + WINDOW], counts[2 + other, at - WINDOW : at + WINDOW]
+        for j in range(2 * WINDOW):
+            gone[j] -= w * left[j]
+            come[j] += w * right[j]
+        counts[side, size - 1 - at] += w
+        counts[2 + side, size - 1 - at] -= w
 
 
 @_inner
-def _cross(v, w, left, right, gone, come):
-    """Pairs that end, and pairs that begin, when cases of weight w at score v cross the cut."""
-    # Slices of a length the compiler knows: the loop becomes a few vector instructions.
-    a, b = left[v - WINDOW : v + WINDOW], right[v - WINDOW : v + WINDOW]
-    for j in range(2 * WINDOW):
-        gone[j] -= w * a[j]
-        come[j] += w * b[j]
-
-
-@_inner
-def _best_shift(rl, lr, lowest, highest, floor, found):
-    """Best shift for the pairs of a cut, written to found[1] when it wins more than `floor`; returns what it wins."""
+def _best_shift(rl, lr, lowest, highest, floor, stump):
+    """Best shift for the pairs of a cut, written to stump[1] when it wins more than `floor`; returns what it wins."""
     up, down = rl[0] * 0, rl[0] * 0  # zeros of the type of the counts: whole numbers stay whole
     best, first, last, sign = floor, 0, 0, 0
-    for j in range(max(highest, -lowest)):
+    for j in range(highest if highest > -lowest else -lowest):
         up += rl[WINDOW + j] - lr[WINDOW - 1 - j]
         down += lr[WINDOW + j] - rl[WINDOW - 1 - j]
         if j < highest:
@@ -499,7 +451,7 @@ def _best_shift(rl, lr, lowest, highest, floor, found):
             elif sign == -1 and down == best and last == j:
                 last = j + 1
     if best > floor:
-        found[1] = sign * ((first + last + 1) // 2)  # the middle of the shifts that do as well
+        stump[1] = sign * ((first + last + 1) // 2)  # the middle of the shifts that do as well
     return best
 
 
@@ -511,47 +463,33 @@ def auc_sweep(objective, cuts, room, size, n, floor):
     whose negative stands x above its positive. A shift d > 0 wins the pairs 0 <= x < d of the first and loses
     -d <= x < 0 of the second; a shift to the left the other way round. A case that crosses the cut changes both by a
     contiguous slice of the counts of the other class.
+
+    The counts by position: positives and negatives on the left, positives and negatives on the right, rl, lr. Those of
+    the positives are mirrored, so that every slice runs forwards.
     """
-    starts, levels, units = room.by_bin.starts, room.by_bin.levels, room.by_bin.units
-    pos_levels, neg_levels, pos_units, neg_units = levels[0], levels[1], units[0], units[1]
-    hist, work, found = room.hist, room.work, room.found
-    right_neg, left_neg, right_pos, left_pos, rl, lr = work[0], work[1], work[2], work[3], work[4], work[5]
+    by_bin, hist, counts, stump = room.by_bin, room.hist, room.own, room.stump
+    rl, lr = counts[4], counts[5]
     for s in range(size):
-        right_neg[s] = hist[1, s]
-        right_pos[size - 1 - s] = hist[0, s]  # mirrored, so that every slice runs forwards
-        left_neg[s] = 0
-        left_pos[s] = 0
+        counts[0, s] = counts[1, s] = 0
+        counts[2, size - 1 - s] = hist[0, s]
+        counts[3, s] = hist[1, s]
     for j in range(2 * WINDOW):
-        rl[j] = 0
-        lr[j] = 0
+        rl[j] = lr[j] = 0
     best = floor
     # Step -1 moves the missing values to the left before the first bin.
     for step in range(-1 if cuts.missing_left else 0, cuts.last):
         b = cuts.n_bins if step < 0 else step
-        p0, p1, n0, n1 = starts[0, b], starts[0, b + 1], starts[1, b], starts[1, b + 1]
-        if p0 == p1 and n0 == n1:
+        if _is_empty(by_bin.starts, b):  # the same as the cut before
             continue
-        i = p0
-        while i < p1:
-            v = pos_levels[i]
-            i, w = _next_level(pos_levels, pos_units, i, p1)
-            _cross(v, w, left_neg, right_neg, rl, lr)
-            left_pos[size - 1 - v] += w
-            right_pos[size - 1 - v] -= w
-        # The positives of the bin are left by now: a pair of two from this bin entered `lr`, and leaves it here.
-        i = n0
-        while i < n1:
-            v = neg_levels[i]
-            i, w = _next_level(neg_levels, neg_units, i, n1)
-            _cross(size - 1 - v, w, left_pos, right_pos, lr, rl)
-            left_neg[v] += w
-            right_neg[v] -= w
+        # Positives first: a pair of two from this bin enters `lr` with its positive, and leaves it with its negative.
+        for side in range(2):
+            _cross(by_bin, b, side, counts, size)
         if step < cuts.first:  # missing values against all others: looked at with the missing values right
             continue
-        here = _best_shift(rl, lr, cuts.lowest, cuts.highest, best, found)
+        here = _best_shift(rl, lr, cuts.lowest, cuts.highest, best, stump)
         if here > best:
             best = here
-            found[0], found[2] = b, 1 if cuts.missing_left else 0
+            stump[0], stump[2] = b, 1 if cuts.missing_left else 0
     return best
 
 
@@ -561,9 +499,9 @@ def auc_sweep(objective, cuts, room, size, n, floor):
 
 
 @_entry
-def precision_start(objective, room, size, totals, D):
-    """The hits without a stump; the sweep works on positions of the axis."""
-    return float(hits_at(room.hist[0], room.hist[1], size, objective.k)), 0, room.sample.value
+def precision_start(objective, room, size, totals):
+    """The hits without a stump."""
+    return float(hits_at(room.hist[0], room.hist[1], size, objective.k)), 0
 
 
 @_inner
@@ -593,8 +531,8 @@ def _hits_at_shift(above, d, size, k):
 def precision_sweep(objective, cuts, room, size, n, floor):
     """Positives among the first k over all cuts and all shifts."""
     starts, levels, units = room.by_bin.starts, room.by_bin.levels, room.by_bin.units
-    hist, work, found, k = room.hist, room.work, room.found, objective.k
-    left, above = work[4:], work[:4]
+    hist, own, stump, k = room.hist, room.own, room.stump, objective.k
+    left, above = own[4:], own[:4]
     for s in range(size + 1):
         left[0, s] = left[1, s] = 0
         above[0, s] = above[1, s] = above[2, s] = above[3, s] = 0
@@ -605,7 +543,7 @@ def precision_sweep(objective, cuts, room, size, n, floor):
             continue
         for side in range(2):
             for i in range(starts[side, b], starts[side, b + 1]):
-                left[side, levels[side, i]] += units[side, i]
+                left[side, levels[i]] += units[i]
         if step < cuts.first:
             continue
         # Counts from the top, once for a cut: after that every shift is a bisection.
@@ -623,7 +561,7 @@ def precision_sweep(objective, cuts, room, size, n, floor):
             elif found_here and here == best and final == d - 1:
                 final = d
         if found_here:  # the middle of the shifts that do as well
-            found[0], found[1], found[2] = b, (first + final) // 2, 1 if cuts.missing_left else 0
+            stump[0], stump[1], stump[2] = b, (first + final) // 2, 1 if cuts.missing_left else 0
     return best
 
 
@@ -633,28 +571,47 @@ def precision_sweep(objective, cuts, room, size, n, floor):
 
 
 @_inner
-def _add_bin(by_bin, b, rates, out):
-    """Add what the cases of a bin add."""
-    starts, levels, units = by_bin.starts, by_bin.levels, by_bin.units
-    for side in range(2):
-        rate = rates[side]
-        for i in range(starts[side, b], starts[side, b + 1]):
-            out[levels[side, i]] += rate * units[side, i]
+def _rank_scores(room, size):
+    """Rank the scores of the subsample among the distinct ones, with running sums; returns how many those are."""
+    hist, rank, value, level = room.hist, room.marks, room.sample.value, room.by_bin.level
+    values, rates, total = room.own.values, room.own.rates, room.own.total
+    n = 0
+    values[0] = -BEYOND
+    for s in range(size):
+        if hist[0, s] != 0 or hist[1, s] != 0:
+            n += 1
+            values[n] = s
+            rank[s] = n
+            for part in range(len(rates)):
+                total[part, n] = total[part, n - 1] + (rates[part, 0] * hist[0, s] + rates[part, 1] * hist[1, s])
+    values[n + 1] = BEYOND
+    for q in range(len(value)):
+        level[q] = rank[value[q]]
+    return n
 
 
 @_inner
-def _add_left(by_bin, cut, cuts, rates, out, n):
-    """What the cases left of a cut add, by rank."""
+def _add_bins(by_bin, first, last, rates, sums):
+    """Add to the sums what the cases of the bins first <= b < last add, by rank."""
     starts, levels, units = by_bin.starts, by_bin.levels, by_bin.units
-    for r in range(n):
-        out[r] = 0.0
-    for side in range(2):
-        rate = rates[side]
-        # The bins up to the cut stand side by side: one loop for all of them.
-        for i in range(starts[side, cut + 1]):
-            out[levels[side, i]] += rate * units[side, i]
-    if cuts.missing_left:
-        _add_bin(by_bin, cuts.n_bins, rates, out)
+    for part in range(len(rates)):
+        for side in range(2):
+            rate = rates[part, side]
+            # The bins stand side by side: one loop for all of them.
+            for i in range(starts[side, first], starts[side, last]):
+                sums[part, levels[i]] += rate * units[i]
+
+
+@_inner
+def _add_left(by_bin, cut, cuts, ranks, n):
+    """What the cases left of a cut add, by rank."""
+    rates, left = ranks.rates, ranks.left
+    for part in range(len(rates)):
+        for r in range(n + 1):
+            left[part, r] = 0.0
+    for turn in range(2 if cuts.missing_left else 1):
+        first, last = (0, cut + 1) if turn == 0 else (cuts.n_bins, cuts.n_bins + 1)
+        _add_bins(by_bin, first, last, rates, left)
 
 
 @_inner
@@ -668,100 +625,83 @@ def _largest(bounds, last):
 
 
 @_inner
-def _thresholds_in_reach(values, n, lowest, highest, spans, reach):
+def _thresholds_in_reach(values, n, lowest, highest, reach):
     """Which thresholds of the right side go with each of the left side when lowest <= d <= highest.
 
-    Threshold i stands from spans[0, i] to spans[1, i]: above i of the distinct scores. The pair (i, j) can be had with
-    a shift between spans[0, i] - spans[1, j] and spans[1, i] - spans[0, j]; reach[0, i] .. reach[1, i] are the j for
-    which one of them is allowed.
+    Threshold i stands from values[i] to values[i + 1] - 1: above i of the distinct scores. The pair (i, j) can be had
+    with a shift from values[i] - values[j + 1] + 1 to values[i + 1] - 1 - values[j]; reach[0, i] .. reach[1, i] are the
+    j for which one of them is allowed.
     """
-    far = values[n - 1] + 2 * WINDOW + 2  # farther than any shift leads
-    for i in range(n + 1):
-        spans[0, i] = values[i - 1] if i > 0 else -far
-        spans[1, i] = values[i] - 1 if i < n else 2 * far
     # Both ends of the reach only move up with i: one pass in all.
     low, high = 0, 0
     for i in range(n + 1):
-        while low < n and spans[1, low] < spans[0, i] - highest:
+        while low < n and values[low + 1] - 1 < values[i] - highest:
             low += 1
-        while high < n and spans[0, high + 1] <= spans[1, i] - lowest:
+        while high < n and values[high + 1] <= values[i + 1] - 1 - lowest:
             high += 1
         reach[0, i], reach[1, i] = low, high
 
 
 @_entry
-def ks_start(objective, room, size, totals, D):
-    """The largest gap without a stump, the number of ranks, and the rank of each case."""
-    ranks = room.ranks
-    rates, total = ranks.rates, ranks.total
+def ks_start(objective, room, size, totals):
+    """The largest gap without a stump, and the number of ranks."""
+    rates, total = room.own.rates, room.own.total
     # The gap times the weights of both classes, as in `ks_loss`.
     rates[0, 0], rates[0, 1] = -totals[1], totals[0]
-    n = _rank_scores(room.hist, size, room.sample.value, ranks.values, ranks.of_position, ranks.level)
-    _running_total(room.hist, ranks.values, n, rates[0], total[0])
+    n = _rank_scores(room, size)
     best = 0.0
-    for r in range(n):
-        best = max(best, total[0, r])
-    return best, n, ranks.level
+    for r in range(1, n + 1):
+        best = total[0, r] if total[0, r] > best else best
+    return best, n
 
 
 @_inner
 def _ks_bounds(by_bin, ranks, n, cuts):
     """For each cut the best sum of two thresholds, one on either side, whatever the shift."""
-    starts, rates, total, left, bounds = by_bin.starts, ranks.rates[0], ranks.total[0], ranks.left[0], ranks.bounds
-    for r in range(n):
-        left[r] = 0.0
-    if cuts.missing_left:
-        _add_bin(by_bin, cuts.n_bins, rates, left)
-    for b in range(cuts.last):
+    starts, total, left, bounds = by_bin.starts, ranks.total, ranks.left, ranks.bounds
+    for r in range(n + 1):
+        left[0, r] = 0.0
+    for step in range(-1 if cuts.missing_left else 0, cuts.last):
+        b = cuts.n_bins if step < 0 else step
         bounds[b] = -1.0  # below every gap: never tried
         if _is_empty(starts, b):  # the same as the cut before
             continue
-        _add_bin(by_bin, b, rates, left)
-        if b < cuts.first:
+        _add_bins(by_bin, b, b + 1, ranks.rates, left)
+        if step < cuts.first:
             continue
         g, best_left, best_right = 0.0, 0.0, 0.0
-        for r in range(n):
-            g += left[r]
-            best_left = max(best_left, g)
-            best_right = max(best_right, total[r] - g)
+        for r in range(1, n + 1):
+            g += left[0, r]
+            best_left = g if g > best_left else best_left
+            best_right = total[0, r] - g if total[0, r] - g > best_right else best_right
         bounds[b] = best_left + best_right
 
 
 @_inner
-def _best_pair(left, total, n, reach, queue, pair):
-    """Largest left[i] + right[j] over the pairs within reach: a sliding maximum.
+def _best_pair(left, total, n, reach):
+    """Largest left[i] + right[j] over the pairs within reach, and that pair: a sliding maximum.
 
-    The queue holds the j that can still be best, their right[j] falling: a new one removes all that are not larger
-    (they leave the reach before it does), so that every j enters and leaves once.
+    `left` and `total` hold running sums; right[j] is their difference. The queue holds the j that can still be best,
+    their right[j] falling: a new one removes all that are not larger (they leave the reach before it does), so that
+    every j enters and leaves once.
     """
     front, back, entered = 0, 0, 0
-    best = -np.inf
+    best, best_i, best_j = -np.inf, 0, 0
     for i in range(n + 1):
         while entered <= reach[1, i]:
-            right = total[entered - 1] - left[entered - 1] if entered > 0 else 0.0
-            while back > front:
-                j = queue[back - 1]
-                if (total[j - 1] - left[j - 1] if j > 0 else 0.0) >= right:
-                    break
+            right = total[0, entered] - left[0, entered]
+            while back > front and total[0, reach[2, back - 1]] - left[0, reach[2, back - 1]] < right:
                 back -= 1
-            queue[back] = entered
+            reach[2, back] = entered
             back += 1
             entered += 1
-        while queue[front] < reach[0, i]:
+        while reach[2, front] < reach[0, i]:
             front += 1
-        j = queue[front]
-        here = (left[i - 1] if i > 0 else 0.0) + (total[j - 1] - left[j - 1] if j > 0 else 0.0)
+        j = reach[2, front]
+        here = left[0, i] + (total[0, j] - left[0, j])
         if here > best:
-            best = here
-            pair[0], pair[1] = i, j
-    return best
-
-
-@_inner
-def _middle_shift(spans, i, j, lowest, highest):
-    """The middle of the shifts that make thresholds i and j one."""
-    low, high = max(spans[0, i] - spans[1, j], lowest), min(spans[1, i] - spans[0, j], highest)
-    return (low + high) // 2
+            best, best_i, best_j = here, i, j
+    return best, best_i, best_j
 
 
 @_entry
@@ -771,10 +711,9 @@ def ks_sweep(objective, cuts, room, size, n, floor):
     The thresholds left and right of the cut can be chosen apart, since their difference is the shift. Cuts are looked
     at in the order of the bound that forgets D, and no longer once it is not above the best found.
     """
-    by_bin, ranks, found = room.by_bin, room.ranks, room.found
-    rates, total, left, bounds = ranks.rates[0], ranks.total[0], ranks.left[0], ranks.bounds
-    spans, reach, queue = ranks.spans, ranks.reach, ranks.queue
-    _thresholds_in_reach(ranks.values, n, cuts.lowest, cuts.highest, spans, reach)
+    by_bin, ranks, stump = room.by_bin, room.own, room.stump
+    values, left, bounds, reach = ranks.values, ranks.left, ranks.bounds, ranks.reach
+    _thresholds_in_reach(values, n, cuts.lowest, cuts.highest, reach)
     _ks_bounds(by_bin, ranks, n, cuts)
     best = floor
     for _ in range(cuts.last):
@@ -783,40 +722,32 @@ def ks_sweep(objective, cuts, room, size, n, floor):
         if not bounds[cut] > best:
             break
         bounds[cut] = -1.0
-        _add_left(by_bin, cut, cuts, rates, left, n)
-        for r in range(1, n):
-            left[r] += left[r - 1]
-        pair = reach[2]  # spare room
-        here = _best_pair(left, total, n, reach, queue, pair)
+        _add_left(by_bin, cut, cuts, ranks, n)
+        for r in range(1, n + 1):
+            left[0, r] += left[0, r - 1]
+        here, i, j = _best_pair(left, ranks.total, n, reach)
         if here > best:
             best = here
-            found[0], found[1] = cut, _middle_shift(spans, pair[0], pair[1], cuts.lowest, cuts.highest)
-            found[2] = 1 if cuts.missing_left else 0
-    return best
-
-
-@_inner
-def _two_thresholds(a_sum, c_sum, n):
-    """Least A(t_N) + C(t_P), t_N <= t_P, of running sums."""
-    least_a, best = 0.0, 0.0
-    for r in range(n):
-        least_a = min(least_a, a_sum[r])
-        best = min(best, least_a + c_sum[r])
+            # The middle of the shifts that make the two thresholds one.
+            low, high = values[i] - values[j + 1] + 1, values[i + 1] - 1 - values[j]
+            low, high = cuts.lowest if low < cuts.lowest else low, cuts.highest if high > cuts.highest else high
+            stump[0], stump[1], stump[2] = cut, (low + high) // 2, 1 if cuts.missing_left else 0
     return best
 
 
 @_entry
-def reject_start(objective, room, size, totals, D):
-    """The negative of the least cost without a stump, the number of ranks, and the rank of each case."""
-    ranks = room.ranks
-    rates, total = ranks.rates, ranks.total
+def reject_start(objective, room, size, totals):
+    """The negative of the least cost without a stump, and the number of ranks."""
+    rates, total = room.own.rates, room.own.total
     # What a positive and a negative add to the two terms A and C of the cost, as in `reject_loss`.
-    rates[1, 0], rates[2, 0] = objective.fn - objective.reject_positive, objective.reject_positive
-    rates[1, 1], rates[2, 1] = -objective.reject_negative, objective.reject_negative - objective.fp
-    n = _rank_scores(room.hist, size, room.sample.value, ranks.values, ranks.of_position, ranks.level)
-    for part in range(1, 3):
-        _running_total(room.hist, ranks.values, n, rates[part], total[part])
-    return -_two_thresholds(total[1], total[2], n), n, ranks.level
+    rates[0, 0], rates[1, 0] = objective.fn - objective.reject_positive, objective.reject_positive
+    rates[0, 1], rates[1, 1] = -objective.reject_negative, objective.reject_negative - objective.fp
+    n = _rank_scores(room, size)
+    least_a, best = 0.0, 0.0
+    for r in range(1, n + 1):
+        least_a = total[0, r] if total[0, r] < least_a else least_a
+        best = least_a + total[1, r] if least_a + total[1, r] < best else best
+    return -best, n
 
 
 @_inner
@@ -827,48 +758,46 @@ def _cost_at_shift(values, left, right, n, d):
     is `BEYOND` the other.
     """
     a, c, least_a, best = 0.0, 0.0, 0.0, 0.0
-    i, j = 0, 0
-    while i < n or j < n:
+    i, j = 1, 1
+    while i <= n or j <= n:
         of_left, of_right = values[i], values[j] + d
         if of_left <= of_right:
-            a += left[1, i]
-            c += left[2, i]
+            a += left[0, i]
+            c += left[1, i]
             i += 1
         if of_right <= of_left:
-            a += right[1, j]
-            c += right[2, j]
+            a += right[0, j]
+            c += right[1, j]
             j += 1
         # Only here, after all cases of equal score: no threshold goes between them.
-        least_a = min(least_a, a)
-        best = min(best, least_a + c)
+        least_a = a if a < least_a else least_a
+        best = least_a + c if least_a + c < best else best
     return best
 
 
 @_inner
 def _reject_bounds(by_bin, ranks, n, cuts):
     """For each cut the least cost when each side has two thresholds of its own, as its negative."""
-    starts, rates, total, left, bounds = by_bin.starts, ranks.rates, ranks.total, ranks.left, ranks.bounds
-    for r in range(n):
-        left[1, r] = left[2, r] = 0.0
-    if cuts.missing_left:
-        for part in range(1, 3):
-            _add_bin(by_bin, cuts.n_bins, rates[part], left[part])
-    for b in range(cuts.last):
+    starts, total, left, bounds = by_bin.starts, ranks.total, ranks.left, ranks.bounds
+    for r in range(n + 1):
+        left[0, r] = left[1, r] = 0.0
+    for step in range(-1 if cuts.missing_left else 0, cuts.last):
+        b = cuts.n_bins if step < 0 else step
         bounds[b] = -np.inf  # never tried
         if _is_empty(starts, b):  # the same as the cut before
             continue
-        _add_bin(by_bin, b, rates[1], left[1])
-        _add_bin(by_bin, b, rates[2], left[2])
-        if b < cuts.first:
+        _add_bins(by_bin, b, b + 1, ranks.rates, left)
+        if step < cuts.first:
             continue
         a, c, least_a, best_left, least_ra, best_right = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-        for r in range(n):
-            a += left[1, r]
-            c += left[2, r]
-            least_a = min(least_a, a)
-            least_ra = min(least_ra, total[1, r] - a)
-            best_left = min(best_left, least_a + c)
-            best_right = min(best_right, least_ra + total[2, r] - c)
+        for r in range(1, n + 1):
+            a += left[0, r]
+            c += left[1, r]
+            least_a = a if a < least_a else least_a
+            least_ra = total[0, r] - a if total[0, r] - a < least_ra else least_ra
+            here, beyond = least_a + c, least_ra + total[1, r] - c
+            best_left = here if here < best_left else best_left
+            best_right = beyond if beyond < best_right else best_right
         bounds[b] = -(best_left + best_right)
 
 
@@ -879,25 +808,22 @@ def reject_sweep(objective, cuts, room, size, n, floor):
     Both thresholds move by the same shift, so the two sides do not come apart as they do for KS; but each side at its
     own two best thresholds is a bound, and only cuts whose bound is good enough are tried at every shift.
     """
-    by_bin, ranks, found = room.by_bin, room.ranks, room.found
-    values, rates, total, bounds = ranks.values, ranks.rates, ranks.total, ranks.bounds
-    left, right = ranks.left, ranks.right
+    by_bin, ranks, stump = room.by_bin, room.own, room.stump
+    values, total, bounds, left, right = ranks.values, ranks.total, ranks.bounds, ranks.left, ranks.right
     _reject_bounds(by_bin, ranks, n, cuts)
     best = floor
     # Sums in another order differ in their last digits: a gain that small does not count.
-    tol = 1e-12 * (abs(total[1, n - 1]) + abs(total[2, n - 1]) + best)
+    tol = 1e-12 * (abs(total[0, n]) + abs(total[1, n]) + best)
     for _ in range(cuts.last):
         cut = _largest(bounds, cuts.last)
         if not bounds[cut] > best + tol:
             break
         bounds[cut] = -np.inf
-        for part in range(1, 3):
-            _add_left(by_bin, cut, cuts, rates[part], left[part], n)
+        _add_left(by_bin, cut, cuts, ranks, n)
+        for part in range(2):
             # The right side is what is left of the total, which holds running sums: take their steps.
-            before = 0.0
-            for r in range(n):
-                right[part, r] = total[part, r] - before - left[part, r]
-                before = total[part, r]
+            for r in range(1, n + 1):
+                right[part, r] = total[part, r] - total[part, r - 1] - left[part, r]
         first, final, found_here = 0, 0, False
         for d in range(cuts.lowest, cuts.highest + 1):
             if d == 0:
@@ -908,7 +834,7 @@ def reject_sweep(objective, cuts, room, size, n, floor):
             elif found_here and here > best - tol and final == d - 1:
                 final = d
         if found_here:  # the middle of the shifts that do as well
-            found[0], found[1], found[2] = cut, (first + final) // 2, 1 if cuts.missing_left else 0
+            stump[0], stump[1], stump[2] = cut, (first + final) // 2, 1 if cuts.missing_left else 0
     return best
 
 
@@ -921,15 +847,16 @@ class Compiled(NamedTuple):
     """The functions of an objective."""
 
     loss: Any  # of a histogram
-    start: Any  # before the features are searched: value without a stump, number of ranks, level of each case
+    start: Any  # before the features are searched: value without a stump, number of ranks
     sweep: Any  # over the cuts and shifts of one feature
+    n_sums: int = 0  # sums by rank that the sweep looks at; 0 where it counts by position
 
 
 COMPILED_OBJECTIVES = {
     Auc: Compiled(auc_loss, auc_start, auc_sweep),
-    Ks: Compiled(ks_loss, ks_start, ks_sweep),
+    Ks: Compiled(ks_loss, ks_start, ks_sweep, n_sums=1),
     PrecisionAtK: Compiled(precision_loss, precision_start, precision_sweep),
-    RejectCost: Compiled(reject_loss, reject_start, reject_sweep),
+    RejectCost: Compiled(reject_loss, reject_start, reject_sweep, n_sums=2),
 }
 
 
@@ -938,9 +865,9 @@ def loss_of(objective: Any, pos: Any, neg: Any, n: int) -> Any:
     return COMPILED_OBJECTIVES[type(objective)].loss(objective, pos, neg, n)
 
 
-def start_search(objective: Any, room: Room, size: int, totals: Any, D: int) -> Any:
+def start_search(objective: Any, room: Room, size: int, totals: Any) -> Any:
     """Prepare the search of a subsample; `totals` are the weights of its classes."""
-    return COMPILED_OBJECTIVES[type(objective)].start(objective, room, size, totals, D)
+    return COMPILED_OBJECTIVES[type(objective)].start(objective, room, size, totals)
 
 
 def sweep(objective: Any, cuts: FeatureCuts, room: Room, size: int, n: int, floor: float) -> Any:
@@ -956,7 +883,7 @@ def _loss_of(objective, pos, neg, n):
 
 
 @overload(start_search)
-def _start_search(objective, room, size, totals, D):
+def _start_search(objective, room, size, totals):
     return COMPILED_OBJECTIVES[objective.instance_class].start.py_func
 
 
@@ -988,8 +915,8 @@ def _grouped_loss(objective, scores, sample, pos, neg):
     return loss_of(objective, pos, neg, n)
 
 
-@_entry
-def bisection(objective, sample, codes, n_cuts, D, floor, found):
+@_inner
+def _bisect(objective, sample, codes, n_cuts, D, floor, stump):
     """Poster, algorithm 2, down to a single stump; the negative of its loss. Missing values stay right.
 
     The poster's stump adds a left and b right of the cut; only b - a changes the order of the scores.
@@ -1040,7 +967,7 @@ def bisection(objective, sample, codes, n_cuts, D, floor, found):
         scores[q] = value[q] + (d if codes[q] > cut else 0)
     value_found = -_grouped_loss(objective, scores, sample, pos, neg)
     if value_found > floor and d != 0:
-        found[0], found[1], found[2] = cut, d, 0
+        stump[0], stump[1], stump[2] = cut, d, 0
         return value_found
     return floor
 
@@ -1051,71 +978,46 @@ def bisection(objective, sample, codes, n_cuts, D, floor, found):
 
 
 @_inner
-def _search_feature(objective, n_bins, sign, D, room, size, n, best):
-    """Search the feature by whose bins the cases are sorted; returns the better of `best` and what it found."""
-    some_missing = not _is_empty(room.by_bin.starts, n_bins)
-    # A loop rather than several calls: the sweep is compiled into its caller, and once is enough.
-    for turn in range((3 if sign != 0 else 2) if some_missing else 1):
-        missing_left = turn == 1
-        # With missing values on the right there is one more cut: they alone against all others.
-        first, last = 0, n_bins if some_missing and not missing_left else n_bins - 1
-        lowest, highest = 1 if sign > 0 else -D, -1 if sign < 0 else D
-        if turn == 2:  # missing values have no place in the order: that cut may shift them against it, too
-            first, lowest, highest = n_bins - 1, -highest, -lowest
-        cuts = FeatureCuts(n_bins, first, last, missing_left, lowest, highest)
-        best = sweep(objective, cuts, room, size, n, best)
-    return best
-
-
-@_inner
-def _middle_of_gap(starts, n_bins, found):
-    """Cuts between the same two cases of the subsample do equally well: take the one in the middle."""
-    if found[0] < n_bins - 1:
-        after = found[0] + 1
-        while after < n_bins and _is_empty(starts, after):
-            after += 1
-        if after < n_bins:
-            found[0] = (found[0] + after - 1) // 2
-
-
-@_inner
-def _search_all(objective, table, features, D, room, size):
+def search_all(objective, table, features, D, room, size, totals):
     """Best stump of the features for a subsample; returns its feature, or -1 where none is better than none.
 
-    The sample in `room` holds the cases, positives first, and their judged scores on an axis of `size` positions, at
-    least `WINDOW` from either end; it is put into the order of the scores. The stump's cut, shift and side of missing
-    values go to room.candidate.
+    The sample in `room` holds the cases, their judged scores on an axis of `size` positions, at least `WINDOW` from
+    either end. The stump's cut, shift and side of missing values go to room.stump.
     """
-    codes, n_bins, starts, found, stump = (
-        table.codes,
-        table.n_bins,
-        room.by_bin.starts,
-        room.found,
-        room.candidate.stump,
-    )
-    _sort_by_value(room.sample, room.unsorted, room.ranks.of_position, size)
-    totals = _histogram(room.sample, room.hist, size)
-    best, n, level = start_search(objective, room, size, totals, D)
+    starts, stump = room.by_bin.starts, room.stump
+    best, n = start_search(objective, room, size, totals)
     chosen = -1
     for i in range(len(features)):
         f = features[i]
-        _sort_by_bin(codes[f], level, n_bins[f] + 1, room.sample, room.by_bin)
-        better = _search_feature(objective, n_bins[f], table.signs[f], D, room, size, n, best)
-        if better > best:
-            best, chosen = better, f
-            _middle_of_gap(starts, n_bins[f], found)
-            for part in range(3):
-                stump[part] = found[part]
+        n_bins, sign, before = table.n_bins[f], table.signs[f], best
+        _sort_by_bin(table.codes, f, n_bins + 1, room.sample, room.by_bin)
+        some_missing = not _is_empty(starts, n_bins)
+        # A loop rather than several calls: the sweep is compiled into its caller, and once is enough.
+        for turn in range((3 if sign != 0 else 2) if some_missing else 1):
+            missing_left = turn == 1
+            # With missing values on the right there is one more cut: they alone against all others.
+            first, last = 0, n_bins if some_missing and not missing_left else n_bins - 1
+            lowest, highest = 1 if sign > 0 else -D, -1 if sign < 0 else D
+            if turn == 2:  # missing values have no place in the order: that cut may shift them against it, too
+                first, lowest, highest = n_bins - 1, -highest, -lowest
+            cuts = FeatureCuts(n_bins, first, last, missing_left, lowest, highest)
+            best = sweep(objective, cuts, room, size, n, best)
+        if best > before:
+            chosen = f
+            # Cuts between the same two cases of the subsample do equally well: take the one in the middle.
+            after = stump[0] + 1
+            while after < n_bins and _is_empty(starts, after):
+                after += 1
+            if after < n_bins:
+                stump[0] = (stump[0] + after - 1) // 2
     return chosen
 
 
 @_inner
-def _search_by_bisection(objective, table, features, D, room, size):
+def search_by_bisection(objective, table, features, D, room, size):
     """The same by the poster's bisection."""
-    codes, n_bins, found, stump = table.codes, table.n_bins, room.found, room.candidate.stump
-    sample, own = room.sample, room.by_bin.codes
+    codes, n_bins, sample, own = table.codes, table.n_bins, room.sample, room.by_bin.code
     ids = sample.ids
-    _histogram(sample, room.hist, size)
     best = -loss_of(objective, room.hist[0], room.hist[1], size)
     chosen = -1
     for i in range(len(features)):
@@ -1125,11 +1027,9 @@ def _search_by_bisection(objective, table, features, D, room, size):
             own[q] = codes[f, ids[q]]
             if own[q] == n_bins[f]:  # a cut more, between the missing values and all others
                 n_cuts = n_bins[f]
-        better = bisection(objective, sample, own, n_cuts, D, best, found)
+        better = _bisect(objective, sample, own, n_cuts, D, best, room.stump)
         if better > best:
             best, chosen = better, f
-            for part in range(3):
-                stump[part] = found[part]
     return chosen
 
 
@@ -1138,61 +1038,43 @@ def _search_by_bisection(objective, table, features, D, room, size):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@_entry
+@_inner
 def margin_of(theta, low, high, D):
     """The margin in units of the score: a share of its range, and at least one unit unless it is 0."""
     if theta == 0.0:
         return 0
     # Rounded half to even, as everywhere else.
-    return max(1, int(np.rint(theta * max(high - low, D))))
+    margin = int(np.rint(theta * (high - low if high - low > D else D)))
+    return margin if margin > 1 else 1
 
 
 @_inner
-def _shift_by_code(stump, n_bins, shift):
-    """What a stump adds, by code: a lookup in place of a branch that the processor could not predict."""
-    cut, d, missing_left = stump[0], stump[1], stump[2] == 1
+def _loss_with_stump(objective, score, table, f, bag, plan, low, high, room):
+    """Loss of all cases of the bag with the stump added, whose scores go from low to high, and their new range."""
+    codes, n_bins, rows, weights = table.codes, table.n_bins[f], bag.rows, bag.weights
+    D, stump, shift, full = plan.longest, room.stump, room.shift, room.full
+    # What the stump adds, by code: a lookup in place of a branch that the processor could not predict.
     for code in range(n_bins):
-        shift[code] = d if code > cut else 0
-    shift[n_bins] = 0 if missing_left else d
-
-
-@_inner
-def _count_shifted(score, codes, shift, rows, weights, base, out):
-    """Histogram of the shifted scores of some cases."""
-    out[:] = 0.0
-    for position in range(len(rows)):
-        i = rows[position]
-        out[score[i] + shift[codes[i]] - base] += weights[i]
-
-
-@_inner
-def _loss_with_stump(objective, score, codes, n_bins, bag, plan, span_before, candidate):
-    """Loss of all cases of the bag with the candidate added; writes the range of their scores to its span."""
-    low, high = span_before
-    D, full, shift, span = plan.longest, candidate.full, candidate.shift, candidate.span
+        shift[code] = stump[1] if code > stump[0] else 0
+    shift[n_bins] = 0 if stump[2] == 1 else stump[1]
     length = full.shape[1]
     # Centred, so that there is room for the margin on either side.
-    pad = (length - (high - low) - 2 * D - 2) // 2
-    base = low - D - pad
-    _shift_by_code(candidate.stump, n_bins, shift)
-    _count_shifted(score, codes, shift, bag.rows[: bag.n_pos], bag.weights, base, full[0])
-    _count_shifted(score, codes, shift, bag.rows[bag.n_pos :], bag.weights, base, full[1])
+    base = low - D - (length - (high - low) - 2 * D - 2) // 2
+    for side in range(2):
+        for s in range(length):
+            full[side, s] = 0.0
+        for position in range(0 if side == 0 else bag.n_pos, bag.n_pos if side == 0 else len(rows)):
+            i = rows[position]
+            full[side, score[i] + shift[codes[f, i]] - base] += weights[i]
     first, last = 0, length - 1
     while full[0, first] == 0.0 and full[1, first] == 0.0:
         first += 1
     while full[0, last] == 0.0 and full[1, last] == 0.0:
         last -= 1
-    span[0], span[1] = first + base, last + base
     margin = margin_of(plan.theta, first, last, D)
     # A positive at s is judged at s - margin: the two histograms are read that far apart instead of moved.
-    return loss_of(objective, full[0, first:], full[1, first - margin :], last - first + margin + 1)
-
-
-@_inner
-def _apply_shift(score, codes, shift):
-    """Shift all cases as a stump says."""
-    for i in range(len(score)):
-        score[i] += shift[codes[i]]
+    loss = loss_of(objective, full[0, first:], full[1, first - margin :], last - first + margin + 1)
+    return loss, first + base, last + base
 
 
 @_entry
@@ -1201,97 +1083,48 @@ def run(objectives, bisect, table, bag, plan, draws, room, outcome):
 
     `objectives` are that of all cases of the bag and that of a subsample, whose k is smaller. `bisect` is True or None:
     the compiler drops the search that is not wanted. The score starts with the initial scores and ends with the final
-    ones; the span of room.candidate starts with their range on the bag. One stream of random numbers is for the cases
-    and one for the features: more cases do not mean other features.
+    ones. One stream of random numbers is for the cases and one for the features: more cases do not mean other features.
     """
     objective, of_sample = objectives
-    codes, n_bins, n_features, D, theta = table.codes, table.n_bins, plan.n_features, plan.longest, plan.theta
-    sample, candidate = room.sample, room.candidate
-    stump, span = candidate.stump, candidate.span
+    sample, stump, features = room.sample, room.stump, draws.features[: plan.n_features]
     score, stumps, trace = outcome.score, outcome.stumps, outcome.trace
-    low, high = span[0], span[1]
-    stump[:] = 0  # a stump that adds nothing
-    loss = _loss_with_stump(objective, score, codes[0], n_bins[0], bag, plan, (low, high), candidate)
-    trace[0] = loss
-    taken, idle = 0, 0
-    for t in range(len(stumps)):
+    loss, low, high, chosen, taken, idle = np.inf, plan.low, plan.high, 0, 0, 0
+    # Turn -1 finds the loss before the first round, by a stump that adds nothing: one call of each function is compiled
+    # where a second would be compiled once more.
+    for t in range(-1, len(stumps)):
         trace[t + 1] = loss
-        if plan.patience > 0 and idle >= plan.patience:
-            continue
-        idle += 1
-        draw(draws.states[0], draws.pos_rows, sample.n_pos)
-        draw(draws.states[0], draws.neg_rows, len(sample.ids) - sample.n_pos)
-        draw(draws.states[1], draws.features, n_features)
-        margin = margin_of(theta, low, high, D)
-        size = high - low + margin + 2 * WINDOW + 2
-        _start_round(score, draws, bag.units, low - margin - WINDOW, margin, sample)
-        if bisect is not None:
-            chosen = _search_by_bisection(of_sample, table, draws.features[:n_features], D, room, size)
-        else:
-            chosen = _search_all(of_sample, table, draws.features[:n_features], D, room, size)
-        if chosen < 0 or stump[1] == 0:
-            continue
+        if t >= 0:
+            if plan.patience > 0 and idle >= plan.patience:
+                continue
+            idle += 1
+            draw(draws.states[0], draws.pos_rows, sample.n_pos)
+            draw(draws.states[0], draws.neg_rows, len(sample.ids) - sample.n_pos)
+            draw(draws.states[1], draws.features, plan.n_features)
+            margin = margin_of(plan.theta, low, high, plan.longest)
+            size = high - low + margin + 2 * WINDOW + 2
+            totals = _start_round(score, draws, bag.units, low - margin - WINDOW, margin, room, size)
+            if bisect is not None:
+                chosen = search_by_bisection(of_sample, table, features, plan.longest, room, size)
+            else:
+                chosen = search_all(of_sample, table, features, plan.longest, room, size, totals)
+            if chosen < 0 or stump[1] == 0:
+                continue
         # The search saw a part of the cases and kept the old margin: all of them decide, at the margin of their range.
-        new = _loss_with_stump(objective, score, codes[chosen], n_bins[chosen], bag, plan, (low, high), candidate)
+        new, new_low, new_high = _loss_with_stump(objective, score, table, chosen, bag, plan, low, high, room)
         if new > loss:
             continue
         if new < loss:
             idle = 0
-        loss = new
+        loss, low, high = new, new_low, new_high
         trace[t + 1] = loss
-        low, high = span[0], span[1]
-        _apply_shift(score, codes[chosen], candidate.shift)
-        stumps[taken, 0], stumps[taken, 1], stumps[taken, 2], stumps[taken, 3] = chosen, stump[0], stump[1], stump[2]
-        taken += 1
+        if t >= 0:
+            for i in range(len(score)):
+                score[i] += room.shift[table.codes[chosen, i]]
+            stumps[taken, 0] = chosen
+            for part in range(3):
+                stumps[taken, part + 1] = stump[part]
+            taken += 1
     return taken
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# The complexity of stumps, for the generalization bound
-# ---------------------------------------------------------------------------------------------------------------------
-
-
-@_entry
-def largest_correlation(codes, rows, signs, n_bins, sums):
-    """Largest |sum of sign * stump| over all features and cuts, stumps -1 and +1, missing values on either side."""
-    total = 0.0
-    for i in range(len(signs)):
-        total += signs[i]
-    best = abs(total)
-    for f in range(codes.shape[0]):
-        n = n_bins[f]
-        for b in range(n + 1):
-            sums[b] = 0.0
-        column = codes[f]
-        for i in range(len(rows)):
-            sums[column[rows[i]]] += signs[i]
-        left, known = 0.0, total - sums[n]
-        for b in range(n):
-            left += sums[b]
-            # Right less left of the known values; missing values go to the side that adds to it.
-            best = max(best, abs(2.0 * left - known) + abs(sums[n]))
-    return best
-
-
-# Parts of a run on their own.
-
-
-@_entry
-def start_round(score, draws, units, base, margin, sample):
-    """Put the cases drawn into the sample: see `_start_round`."""
-    _start_round(score, draws, units, base, margin, sample)
-
-
-@_entry
-def search_all(objective, table, features, D, room, size):
-    """Best stump of the features for a subsample: see `_search_all`."""
-    return _search_all(objective, table, features, D, room, size)
-
-
-@_entry
-def search_by_bisection(objective, table, features, D, room, size):
-    """The same by the search that the poster prints: see `_search_by_bisection`."""
-    return _search_by_bisection(objective, table, features, D, room, size)
 
 
 def __getattr__(name: str) -> type:

@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Indices
+from ...arrays import Floats, Indices
 from ..binning import Bins
 from ..bounds import GeneralizationBound
 
@@ -88,12 +88,21 @@ THEOREM_2 = Theorem(_ks_bound, lambda sizes: sizes)
 
 def rademacher(bins: Bins, rows: Indices, n: int, random: np.random.Generator) -> float:
     """Estimated complexity of the stumps on n of the rows: mean of the largest correlation with random signs."""
-    from .loops import largest_correlation
-
     most = min(n, _CASES, len(rows))
-    sums, total = np.zeros(int(bins.n_bins.max()) + 1), 0.0
+    total = 0.0
     for _ in range(_DRAWS):
         drawn = np.sort(random.choice(rows, most, replace=False))
-        total += largest_correlation(bins.codes, drawn, random.choice([-1.0, 1.0], most), bins.n_bins, sums) / most
+        total += largest_correlation(bins, drawn, random.choice([-1.0, 1.0], most)) / most
     # A complexity measured on fewer cases falls like one over the root of their number.
     return float(total / _DRAWS * np.sqrt(most / n))
+
+
+def largest_correlation(bins: Bins, rows: Indices, signs: Floats) -> float:
+    """Largest |sum of sign * stump| over all features and cuts, stumps -1 and +1, missing values on either side."""
+    best = abs(float(signs.sum()))
+    for codes, n in zip(bins.codes, bins.n_bins.tolist(), strict=True):
+        sums = np.bincount(codes[rows], signs, minlength=n + 1)
+        left, missing = np.cumsum(sums[:n]), abs(sums[n])
+        # Right less left of the known values; missing values go to the side that adds to it.
+        best = max(best, float(np.abs(2.0 * left - left[-1]).max() + missing))
+    return best

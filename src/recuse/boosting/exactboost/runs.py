@@ -8,7 +8,7 @@ way, so that a later stump can move a case by an ever smaller share of the range
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
@@ -55,9 +55,13 @@ class Run:
         return 1.0 / (self.high - self.low) if self.high > self.low else 0.0
 
 
-def boost_runs(
-    problem: RankingProblem, settings: RunSettings, seed: int, runs: range, n_threads: int = 1
-) -> Iterator[tuple[Run, Indices, Floats]]:
+# What comes of each run: the run, the cases kept out of it, and their scores in [0, 1].
+Outcomes = Iterator[tuple[Run, Indices, Floats]]
+# Boosts the runs with the numbers asked for, given the seed: in threads (`boost_runs`), or on a cluster.
+Booster = Callable[[RankingProblem, RunSettings, int, range], Outcomes]
+
+
+def boost_runs(problem: RankingProblem, settings: RunSettings, seed: int, runs: range, n_threads: int = 1) -> Outcomes:
     """Yield the runs asked for, in order: each with the cases kept out of it and their scores in [0, 1].
 
     Run e depends on the seed and on e alone, not on the number of threads.
@@ -152,15 +156,18 @@ def _boost_compiled(
     # The widest the scores can become, and the widest margin: a later round shifts by UNITS at most.
     widest = high - low + (settings.n_rounds + 2) * UNITS + 4
     margin = int(settings.margin * widest) + 3
-    room = loops.make_room(sizes.positives, sizes.negatives, widest, margin, int(bins.n_bins.max()), units, bins.codes)
-    room.candidate.span[:] = low, high
+    objectives = tuple(compiled_objective(problem.objective, t) for t in bag_and_sample_terms(problem, settings, bag))
+    most_bins = int(bins.n_bins.max())
+    room = loops.make_room(
+        objectives[0], sizes.positives, sizes.negatives, widest, margin, most_bins, units, bins.codes
+    )
     outcome = loops.RunOutcome(score, np.zeros((settings.n_rounds, 4), dtype=np.int64), np.zeros(settings.n_rounds + 1))
     taken = loops.run(
-        tuple(compiled_objective(problem.objective, terms) for terms in bag_and_sample_terms(problem, settings, bag)),
+        objectives,
         None if settings.exact else True,
         loops.Features(bins.codes, bins.n_bins, bins.monotonic),
         loops.Bag(bag, split, problem.weight, units),
-        loops.RunPlan(sizes.features, UNITS, float(settings.margin), settings.patience),
+        loops.RunPlan(sizes.features, UNITS, float(settings.margin), settings.patience, low, high),
         loops.Draws(bag[:split].copy(), bag[split:].copy(), np.arange(len(bins.n_bins)), random_states(seed)),
         room,
         outcome,

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Floats
 from ...costs import Costs
 from .histogram import ScoreHistogram
 
@@ -79,3 +80,12 @@ def best_single_threshold(histogram: ScoreHistogram, costs: Costs, low: float, h
 def best_gap(histogram: ScoreHistogram) -> float:
     """The threshold of the largest gap between the two distributions."""
     return histogram.threshold(int(np.argmax(histogram.gaps())) + 1)
+
+
+def acceptance(score: Floats, thresholds: tuple[float, float], middle: float) -> Floats:
+    """Acceptance scores, greater than 0 beyond the thresholds; `score` is given less the middle threshold."""
+    if thresholds[0] == thresholds[1]:
+        return np.ones(len(score))
+    below, above = (t - middle for t in thresholds)
+    accepted: Floats = np.maximum(score - above, below - score)
+    return accepted

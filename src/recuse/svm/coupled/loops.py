@@ -40,6 +40,14 @@ class Moves(NamedTuple):
     down_margin: Any
 
 
+class Pace(NamedTuple):
+    """When pairs end, by the largest violation or their number, and how far they go along a pair of margins."""
+
+    tol: Any
+    max_iter: Any
+    further: Any
+
+
 @_inner
 def own_class_ends(start, stop, caps, point, F):
     """Lowest F among the alphas of a class that may grow, where it is, and the highest among those that may shrink."""
@@ -218,13 +226,15 @@ def add_half(m, values, out, half):
 
 
 @njit(cache=True, nogil=True)
-def coupled_smo(K, n_pos, caps, point, F, m, tol, max_iter):
+def coupled_smo(K, n_pos, caps, point, F, m, pace):
     """Sequential minimal optimisation in three groups, with second-order pairs, on a square kernel matrix.
 
-    Each step takes the group that violates its optimality condition most. Changes the point, `F` and `m` in place;
-    returns the number of steps and the last violation.
+    Each step takes the group that violates its optimality condition most. A pair of margins goes `further` times as far
+    as the minimum along it (over-relaxation): below 2 the objective still falls. Changes the point, `F` and `m` in
+    place; returns the number of steps and the last violation.
     """
     n = m.shape[0]
+    tol, max_iter, further = pace
     cases = np.empty((2, n))
     diag, y = cases[0], cases[1]  # side by side: on the diagonal of K they would lie a row apart
     bars = np.empty((4, n))
@@ -261,8 +271,8 @@ def coupled_smo(K, n_pos, caps, point, F, m, tol, max_iter):
                 return steps, violation
             v_j = -m[j] if kind_j > 0 else m[j]
             curvature = diag[i] + diag[j] - 2.0 * y[i] * y[j] * kind_i * kind_j * K[i, j]
-            # The minimum of the parabola along the pair; twice the curvature, as above.
-            step = (high_m - v_j) / (2.0 * max(curvature, _FLOOR))
+            # 1 leads to the minimum of the parabola along the pair; twice the curvature, as above.
+            step = further * (high_m - v_j) / (2.0 * max(curvature, _FLOOR))
             step = step_margin_pair(i, kind_i, j, kind_j, step, caps, point)
             set_margin_moves(i, caps, point, bars)
             set_margin_moves(j, caps, point, bars)

@@ -30,7 +30,10 @@ _LARGEST_BLOCK = 4096
 _SMALL = 500  # up to this size the kernel matrix is computed whole in any case
 _PATIENCE = 5  # rounds before settled cases are taken out, and again
 _BAR = 0.3  # share of the largest violation that a block may leave: less is soon undone by the others
+_LARGEST_WHOLE = 1600  # so many active cases are one block, whose kernel values are kept
 _STEPS = (500, 10)  # most pairs before all free variables are moved: a constant, and a number per case
+_SAME_COST = 40  # or more, where a move of all, some n^3 / 40 operations, costs as much as they do
+_FURTHER = 1.8  # where most of a block is free, pairs undo a part of each other: fewer steps if each goes further
 _MOST_TURNS = 20
 _MOST_SETBACKS = 3
 _ROUNDING = 1e-13
@@ -154,13 +157,22 @@ def _whole(problem: CoupledQP, rows: MatrixRows, point: CoupledPoint, tol: float
 
 
 def _solve_square(
-    problem: CoupledQP, K: NDArray[Any], point: CoupledPoint, F: Floats, m: Floats, bar: float, limit: int
+    problem: CoupledQP,
+    K: NDArray[Any],
+    point: CoupledPoint,
+    F: Floats,
+    m: Floats,
+    bar: float,
+    limit: int,
+    further: float = 1.0,
 ) -> int:
     """Pairs on a square kernel matrix, with steps in all free variables where they take long; the number of steps."""
-    n_iter, caps, variables = 0, loops.Variables(*problem.caps()), loops.Variables(*point.values())
+    n, n_iter = len(problem), 0
+    caps, variables = loops.Variables(*problem.caps()), loops.Variables(*point.values())
     for _ in range(_MOST_TURNS):
-        most = min(limit - n_iter, _STEPS[0] + _STEPS[1] * len(problem))
-        steps, violation = loops.coupled_smo(K, problem.n_pos, caps, variables, F, m, bar, most)
+        most = min(limit - n_iter, _STEPS[0] + max(_STEPS[1], n // _SAME_COST) * n)
+        pace = loops.Pace(float(bar), int(most), float(further))
+        steps, violation = loops.coupled_smo(K, problem.n_pos, caps, variables, F, m, pace)
         n_iter += steps
         if violation <= bar or n_iter >= limit or steps < most:
             break
@@ -189,6 +201,7 @@ class _Run:
         self._last_gap = np.inf
         self._unit: float
         self._patience: int
+        self._square: NDArray[Any] | None = None  # kernel values among the active cases, once they are one block
         self._exact_coef, self._exact_sums = np.zeros((len(problem), 2)), np.zeros((len(problem), 2))
         self._T, self._D = np.zeros((2, len(problem)))
         # Rows that are needed to start with are needed again when their cases move.
@@ -238,16 +251,34 @@ class _Run:
 
     def improve(self, target: float, limit: int) -> int:
         """Solve the program in one block and carry the moves over to the sums; returns the number of steps."""
+        if len(self._part) <= _LARGEST_WHOLE:
+            return self._improve_all(target, limit)
         block = self._select()
         part, before = self._part.take(block), self._mine.take(block)
         after = before.copy()
         F, m = self._F[block], self._m[block]
-        steps = _solve_square(part, self.rows.square(block), after, F, m, target, limit - self.n_iter)
+        left, further = limit - self.n_iter, self._further(part)
+        steps = _solve_square(part, self.rows.square(block), after, F, m, target, left, further)
         self.n_iter += steps
         self.fresh = False
         self._mine.put(block, after)
         self._add(block, after.alpha - before.alpha, after.difference(part.y) - before.difference(part.y))
         return steps
+
+    def _improve_all(self, target: float, limit: int) -> int:
+        """The same with every active case in the block, whose scores are then all that is needed for the sums."""
+        if self._square is None:
+            self._square = self.rows.square(np.arange(len(self._part)))
+        left, further = limit - self.n_iter, self._further(self._part)
+        steps = _solve_square(self._part, self._square, self._mine, self._F, self._m, target, left, further)
+        self.n_iter += steps
+        self.fresh = False
+        self._T, self._D = 2.0 * self._F - self._m, self._part.y * self._m
+        return steps
+
+    def _further(self, block: CoupledQP) -> float:
+        """How far pairs go, as a share of the way to the minimum along them."""
+        return _FURTHER if 2 * self._n_free() > len(block) else 1.0
 
     def _add(self, cases: Indices, total: Floats, difference: Floats) -> None:
         """Add changes of the coefficients of active cases to the sums."""
@@ -295,6 +326,7 @@ class _Run:
         """Rows in double precision from here on; where they already are, give up after a few times."""
         if self.shrunk:
             self.refresh()
+        self._square = None
         if self.rows.refine():
             self._last_gap = np.inf
         else:
@@ -329,6 +361,7 @@ class _Run:
     def _activate(self, active: Indices) -> None:
         """Work with these cases from here on."""
         self._part, self._mine = self.problem.take(active), self.point.take(active)
+        self._square = None
         first, out = self.problem.n_pos, np.ones(len(self.problem), dtype=bool)
         out[active] = False
         alpha = np.where(out, self.point.alpha, 0.0)

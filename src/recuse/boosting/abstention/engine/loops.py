@@ -4,6 +4,9 @@ Functions of arrays and scalars, compiled on first use, serial and free of the G
 over features or rows. Rows come with the positives first, so that no inner loop looks at y. A loss appears here only
 where its weights are updated (`grow_...`) and, for the logistic one, where the intercepts are (`shift_terms`).
 
+The first fit waits for the compiler. Every array that is made, and every `min` or `max`, is a function more for it to
+compile: arrays come from the caller, numbers stay single, and ``a if a < b else b`` stands for `min`.
+
 Layouts: codes (p, m) feature-major; w (m, 2) holds w1 and w2; hist (2, cells, 2) holds for each cell the sums of
 w1, w2 over its positives, then over its negatives; prefix (cells, 2) holds for cell k of a feature the sums over
 its cells before k of G = sum y w1 and Q = sum (w1 - w2). Where both numbers are wanted at once they come as one
@@ -26,10 +29,10 @@ _CAP = 30.0  # longest step
 _E_MAX = 1e130  # e^300
 
 
-# Called from Python: without the entry point for C, which takes long to compile.
-_entry = njit(cache=True, nogil=True, no_cfunc_wrapper=True)
+# Called from Python: without the entry point for C, which takes long to compile. No divisor is 0: no tests for it.
+_entry = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 # Called from compiled code only: without the entry point for Python, too.
-_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_inner = njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
 
 
 class Layout(NamedTuple):
@@ -105,8 +108,10 @@ def histograms(codes, w, n_pos, hist, offsets, first, last):
     fours = first + (last - first) // 4 * 4  # features from here on are left over by groups of four
     # Block by block, so that the weights of a block are read from the cache by all features.
     for block in range(0, m, _BLOCK):
-        end = min(block + _BLOCK, m)
-        middle = min(max(n_pos, block), end)  # positives of the block, then negatives; either may be none
+        end = block + _BLOCK if block + _BLOCK < m else m
+        # Positives of the block, then negatives; either may be none.
+        middle = n_pos if n_pos > block else block
+        middle = middle if middle < end else end
         for side in range(2):
             start, stop = (block, middle) if side == 0 else (middle, end)
             if start == stop:
@@ -206,7 +211,6 @@ def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, fou
     """
     # Twelve parameters: to hand them over in tuples takes 5 microseconds more per round, which small data would notice.
     pos, neg = hist[0], hist[1]
-    best, label = np.empty(2), np.empty(2, np.int64)
     for f in range(first, last):
         base, n = offsets[f], n_bins[f]
         cells = prefix[base : base + n + 1]
@@ -223,18 +227,17 @@ def scan(hist, prefix, offsets, n_bins, has_missing, types, missing, values, fou
         g_miss, q_miss = one.real - two.real, one.real - one.imag + two.real - two.imag
         found[f] = np.inf
         for t in range(0, len(types), 2):
-            best[0], best[1] = _least_of_two(cells, _slopes(types[t], values), _slopes(types[t + 1], values))
-            for i in range(2):
+            best, second = _least_of_two(cells, _slopes(types[t], values), _slopes(types[t + 1], values))
+            for i in range(t, t + 2):
                 # What the scan leaves out: the cost if every row had the label of the last segment.
-                three, label[i] = types[t + i, 2], types[t + i, 3]
-                best[i] += values[three, 1] * q - values[three, 0] * g
+                three, label = types[i, 2], types[i, 3]
+                best += values[three, 1] * q - values[three, 0] * g
                 if has_missing[f]:
-                    label[i], extra = _label_of_missing(missing[t + i], values, g_miss, q_miss)
-                    best[i] += extra
-                if best[i] < found[f]:
-                    found[f] = best[i]
-                    where[f, 0] = t + i
-                    where[f, 1] = label[i]
+                    label, extra = _label_of_missing(missing[i], values, g_miss, q_miss)
+                    best += extra
+                if best < found[f]:
+                    found[f], where[f, 0], where[f, 1] = best, i, label
+                best = second
 
 
 @_entry
@@ -257,10 +260,9 @@ def derivatives(hist, prefix, offsets, n_bins, stumps, values, out):
 
 
 @_entry
-def label_sums(hist, base, n, stump, n_labels):
-    """Sums of w1 over positives and negatives, and of w2, over the rows with each label of a stump."""
+def label_sums(hist, base, n, stump, sums):
+    """Add up w1 over positives and negatives, and w2, over the rows with each label of a stump."""
     # By cells, not by rows: the histogram already holds the sums of the rows of each cell.
-    sums = np.zeros((n_labels, 3))
     for k in range(n + 1):
         if k == n:  # missing values
             label = stump[6]
@@ -273,17 +275,16 @@ def label_sums(hist, base, n, stump, n_labels):
         sums[label, 0] += hist[0, base + k, 0]
         sums[label, 1] += hist[1, base + k, 0]
         sums[label, 2] += hist[0, base + k, 1] + hist[1, base + k, 1]
-    return sums
 
 
 # The step is written in single numbers, not in arrays of three: the compiler takes a second for every sum of arrays.
 @_inner
-def _step_terms(sums, values, constants, at, terms):
+def _step_terms(sums, values, constants, at):
     """Value J of the step's objective at (eta, dh, dr); J(0) = 0; the constants are b, p and beta.
 
     All rows with one label and one class move alike, so J is a sum of 3 exponentials per label, whatever the number
     of rows: J = sum mass / p (e^(p a.z) - 1) + beta eta, where a.z is the change of u (terms 0 and 1, by class) or of
-    v (term 2). `terms` (9,) receives the gradient, then the Hessian's entries 00, 01, 02, 11, 12, 22.
+    v (term 2). With J come the gradient and the Hessian's entries 00, 01, 02, 11, 12, 22.
     """
     b, p, beta = constants
     eta, dh, dr = at
@@ -302,7 +303,7 @@ def _step_terms(sums, values, constants, at, terms):
                 y = 1.0 - 2.0 * term
                 a0, a1, a2 = values[label, 1] - y * values[label, 0], -y, 1.0
             t = p * (a0 * eta + a1 * dh + a2 * dr)
-            e = math.exp(min(t, 600.0))  # e^600 times a weight is still finite
+            e = math.exp(600.0 if t > 600.0 else t)  # e^600 times a weight is still finite
             total += mass / p * (e - 1.0)
             slope = mass * e
             g0 += slope * a0
@@ -315,17 +316,15 @@ def _step_terms(sums, values, constants, at, terms):
             h11 += bend * a1 * a1
             h12 += bend * a1 * a2
             h22 += bend * a2 * a2
-    terms[0], terms[1], terms[2] = g0, g1, g2
-    terms[3], terms[4], terms[5], terms[6], terms[7], terms[8] = h00, h01, h02, h11, h12, h22
-    return total
+    return total, (g0, g1, g2, h00, h01, h02, h11, h12, h22)
 
 
 @_inner
 def _solve(terms, free):
     """Newton direction of the free variables: Gaussian elimination of a 3 x 3 positive definite system."""
     free_eta, free_h, free_r = free
-    d0, d1, d2 = -terms[0], -terms[1], -terms[2]
-    h00, h01, h02, h11, h12, h22 = terms[3], terms[4], terms[5], terms[6], terms[7], terms[8]
+    g0, g1, g2, h00, h01, h02, h11, h12, h22 = terms
+    d0, d1, d2 = -g0, -g1, -g2
     extra = 1e-14 * (h00 + h11 + h22) + 1e-300  # directions in which nothing changes stay at 0
     # The equation of a variable that is not free becomes d = 0.
     if not free_eta:
@@ -349,11 +348,19 @@ def _solve(terms, free):
 
 
 @_inner
-def _minimise_step(sums, values, constants, eta, free):
+def _largest_of(one, two, three):
+    """Largest absolute value of three."""
+    one, two, three = abs(one), abs(two), abs(three)
+    one = one if one > two else two
+    return one if one > three else three
+
+
+@_entry
+def minimise_step(sums, values, b, p, beta, eta, free_eta, free_h, free_r):
     """Damped Newton from (eta, 0, 0) over the free ones of (eta, dh, dr)."""
+    constants, free = (b, p, beta), (free_eta, free_h, free_r)
     dh = dr = 0.0
-    terms = np.empty(9)
-    value = _step_terms(sums, values, constants, (eta, dh, dr), terms)
+    value, terms = _step_terms(sums, values, constants, (eta, dh, dr))
     mass = 0.0
     for label in range(sums.shape[0]):
         mass += sums[label, 0] + sums[label, 1] + sums[label, 2]
@@ -363,19 +370,20 @@ def _minimise_step(sums, values, constants, eta, free):
         # At the minimum, and where rounding has spoilt the direction; written so that it ends for NaN as well.
         if not decrement > 0.0:
             break
-        length = min(1.0, 5.0 / max(abs(d0), abs(d1), abs(d2)))  # the quadratic model fails far from here
+        longest = _largest_of(d0, d1, d2)
+        length = 5.0 / longest if longest > 5.0 else 1.0  # the quadratic model fails far from here
         moved = False
         new_eta, new_dh, new_dr, new = eta, dh, dr, value
         # Armijo's rule: halve the step until the decrease is a fair share of what the slope promises.
         for _ in range(60):
             new_eta, new_dh, new_dr = eta + length * d0, dh + length * d1, dr + length * d2
-            new = _step_terms(sums, values, constants, (new_eta, new_dh, new_dr), terms)
+            new, terms = _step_terms(sums, values, constants, (new_eta, new_dh, new_dr))
             if new <= value - 1e-4 * length * decrement:
                 moved = True
                 break
             length *= 0.5
         # A stump that errs on no row has its minimum at infinity: stop before numbers overflow.
-        if not moved or max(abs(new_eta), abs(new_dh), abs(new_dr)) > 2.0 * _CAP:
+        if not moved or _largest_of(new_eta, new_dh, new_dr) > 2.0 * _CAP:
             break
         eta, dh, dr, value = new_eta, new_dh, new_dr, new
         # Newton squares the error: the step just taken has left nothing that a double can hold.
@@ -384,33 +392,31 @@ def _minimise_step(sums, values, constants, eta, free):
     return eta, dh, dr
 
 
-@_entry
 def joint_step(sums, values, b, p, beta, alpha, free_h, free_r):
     """Minimise over (eta, dh, dr) the step's objective; eta from -alpha to 30, dh and dr at 0 unless they are free.
 
     With p = 1 and the exponential loss this is the exact block minimum of F; otherwise it minimises a bound of F
     that touches it at 0, so F decreases by at least as much.
     """
+    # Not compiled: there are two turns at most, and compiled it would contain the whole of `minimise_step` once more.
     start, free_eta = 0.0, True
     while True:
-        eta, dh, dr = _minimise_step(sums, values, (b, p, beta), start, (free_eta, free_h, free_r))
+        eta, dh, dr = minimise_step(sums, values, b, p, beta, start, free_eta, free_h, free_r)
         if not free_eta or -alpha <= eta <= _CAP:
             return eta, dh, dr
         # J is convex: when its free minimum lies beyond a bound the constrained one is on that bound.
         start, free_eta = -alpha if eta < -alpha else _CAP, False
 
 
-@njit(
-    cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy"
-)  # no divisor is 0, so no test for it in the loop
+@_entry
 def shift_terms(growth, s, kb, unit, n_pos, b, at, sums):
     """Logistic loss when (dh, dr) = at are added to every (h, r): the six sums of `newton.ShiftTerms`."""
     dh, dr = at
     # A shift multiplies e^u and e^v by three factors in all: no exponential per row.
     f_v = math.exp(-b * dr)
-    w2 = c2 = 0.0
-    of_class = np.empty((2, 2))
+    w1 = w2 = c1 = c2 = w1_pos = c1_pos = 0.0
     for side in range(2):
+        w1_pos, c1_pos = w1, c1  # after the first side, those of the positives
         start, stop = (0, n_pos) if side == 0 else (n_pos, len(s))
         f_u = math.exp(dr - dh) if side == 0 else math.exp(dr + dh)
         w1 = c1 = 0.0
@@ -426,14 +432,13 @@ def shift_terms(growth, s, kb, unit, n_pos, b, at, sums):
             w2 += second
             c1 += first * q1
             c2 += second * q2
-        of_class[side, 0], of_class[side, 1] = w1, c1
     # u = r - y h changes with both scores, v = -b r with r alone; w2 has the factor k b, so c2 lacks another b.
-    sums[0] = unit * (of_class[1, 0] - of_class[0, 0])
-    sums[1] = unit * (of_class[0, 0] + of_class[1, 0] - w2)
-    sums[2] = unit * (of_class[0, 1] + of_class[1, 1])
-    sums[3] = unit * (of_class[1, 1] - of_class[0, 1])
+    sums[0] = unit * (w1 - w1_pos)
+    sums[1] = unit * (w1_pos + w1 - w2)
+    sums[2] = unit * (c1_pos + c1)
+    sums[3] = unit * (c1 - c1_pos)
     sums[4] = sums[2] + unit * b * c2
-    sums[5] = unit * (of_class[0, 0] + of_class[1, 0] + w2)
+    sums[5] = unit * (w1_pos + w1 + w2)
 
 
 @_entry
@@ -446,9 +451,7 @@ def grow_exponential(row, w, first, second):
         w[i, 1] *= second[c]
 
 
-@njit(
-    cache=True, nogil=True, no_cfunc_wrapper=True, error_model="numpy"
-)  # no divisor is 0, so no test for it in the loop
+@_entry
 def grow_logistic(row, w, first, second, growth, s, kb, unit):
     """The same for the logistic loss: keep e^u and e^v up to date, w1 = unit s e^u / (1 + e^u)."""
     for i in range(np.uint64(len(row))):

@@ -83,7 +83,7 @@ def boost_path(problem: Problem, settings: Settings, path: PenaltyPath) -> Itera
         state = problem.start(settings, threads)
         state.settle_intercepts()
         state.sweep()
-        highest, n_iter = max(0.0, -state.search.best()[1]), 0
+        highest, n_iter = max(0.0, -state.search.steepest()), 0
         for share, limit in path:
             n_iter = _approach(state, (share * highest, limit), n_iter)
             yield state.ensemble()
@@ -94,7 +94,7 @@ def beta_max(problem: Problem, settings: Settings) -> float:
     state = problem.start(settings)
     state.settle_intercepts()
     state.sweep()
-    return max(0.0, -state.search.best()[1])
+    return max(0.0, -state.search.steepest())
 
 
 def _threads(settings: Settings) -> AbstractContextManager[ThreadPoolExecutor | None]:
@@ -228,16 +228,13 @@ def _sharpen(state: State, stage: int) -> int:
 def _select(state: State) -> tuple[Coded, float, float]:
     """Projected Gauss-Southwell: the stump that violates optimality most, how much, and the steepest descent."""
     beta = state.settings.beta
-    stump, derivative = state.search.best()
-    descent = -(derivative + beta)
-    active = list(state.alpha)
-    if not active or state.settings.step == PAPER:
-        return stump, descent, descent
-    slopes = np.abs(state.search.derivatives(active) + beta)
-    worst = int(np.argmax(slopes))
-    if slopes[worst] > descent:
-        return active[worst], float(slopes[worst]), descent
-    return stump, descent, descent
+    descent = -(state.search.steepest() + beta)
+    if state.alpha and state.settings.step != PAPER:
+        slopes = np.abs(state.search.derivatives(state.active) + beta)
+        worst = int(slopes.argmax())
+        if slopes[worst] > descent:
+            return list(state.alpha)[worst], float(slopes[worst]), descent
+    return state.search.best()[0], descent, descent
 
 
 def _joint_step(state: State, stump: Coded) -> float:

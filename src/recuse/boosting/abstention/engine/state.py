@@ -12,6 +12,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ....arrays import Floats
 from ...binning import Bins
@@ -78,6 +79,7 @@ class State:
         self.loops = loops
         self.problem, self.settings = problem, settings
         self.alpha: dict[Coded, float] = {}
+        self._active: NDArray[np.int64] | None = None
         self.family = make_family(settings.family, settings.gamma)
         self.spread = _spreader(threads, settings.n_threads)
         self.search = StumpSearch(problem.bins, self.family, problem.n_pos, self.spread)
@@ -99,6 +101,13 @@ class State:
     def total_weight(self) -> float:
         """Sum of the stumps' weights."""
         return float(sum(self.alpha.values()))
+
+    @property
+    def active(self) -> NDArray[np.int64]:
+        """The stumps that have a weight, a row each, in the order of `alpha`."""
+        if self._active is None:
+            self._active = np.array(list(self.alpha), dtype=np.int64)
+        return self._active
 
     @property
     def surrogate(self) -> Surrogate:
@@ -169,8 +178,11 @@ class State:
 
     def apply(self, stump: Coded, eta: float, dh: float, dr: float) -> None:
         """Add eta to a stump's weight and (dh, dr) to the intercepts."""
-        weight = self.alpha.get(stump, 0.0) + eta
+        before = self.alpha.get(stump, 0.0)
+        weight = before + eta
         self.alpha[stump] = weight
+        if before == 0.0 or weight <= 0.0:
+            self._active = None
         if weight <= 0.0:
             del self.alpha[stump]
         self._scores.h0 += dh
@@ -186,6 +198,7 @@ class State:
     def set_weights(self, stumps: list[Coded], weights: Floats, h0: float, r0: float) -> None:
         """Replace the whole model."""
         self.alpha = {stump: float(a) for stump, a in zip(stumps, weights, strict=True) if a > 0.0}
+        self._active = None
         self._scores.h0, self._scores.r0 = h0, r0
         self._scores.h_table, self._scores.r_table = self.ensemble().tables(self.problem.bins)
         self.weights.refresh()

@@ -223,6 +223,7 @@ class StumpSearch:
         self.prefix = np.empty((bins.n_cells, 2))
         self.found = np.empty(p)
         self.where = np.zeros((p, 2), dtype=np.int64)
+        self._in_threads = bins.codes.size + 6 * bins.n_cells >= _WORTH_THREADS
 
     def sweep(self, w: Floats) -> None:
         """Find the best stump of every feature for these weights."""
@@ -245,11 +246,10 @@ class StumpSearch:
 
     def _over_features(self, work: Callable[[int, int], None]) -> None:
         """Do something with all features, in threads where it is worth it."""
-        b = self.bins
-        if b.codes.size + 6 * b.n_cells < _WORTH_THREADS:
-            work(0, len(b.n_bins))
+        if self._in_threads:
+            self._spread(work, len(self.found))
         else:
-            self._spread(work, len(b.n_bins))
+            work(0, len(self.found))
 
     def _sum(self, w: Floats, first: int, last: int) -> None:
         """Add up the weights by cell, for the features first <= f < last."""
@@ -282,11 +282,15 @@ class StumpSearch:
         one, two, three, _ = labels.tolist()
         return canonical((f, j, k, one, two, three, missing), int(self.bins.n_bins[f]))
 
-    def derivatives(self, stumps: list[Coded]) -> Floats:
-        """Derivatives along known stumps, each from a handful of prefix sums."""
+    def steepest(self) -> float:
+        """The least derivative along any stump; `best` finds the cuts of that stump as well."""
+        return float(self.found.min())
+
+    def derivatives(self, stumps: list[Coded] | NDArray[np.int64]) -> Floats:
+        """Derivatives along known stumps, each from a handful of prefix sums; as a list, or as a table by row."""
         out = np.empty(len(stumps))
-        if stumps:
-            table = np.array(stumps, dtype=np.int64)
+        if len(stumps):
+            table = np.asarray(stumps, dtype=np.int64)
             b = self.bins
             self._loops.derivatives(self.hist, self.prefix, b.offsets, b.n_bins, table, self.family.values, out)
         return out
@@ -295,4 +299,6 @@ class StumpSearch:
         """Weights by label of a stump: w1 of positives, w1 of negatives, w2."""
         f = stump[0]
         base, n = self.bins.offsets[f], self.bins.n_bins[f]
-        return np.asarray(self._loops.label_sums(self.hist, base, n, np.array(stump), len(LABELS)))
+        sums = np.zeros((len(LABELS), 3))
+        self._loops.label_sums(self.hist, base, n, np.array(stump), sums)
+        return sums

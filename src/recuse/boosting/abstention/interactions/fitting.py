@@ -13,10 +13,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ....arrays import Floats, Indices
+from ....workers import in_threads
 from ..candidates import Boosted, OptionChoice
 from ..data import TrainingSet
 from ..engine.problem import Problem
-from ..engine.rounds import boost
 from ..engine.settings import Settings
 from ..selection import tune_threshold
 from .coarse import coarsen
@@ -109,21 +109,19 @@ def _held_out(training: TrainingSet, main: Boosted, wanted: Wanted) -> tuple[lis
     """All plans, and for each fold the held-out scores (plans, 2, n) of its test cases."""
     grid = np.unique(np.geomspace(1, _MOST_TURNS, _TRIED).astype(np.int64))
     sizes = sizes_to_try(wanted, int((main.problem.bins.monotonic == 0).sum()))
-    plans = [TurnPlan(size, turns) for size in sizes for turns in grid.tolist()]
-    folds = []
-    for train, test in training.folds:
+    plans, settings = [TurnPlan(size, turns) for size in sizes for turns in grid.tolist()], _choice(main).settings
+
+    def fit(n_threads: int, fold: int) -> Floats:
+        train, test = training.folds[fold]
         others = np.setdiff1d(training.tested, test)
         part, rest = main.problem.split(train, test)
-        settings = _choice(main).settle(others if len(others) else test, part)
-        model = boost(part, replace(settings, certify_every=50)).model
+        model = _choice(main).fitted(fold, others if len(others) else test, part, n_threads)
         scores, start = model.scores(part), model.scores(rest)
         largest = _pairs(part, scores, settings, wanted, sizes[-1])
-        folds.append(
-            np.concatenate(
-                [_follow(part, rest, scores, start, largest[:size], grid, with_r=settings.free_r) for size in sizes]
-            )
-        )
-    return plans, folds
+        found = [_follow(part, rest, scores, start, largest[:size], grid, with_r=settings.free_r) for size in sizes]
+        return np.concatenate(found)
+
+    return plans, in_threads(fit, [(fold,) for fold in range(len(training.folds))], settings.n_threads)
 
 
 def _follow(
