@@ -16,8 +16,9 @@ from sklearn.pipeline import Pipeline
 import recuse
 from recuse import ThresholdRejectClassifier
 from recuse.comparison import METHODS, Method, compare, fit, fits, methods, write_run
+from recuse.comparison.constants import CONSTANTS
 from recuse.comparison.loading import load_cases, load_table
-from recuse.comparison.methods import CONSTANTS, Plan
+from recuse.comparison.plans import Plan
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
 from recuse.report.operating_points import WAYS
 from tests.comparison.conftest import COSTS
@@ -127,11 +128,11 @@ def test_a_failing_method_is_reported_and_the_others_go_on(table, monkeypatch, t
     assert not list(tmp_path.glob(".cache/*/bad-luck*"))  # a later run tries again
 
 
-def _run_or_die(names, task, cases, train, test, place):
+def _run_or_die(names, task, cases, train, test, reasons, place):
     """Fit a fold, except that one method ends its process in the fold that answers the first case."""
     if "logistic-tuned" in names and 0 in test:
         os.kill(os.getpid(), signal.SIGKILL)
-    return run_sent(names, task, cases, train, test, place)
+    return run_sent(names, task, cases, train, test, reasons, place)
 
 
 run_sent = fits.run_sent

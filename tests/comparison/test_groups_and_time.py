@@ -73,7 +73,7 @@ def test_groups_show_the_cost_on_new_patients():
 
 
 def test_no_group_is_on_both_sides_of_a_fold(monkeypatch):
-    from recuse.comparison import folds, methods
+    from recuse.comparison import folds, plans
 
     seen = []
 
@@ -81,7 +81,7 @@ def test_no_group_is_on_both_sides_of_a_fold(monkeypatch):
         seen.append(table.groups)
         return fit_prepared(method, task, table, shelf)
 
-    fit_prepared, make_folds = folds.fit_prepared, methods.make_folds
+    fit_prepared, make_folds = folds.fit_prepared, plans.make_folds
     inner = []
 
     def remember_inner(cv, y, *, groups=None, random_state=0):
@@ -90,7 +90,7 @@ def test_no_group_is_on_both_sides_of_a_fold(monkeypatch):
         return made
 
     monkeypatch.setattr(folds, "fit_prepared", remember)
-    monkeypatch.setattr(methods, "make_folds", remember_inner)
+    monkeypatch.setattr(plans, "make_folds", remember_inner)
     table = patients(30, seed=0)
     result = recuse.compare(
         table.drop(columns="who"), "ill", groups=table["who"], costs=COSTS, methods=["logistic-tuned"], cv=3, repeats=1

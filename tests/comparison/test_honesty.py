@@ -10,8 +10,8 @@ from recuse import Costs
 from recuse.comparison import METHODS
 from recuse.comparison.folds import run_fold
 from recuse.comparison.leaderboard import Row, rank
-from recuse.comparison.methods import Task
 from recuse.comparison.payments import Payments
+from recuse.comparison.plans import Task
 from recuse.tables import check_cases
 from tests.comparison.conftest import COSTS, mixed_table
 

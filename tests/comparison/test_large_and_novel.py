@@ -13,7 +13,8 @@ from sklearn.svm import LinearSVC
 import recuse
 from recuse import Costs, CoupledOneClassSVC, DoubleHingeSVC, DoubleRampSVC, ThresholdRejectClassifier
 from recuse.comparison import METHODS, Method, compare, fit, methods
-from recuse.comparison.methods import PAIR, Plan, Task
+from recuse.comparison.methods import PAIR
+from recuse.comparison.plans import Plan, Task
 from recuse.comparison.printing import print_leaderboard
 from recuse.predicting import predict_table
 from recuse.report import summarize

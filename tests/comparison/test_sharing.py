@@ -12,11 +12,11 @@ from threadpoolctl import threadpool_info
 import recuse
 from recuse.comparison import METHODS, Method, compare, fits, folds, methods
 from recuse.comparison.folds import run_fold
-from recuse.comparison.methods import INNER_FOLDS, RuleCost, Task
 from recuse.comparison.parts import in_parts
+from recuse.comparison.plans import INNER_FOLDS, RuleCost, Task
 from recuse.comparison.sharing import FitShelf, PreparedFold, PreparedTable, Shared
 from recuse.folds import make_folds
-from recuse.locating import locate, with_novelties
+from recuse.locating import locate, mark_novelties
 from recuse.tables import check_cases
 from recuse.thresholds import ThresholdRejectClassifier
 from recuse.thresholds.scores import GivenCases
@@ -44,7 +44,8 @@ def unshared(method, task, cases, train, test):
     rule.fit(table.numbers, table.outcomes, groups=groups)
     model = Pipeline([("columns", table.columns), ("vectorizer", table.vectorizer), ("rule", rule)])
     classifier, prepared = locate(model, cases.features.iloc[test])
-    return with_novelties(model, cases.features.iloc[test], classifier.decide(prepared)), best
+    found = model[0].novelties(model[0].transform(cases.features.iloc[test]))
+    return mark_novelties(classifier.decide(prepared), found), best
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -177,6 +178,7 @@ def test_worker_processes_prepare_each_fold_once(monkeypatch):
         return run(function, calls, *rest)
 
     monkeypatch.setattr(fits, "surviving_results", remember)
+    monkeypatch.setattr(fits, "_FEW_CELLS", 0)
     made = counting_preparations(monkeypatch)
     options = {"positive": "bad", "costs": COSTS, "cv": 2, "repeats": 2, "n_jobs": 2}
     found = compare(mixed_table(90), "default", methods=["logistic-chow", "double-hinge"], **options)
@@ -186,6 +188,27 @@ def test_worker_processes_prepare_each_fold_once(monkeypatch):
     asked.clear()
     compare(mixed_table(90), "default", methods=["logistic-chow", "logistic-tuned"], **options)
     assert asked == [("prepare_sent", 0), ("run_sent", 2)] * 2
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_folds_of_a_small_table_are_prepared_in_this_process(monkeypatch):
+    """Each once; the answers are those of folds that are prepared elsewhere."""
+    options = {"positive": "bad", "costs": COSTS, "cv": 2, "repeats": 2, "methods": ["logistic-chow", "double-hinge"]}
+    expected = compare(mixed_table(90), "default", n_jobs=1, **options)
+    made = counting_preparations(monkeypatch)
+    found = compare(mixed_table(90), "default", n_jobs=2, **options)
+    assert len(made) == 4  # two folds, two repetitions
+    for name, answers in expected.answers.items():
+        np.testing.assert_allclose(found.answers[name].r, answers.r, rtol=1e-9)
+
+
+def test_what_methods_are_fitted_on_holds_no_steps():
+    """A worker that reads a prepared fold need not load what prepared it."""
+    cases = check_cases(numbers_only(), "default", positive="bad")
+    task = Task.of(cases, COSTS, 0)
+    fold = PreparedFold.of(METHODS[1], task, cases, np.arange(60), np.arange(60, 90))
+    assert (fold.training.columns, fold.training.vectorizer) == (None, None)
+    assert len(fold.training.outcomes) == 60
 
 
 def test_a_table_that_cannot_be_prepared_fails_each_method_with_its_reason(monkeypatch):
@@ -203,7 +226,8 @@ def test_parts_hold_what_shares_its_fits():
     logistic, boosting = (methods._rules(name, name, methods._logistic) for name in ("logistic", "boosting"))
     other = Method("other", "Other", methods._abstention)
     pending = [(method, number) for number in range(2) for method in (*logistic, other, *boosting)]
-    parts = in_parts(pending)
+    parts = in_parts(pending, 1)
+    assert [part.explained for part in parts] == [True] * 3 + [False] * 3  # the second fold is another repetition
     assert [(part.number, [method.name for method in part.methods]) for part in parts] == [
         (number, names)
         for number in range(2)

@@ -128,8 +128,8 @@ def test_a_limit_is_a_number_of_seconds(seconds):
 
 def test_the_estimate_says_about_and_what_it_rests_on(caplog, monkeypatch):
     assert estimate(15, 5, 130.0, 5, TimeLimit(600.0)) == (
-        "15 methods on 5 folds: about 2 min more, by the first fold; then methods among the leaders are repeated, 4 "
-        "times at most; nothing is begun after 10 min in all."
+        "15 methods on 5 folds: about 2 min more, by the first fold; then what may matter to the choice is repeated, "
+        "4 times at most; nothing is begun after 10 min in all."
     )
     assert estimate(3, 5, 0.2, 1, TimeLimit()) == "3 methods on 5 folds: about 1 s more, by the first fold."
     assert [as_time(seconds) for seconds in (0.1, 98, 600, 7200)] == ["1 s", "98 s", "10 min", "2.0 h"]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from recuse.report import render, summarize
+from recuse.report.methods import written_thresholds
 from recuse.report.operating_points import forced_points, operating_points
 from tests.comparison.conftest import comparison, table
 
@@ -17,14 +18,10 @@ def with_points(method, answers, positive, moves, costs, **names):
     found = {"points": operating_points(answers, positive, moves, costs)}
     found["forced"] = forced_points(answers, positive, moves, costs)
     lists = {
-        key: [{"matrix": point.matrix.tolist(), "thresholds": finite(point.thresholds)} for point in points]
+        key: [{"matrix": point.matrix.tolist(), "thresholds": written_thresholds(point.thresholds)} for point in points]
         for key, points in found.items()
     }
     return method | lists | {"moves": moves} | names
-
-
-def finite(thresholds):
-    return None if thresholds is None else [value if np.isfinite(value) else None for value in thresholds]
 
 
 @pytest.fixture(scope="session")

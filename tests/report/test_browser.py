@@ -72,6 +72,12 @@ def open_page(browser, page_file):
     assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
 
 
+def read_thresholds(written):
+    """Thresholds of an operating point, as the page has them."""
+    ends = ({None: -np.inf, "always": np.inf}, {None: np.inf, "always": -np.inf})
+    return tuple(end.get(cut, cut) for end, cut in zip(ends, written, strict=True))
+
+
 def shown(page, name):
     return page.locator(f"#{name}").inner_text()
 
@@ -189,9 +195,7 @@ def test_moving_a_slider_gives_the_library_s_figures(open_page, comparison, summ
     p = comparison.answers["logistic-chow"].score[0]
     method = next(method for method in summary["methods"] if method["name"] == "logistic-chow")
     point = min(method["points"], key=lambda point: cost_of(point["matrix"], costs))
-    lower, upper = (
-        np.inf * sign if value is None else value for sign, value in zip((-1, 1), point["thresholds"], strict=True)
-    )
+    lower, upper = read_thresholds(point["thresholds"])
     labels = np.where(p > upper, "bad", np.where(p < lower, "good", "[abstain]"))
     y, known = table["default"].to_numpy(), {"reject_label": "[abstain]", "labels": ["good", "bad"]}
     assert shown(page, "live-cost") != before

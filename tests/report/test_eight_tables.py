@@ -13,7 +13,7 @@ import pytest
 
 import recuse
 from recuse.comparison import METHODS, write_run
-from recuse.comparison.methods import CONSTANTS
+from recuse.comparison.constants import CONSTANTS
 from recuse.report.html import as_count
 from recuse.report.operating_points import (
     cheapest_point,

@@ -17,7 +17,8 @@ from recuse.cli import app
 from recuse.plot.edits import has_changed, matched_functions
 from recuse.predicting import inspect_model, report_model
 from recuse.report.edited import edit_pages
-from recuse.report.step_pictures import nice_ticks, picture
+from recuse.report.step_pictures import picture
+from recuse.report.svg import nice_ticks
 from tests.report.test_browser import ARGUMENTS, CHROMIUM
 
 PRICES = Costs(fp=1, fn=3, reject=0.3)

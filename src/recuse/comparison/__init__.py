@@ -7,7 +7,8 @@ if TYPE_CHECKING:  # the same names for type checkers and documentation, which d
     from .cross_validation import compare
     from .fitting import fit
     from .methods import METHODS as METHODS
-    from .methods import Method, Task
+    from .methods import Method
+    from .plans import Task
     from .result import Comparison
     from .verdict import Verdict
     from .writing import write_report, write_run
@@ -19,7 +20,7 @@ _HOMES = {
     "Comparison": "result",
     "METHODS": "methods",
     "Method": "methods",
-    "Task": "methods",
+    "Task": "plans",
     "Verdict": "verdict",
     "compare": "cross_validation",
     "fit": "fitting",

@@ -18,7 +18,8 @@ import numpy as np
 from ..persistence import remove_stale, write_whole
 from ..tables import Cases
 from .folds import FoldResult
-from .methods import INNER_FOLDS, Method, Task
+from .methods import Method
+from .plans import INNER_FOLDS, Task
 
 CACHE = ".cache"
 _ARRAYS = ("test", "forced", "kind", "h", "r", "score")

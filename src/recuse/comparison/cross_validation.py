@@ -19,16 +19,20 @@ from ..labels import to_python
 from ..parameters import check_count
 from ..report import Volume
 from ..tables import Cases
+from .answers import Answers
+from .arguments import ARRAY, RunArguments
 from .checkpoints import Checkpoints, data_fingerprint, run_fingerprint, table_fingerprint
 from .fits import Fits, Progress
 from .folder import claim_folder
 from .folds import FoldResult
 from .loading import DEFAULT_COSTS, LEAST_CASES, as_names, check_folding, load_cases, load_table, require_packages
-from .methods import INNER_FOLDS, Method, Task, left_out
+from .methods import Method, left_out
 from .own import as_methods, warn_of_other_prices
+from .plans import INNER_FOLDS, Task
+from .promising import Pledge
 from .remote import TableThere, cluster_runs
-from .repetitions import AUTO, Repetitions, leaders, most_repetitions, why_enough, why_no_more
-from .result import ARRAY, Answers, Comparison, RunArguments
+from .repetitions import AUTO, Repetitions, in_question, most_repetitions, why_enough, why_no_more
+from .result import Comparison
 from .time_limit import TimeLimit
 from .writing import write_run
 
@@ -46,6 +50,8 @@ def compare(
     by: Iterable[str] = (),
     policy: str | None = None,
     volume: Volume | str | None = None,
+    promise: Any = None,
+    confidence: float | None = None,
     costs: Costs | float = DEFAULT_COSTS,
     methods: Iterable[Any] | None = None,
     cv: int = 5,
@@ -93,6 +99,12 @@ def compare(
     volume : Volume or str, optional
         How many cases there are, such as "12000/month": the conclusions and the report then count in amounts of money
         and in people; see `recuse.report.Volume`.
+    promise : float, str, Promise or list, optional
+        What is promised of the answers of the model that is fitted at the end, such as "error<=0.02": see
+        `recuse.GuaranteedRejectClassifier`. That model is fitted on 70 % of the cases, and the others show the promise;
+        the figures of the comparison are those of the methods without it.
+    confidence : float in (0, 1), optional
+        Confidence of the promise; 0.95 by default.
     costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
         Prices.
     methods : iterable, optional
@@ -158,6 +170,7 @@ def compare(
     drop = drop if policy is None or policy in drop else [*drop, policy]
     volume = Volume.of(volume) if isinstance(volume, str) else volume
     looked_at: dict[str, Any] = {"by": by, "policy": policy, "volume": None if volume is None else volume.as_dict()}
+    looked_at |= _promised(Pledge.of(promise, confidence, groups=groups, time=time))
     arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))
@@ -180,6 +193,13 @@ def compare(
     if folder is not None:
         write_run(comparison, folder)
     return comparison
+
+
+def _promised(pledge: Pledge | None) -> dict[str, Any]:
+    """The arguments of a run that a promise makes."""
+    if pledge is None:
+        return {}
+    return {"promise": ", ".join(map(str, pledge.promises)), "confidence": pledge.confidence}
 
 
 def _begun(
@@ -274,7 +294,7 @@ def _group_name(groups: Any) -> str | None:
 
 
 def _repeat(fits: Fits, comparison: Comparison) -> Comparison:
-    """Run every method; repeat as often as asked, or repeat the leaders until the choice is steady."""
+    """Run every method; repeat as often as asked, or repeat those in question until the choice is steady."""
     arguments, most = comparison.arguments, len(fits.splits) // fits.cv
     if arguments.repeats != AUTO or arguments.time is not None:
         fits.run(fits.methods, most)
@@ -292,7 +312,8 @@ def _repeat(fits: Fits, comparison: Comparison) -> Comparison:
         if not comparison.answers:
             return replace(comparison, repetitions=Repetitions(done, None, "every method failed"))
         chosen.append(comparison.verdict.chosen)
-        why_steady = why_enough(chosen, comparison.repeated_prices, comparison.units)
+        best, models = comparison.verdict.best_model, list(comparison.answers)
+        why_steady = why_enough(chosen, best, models, comparison.repeated_prices, comparison.units)
         if why_steady is not None:
             return replace(comparison, repetitions=Repetitions(done, True, why_steady))
     n_cases, n_columns = fits.cases.features.shape
@@ -303,23 +324,24 @@ def _repeat(fits: Fits, comparison: Comparison) -> Comparison:
 def _catch_up(
     fits: Fits, methods: list[Method], repeats: int, comparison: Comparison
 ) -> tuple[Comparison, list[Method]]:
-    """Give every leader so many repetitions, also one that was behind before; return the leaders, too."""
+    """Give every method in question so many repetitions, also one that was not before; return these, too."""
     while True:
         fits.run(methods, repeats)
         comparison = _with_answers(comparison, fits, Repetitions(repeats, None, ""))
         if fits.limit.is_over and fits.lacking(methods, repeats):
             return comparison, methods
-        methods = _leading(comparison)
+        methods = _in_question(comparison)
         if not fits.lacking(methods, repeats):
             return comparison, methods
 
 
-def _leading(comparison: Comparison) -> list[Method]:
-    """The methods to repeat: the leaders, and what is chosen now."""
+def _in_question(comparison: Comparison) -> list[Method]:
+    """The methods to repeat: those that may matter to the choice, and what is chosen now."""
     if not comparison.answers:
         return []
-    names = {*leaders(comparison.repeated_prices, comparison.units), comparison.verdict.chosen}
-    return [method for method in comparison.methods if method.name in names]
+    verdict, models = comparison.verdict, list(comparison.answers)
+    names = in_question(verdict.best_model, models, comparison.repeated_prices, comparison.units)
+    return [method for method in comparison.methods if method.name in {*names, verdict.chosen}]
 
 
 def _with_answers(comparison: Comparison, fits: Fits, repetitions: Repetitions, *, alike: bool = False) -> Comparison:

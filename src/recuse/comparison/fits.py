@@ -18,13 +18,15 @@ from ..tables import Cases
 from ..workers import WorkerDiedError, surviving_results
 from .checkpoints import Checkpoints, method_key
 from .folds import FoldResult, run_fold
-from .methods import ENSEMBLE, Method, Task
+from .methods import ENSEMBLE, Method
 from .parts import FoldPart, in_parts, prepare_sent, received_methods, run_sent
+from .plans import Task
 from .remote import FoldRuns
 from .sharing import Preparation, Shared
 from .time_limit import TimeLimit, estimate, not_done
 
 Progress = Callable[[int, int, str], None]
+_FEW_CELLS = 50_000  # a fold of so many is prepared in less time than a process needs to load the libraries for it
 _log = logging.getLogger("recuse.comparison")
 
 
@@ -109,7 +111,7 @@ class Fits:
             yield from self._here(pending)
             return
         run = self.run_there or self._in_processes
-        parts = in_parts(pending)
+        parts = in_parts(pending, self.cv)
         died = []
         for position, results in run(parts):
             if isinstance(results, WorkerDiedError):
@@ -129,7 +131,9 @@ class Fits:
                 if self.limit.seconds is None:  # fold by fold: what was shared on the last one is not needed again
                     shared.clear()
                 shared[number] = Shared()
-            yield method, number, run_fold(method, self.task, self.cases, *self.splits[number], shared[number])
+            explained = number < self.cv
+            result = run_fold(method, self.task, self.cases, *self.splits[number], shared[number], explained)
+            yield method, number, result
 
     def _after_death(
         self, died: list[tuple[FoldPart, WorkerDiedError]], run: FoldRuns
@@ -139,7 +143,7 @@ class Fits:
             if len(part.methods) == 1:
                 yield part.methods[0], part.number, _without_worker(part, self.splits, death)
                 continue
-            parts = [FoldPart(part.number, (method,)) for method in part.methods]
+            parts = [part._replace(methods=(method,)) for method in part.methods]
             for position, results in run(parts):
                 if isinstance(results, WorkerDiedError):
                     results = [_without_worker(parts[position], self.splits, results)]
@@ -154,13 +158,22 @@ class Fits:
             with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
                 calls = [self._call(parts[position], folder) for position in positions]
                 goes_on = None if self.limit.seconds is None else lambda: self.limit.goes_on
-                for _ in surviving_results(prepare_sent, _distinct_preparations(calls), self.n_jobs, goes_on):
-                    pass
+                self._prepare(_distinct_preparations(calls), goes_on)
                 for at, results in surviving_results(run_sent, calls, self.n_jobs, goes_on):
                     yield positions[at], results
 
+    def _prepare(self, calls: list[tuple[Any, ...]], goes_on: Callable[[], bool] | None) -> None:
+        """Prepare folds; those of a small table in this process, so that no worker loads what it takes."""
+        if self.cases.features.size > _FEW_CELLS:
+            for _ in surviving_results(prepare_sent, calls, self.n_jobs, goes_on):
+                pass
+            return
+        for call in calls:
+            if goes_on is None or goes_on():
+                prepare_sent(*call)
+
     def _call(self, part: FoldPart, folder: str) -> tuple[Any, ...]:
-        return part.sent(), self.task, self.cases, *self.splits[part.number], f"{folder}/{part.number}"
+        return part.sent(), self.task, self.cases, *self.splits[part.number], part.explained, f"{folder}/{part.number}"
 
     @property
     def answered_cases(self) -> Indices:
@@ -205,7 +218,7 @@ def _distinct_preparations(calls: list[tuple[Any, ...]]) -> list[tuple[Any, ...]
     """Of the calls that need the same preparation of a fold the first; none if there is no second one."""
     found: dict[Any, list[tuple[Any, ...]]] = {}
     for call in calls:
-        sent, task, cases, train, _, place = call
+        sent, task, cases, train, *_, place = call
         method = received_methods(sent, task)[0]
         found.setdefault((place, Preparation.of(method, cases.features, len(train))), []).append(call)
     return [alike[0] for alike in found.values() if len(alike) > 1]

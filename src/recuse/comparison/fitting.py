@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
+from ..case_facts import remember_cases
 from ..costs import Costs, as_costs
 from ..folds import require_groups
 from ..parameters import check_count
-from ..reviewing import remember_cases
 from .checkpoints import data_fingerprint
-from .folds import fit_model
 from .loading import DEFAULT_COSTS, as_names, check_folding, load_cases, load_table, require_packages
-from .methods import ENSEMBLE, INNER_FOLDS, Method, Plan, Task
+from .methods import ENSEMBLE, Method
 from .own import as_methods, warn_of_other_prices
+from .plans import INNER_FOLDS, Plan, Task
+from .promising import Pledge, fit_at_the_end
 from .remote import TableThere, fit_on_cluster
 
 
@@ -35,6 +37,8 @@ def fit(
     n_jobs: int | None = None,
     novelty: str = "range",
     coverage: float | None = None,
+    promise: Any = None,
+    confidence: float | None = None,
     remember: bool = False,
     cluster: Any = None,
     seed: int = 0,
@@ -60,6 +64,12 @@ def fit(
         `recuse.tables.TableColumns`.
     coverage : float in (0, 1], optional
         Share of the cases to answer, of methods that place thresholds; else the prices tell where they are.
+    promise : float, str, Promise or list, optional
+        What is promised of the answers, such as "error<=0.02": see `recuse.GuaranteedRejectClassifier`. The model is
+        then fitted on 70 % of the cases; the others show the promise. Where they cannot, every case is rejected, with
+        a warning.
+    confidence : float in (0, 1), optional
+        Confidence of the promise; 0.95 by default.
     remember : bool, default=False
         Whether the model keeps the cases, 20,000 of them at most, so that reasons can name those that are alike:
         ``decide(..., neighbours=2)``. Whoever has the model then has these cases; see `recuse.remember_cases`.
@@ -96,15 +106,15 @@ def fit(
     costs.require_rejecting_pays()
     check_count("seed", seed, least=0)
     check_folding(groups, time)
+    pledge = Pledge.of(promise, confidence, groups=groups, time=time)
+    if pledge is not None and cluster is not None:
+        raise ValueError("promise is not made on a cluster: leave out cluster, or promise.")
     table = load_table(data, target)
-    (chosen,) = as_methods([method], len(table.frame))
     settings: dict[str, Any] = {"effort": effort, "time_limit": time_limit}
     if cluster is None:  # there a fit has one thread, and nobody to report to
         settings |= {"n_jobs": n_jobs, "progress": progress}
     given = {name: value for name, value in settings.items() if value is not None}
-    if chosen.name == ENSEMBLE:
-        given["rule"] = "auto"  # Chow's rule is for `compare`, which needs the answers at other prices
-    chosen = _with_coverage(_with_settings(chosen, given), coverage)
+    chosen = _with_coverage(method_to_fit(method, len(table.frame), given), coverage)
     cases = load_cases(table, positive, drop=as_names(drop), groups=groups, time=time)
     if cases.groups is not None:
         require_groups(cases.groups, INNER_FOLDS)
@@ -115,13 +125,27 @@ def fit(
         model = fit_on_cluster(cluster, cases, there, chosen, task)
     else:
         cases = cases.in_time()
-        model, _ = fit_model(chosen, task, cases.features, cases.outcomes, cases.groups)
+        model = fit_at_the_end(chosen, task, cases, pledge)
     model[0].remember_writings(cases.writings)
     if remember:
         remember_cases(model, cases.features, cases.outcomes, ids=cases.case_numbers, seed=seed)
     if chosen.name == ENSEMBLE:
-        model[-1].set_params(progress=None)  # a model that is saved reports to nobody
+        _plain(model).set_params(progress=None)  # a model that is saved reports to nobody
     return model
+
+
+def method_to_fit(method: Any, n_rows: int, settings: Mapping[str, Any] = MappingProxyType({})) -> Method:
+    """The method that is fitted on a table of so many rows, with settings that only the ensemble has."""
+    (chosen,) = as_methods([method], n_rows)
+    if chosen.name == ENSEMBLE:
+        # Chow's rule is for `compare`, which needs the answers at other prices.
+        settings = {**settings, "rule": "auto"}
+    return _with_settings(chosen, settings)
+
+
+def _plain(model: Pipeline) -> Any:
+    """The classifier at the end of a model, also where it stands behind a promise."""
+    return getattr(model[-1], "classifier_", model[-1])
 
 
 def _with_coverage(method: Method, coverage: float | None) -> Method:
@@ -141,7 +165,7 @@ def _with_coverage(method: Method, coverage: float | None) -> Method:
     return replace(method, build=build)
 
 
-def _with_settings(method: Method, settings: dict[str, Any]) -> Method:
+def _with_settings(method: Method, settings: Mapping[str, Any]) -> Method:
     """The ensemble with other settings; no other method has them."""
     if not settings:
         return method

@@ -34,7 +34,7 @@ def claim_folder(out: str | os.PathLike[str], name: str, table: str, overwrite: 
     if folder.exists() and not folder.is_dir():
         raise NotADirectoryError(f"out={os.fspath(out)!r} is a file: give a folder.")
     owner = _owner(folder)
-    if owner is not None and owner.get("table") != table:
+    if owner is not None and owner.get("table") != table and _holds_results(folder):
         if not overwrite:
             raise FileExistsError(
                 f"out={os.fspath(out)!r} holds the results of another table, {owner.get('name', 'unknown')!r}: give "
@@ -45,6 +45,13 @@ def claim_folder(out: str | os.PathLike[str], name: str, table: str, overwrite: 
     remove_leftovers(folder)
     write_whole(folder / _OWNER_FILE, json.dumps({"name": name, "table": table}).encode())
     return folder
+
+
+def _holds_results(folder: Path) -> bool:
+    """Whether a run has finished anything; one that was refused at once has only claimed the folder."""
+    if any((folder / name).exists() for name in RESULTS):
+        return True
+    return any(path.is_file() and path != folder / _OWNER_FILE for path in (folder / CACHE).rglob("*"))
 
 
 def _owner(folder: Path) -> dict[str, Any] | None:

@@ -17,7 +17,8 @@ from ..labels import encode, to_python
 from ..locating import locate, mark_novelties
 from ..tables import Cases
 from ..workers import one_thread
-from .methods import Method, Task
+from .methods import Method
+from .plans import Task
 from .sharing import FitShelf, PreparedTable, Shared
 
 
@@ -73,31 +74,37 @@ class FoldResult:
 
 
 def run_fold(
-    method: Method, task: Task, cases: Cases, train: Indices, test: Indices, shared: Shared | None = None
+    method: Method,
+    task: Task,
+    cases: Cases,
+    train: Indices,
+    test: Indices,
+    shared: Shared | None = None,
+    reasons: bool = True,
 ) -> FoldResult:
     """Fit a method on `train` and answer `test`; a failure is part of the result, not raised.
 
-    `shared` holds what other methods have left on the same fold. Numerical libraries get one thread: several fits share
-    the cores, and threads that wait for each other do not.
+    `shared` holds what other methods have left on the same fold. Without `reasons` the answers come without them.
+    Numerical libraries get one thread: several fits share the cores, and threads that wait for each other do not.
     """
     with warnings.catch_warnings(record=True) as caught, one_thread():
         warnings.simplefilter("always")
         try:
-            result = _fit_and_answer(method, task, cases, train, test, shared or Shared())
+            result = _fit_and_answer(method, task, cases, train, test, shared or Shared(), reasons)
         except Exception as error:
             return FoldResult.failed(test, _one_line(error))
     return replace(result, warnings=sorted({_one_line(warning.message) for warning in caught}))
 
 
 def _fit_and_answer(
-    method: Method, task: Task, cases: Cases, train: Indices, test: Indices, shared: Shared
+    method: Method, task: Task, cases: Cases, train: Indices, test: Indices, shared: Shared, reasons: bool
 ) -> FoldResult:
     fold, shelf = shared.table(method, task, cases, train, test), shared.shelf(method)
     started, spared = time.perf_counter(), shelf.spared
     fitted_model, params = fit_prepared(method, task, fold.training, shelf)
     fitted = time.perf_counter()
     classifier, prepared = locate(fitted_model, fold.test)
-    decisions = mark_novelties(classifier.decide(prepared), fold.novelties)
+    decisions = mark_novelties(classifier.decide(prepared, reasons=reasons), fold.novelties)
     answered = time.perf_counter()
     return FoldResult(
         test=test,
@@ -120,14 +127,19 @@ def fit_prepared(
     method: Method, task: Task, table: PreparedTable, shelf: FitShelf | None = None
 ) -> tuple[Any, dict[str, Any]]:
     """Fit the classifier on a prepared table; return it and the hyper-parameters it chose."""
-    return method.build(task).fit(table.numbers, table.outcomes, task, table.groups, shelf)
+    return method.build(task).fit(table.numbers, table.outcomes, task, table.groups, shelf, table.weights)
 
 
 def fit_model(
-    method: Method, task: Task, X: Any, y: NDArray[Any], groups: Indices | None = None
+    method: Method,
+    task: Task,
+    X: Any,
+    y: NDArray[Any],
+    groups: Indices | None = None,
+    weights: Floats | None = None,
 ) -> tuple[Pipeline, dict[str, Any]]:
     """Fit columns, preparation and classifier; return the model and the hyper-parameters it chose."""
-    table = PreparedTable.of(method, task, X, y, groups)
+    table = PreparedTable.of(method, task, X, y, groups, weights)
     classifier, params = fit_prepared(method, task, table)
     steps = [("columns", table.columns), ("vectorizer", table.vectorizer), ("classifier", classifier)]
     return Pipeline(steps), params

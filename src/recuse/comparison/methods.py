@@ -6,219 +6,23 @@ estimator of this library is added in one line of the list, by the name of its c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
-from sklearn.frozen import FrozenEstimator
-from sklearn.model_selection import GridSearchCV, ParameterGrid, train_test_split
+from sklearn.model_selection import train_test_split
 
-from ..arrays import Flags, Floats, Indices
-from ..costs import Costs
+from ..arrays import Indices
 from ..ensemble.roster import features_in_a_round
-from ..folds import TimeFolds, make_folds
-from ..labels import to_python
-from ..metrics import get_scorer
 from ..parameters import unknown_name
-from ..report.operating_points import (
-    CHOW,
-    NEVER_REJECTS,
-    PAIR,
-    TUNED,
-    break_even_answers,
-    chow_answers,
-)
-from ..routing import group_params
-from ..tables import Cases
+from ..report.operating_points import CHOW, NEVER_REJECTS, PAIR, TUNED
 from ..thresholds import ThresholdRejectClassifier
-from ..thresholds.rules import Sample, tuned_band
-from ..thresholds.scores import FitRows, GivenCases, fit_rows, take_rows
-
-Grid = dict[str, list[Any]]
+from .plans import INNER_FOLDS, Grid, Plan, RuleCost, Task
 
 ENSEMBLE, EFFORT = "ensemble", "medium"
-INNER_FOLDS = 3
 _SMALL = 2_000  # below this number of cases, fewer boosting rounds are enough
-
-
-@dataclass(frozen=True)
-class Task:
-    """What a method is built for.
-
-    Attributes
-    ----------
-    costs : Costs
-        Prices.
-    pos_label : object
-        The positive class.
-    seed : int
-        Random state.
-    n_rows : int
-        Number of cases in the table.
-    grouped : bool
-        Whether cases belong together: a classifier must not hold single cases out by itself.
-    in_time : bool
-        Whether cases come in the order of time, and inner folds test on what came after.
-    novelty : str
-        Whether cases far outside the training range are rejected; see `TableColumns`.
-    n_columns : int
-        Number of columns of the table.
-    """
-
-    costs: Costs
-    pos_label: Any
-    seed: int
-    n_rows: int
-    grouped: bool = False
-    in_time: bool = False
-    novelty: str = "range"
-    n_columns: int = 1
-
-    @property
-    def unit_costs(self) -> Costs:
-        """The prices by which candidates are compared: rounding in another currency must not decide between them."""
-        return self.costs.normalised()
-
-    @classmethod
-    def of(cls, cases: Cases, costs: Costs, seed: int, novelty: str = "range") -> Task:
-        """The task of a table."""
-        n_rows, grouped, in_time = len(cases.outcomes), cases.groups is not None, cases.times is not None
-        return cls(costs, cases.positive, seed, n_rows, grouped, in_time, novelty, cases.features.shape[1])
-
-    def inner_cv(self, n_folds: int | None) -> Any:
-        """What to give an estimator as `cv` that would take so many folds."""
-        return TimeFolds(n_folds or INNER_FOLDS) if self.in_time else n_folds
-
-
-@dataclass(frozen=True)
-class Plan:
-    """How a method is fitted.
-
-    Attributes
-    ----------
-    estimator : estimator
-        What is fitted in the end.
-    grid : dict
-        Hyper-parameters to choose from, by expected cost on inner folds; empty for none.
-    inner : str, optional
-        Parameter of `estimator` that holds the classifier to which the grid belongs. Placing a reject rule is cheap,
-        fitting its classifier is not: the search fits the classifier alone, and `scoring` tells what the rule would
-        cost on top of it.
-    scoring : callable, optional
-        Scorer of that classifier; the expected cost of `estimator` by default.
-    """
-
-    estimator: Any
-    grid: Grid = field(default_factory=dict)
-    inner: str | None = None
-    scoring: Any = None
-
-    def fit(
-        self, X: Any, y: NDArray[Any], task: Task, groups: Indices | None = None, shelf: Any = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Choose hyper-parameters and fit; return the fitted estimator and what was chosen.
-
-        Cases of one group are on one side of every inner fold: of the search, and of the estimator itself. A `shelf`
-        holds the fits of other rules on the same classifier and cases, and gets those of this one.
-        """
-        if not self.grid:
-            return _fit_with_groups(clone(self.estimator), X, y, groups), {}
-        if self.inner is not None:
-            return self._fit_rule(X, y, task, groups, shelf.fit_rows if shelf else fit_rows)
-        search = GridSearchCV(
-            self.estimator,
-            self.grid,
-            scoring=self.scoring or get_scorer("neg_expected_cost", costs=task.unit_costs, pos_label=task.pos_label),
-            cv=make_folds(task.inner_cv(INNER_FOLDS), y, groups=groups, random_state=task.seed),
-            error_score="raise",
-            refit=False,
-        ).fit(X, y)
-        best = clone(self.estimator).set_params(**search.best_params_)
-        return _fit_with_groups(best, X, y, groups), _named(search.best_params_)
-
-    def _fit_rule(
-        self, X: Any, y: NDArray[Any], task: Task, groups: Indices | None, fit_rows: FitRows
-    ) -> tuple[Any, dict[str, Any]]:
-        """Search the classifier inside, and fit the rule on it; the folds of both are the same."""
-        assert self.inner is not None
-        searched = self.estimator.get_params(deep=False)[self.inner]
-        cases = GivenCases(X, y, np.ones(len(y)), groups, group_params(searched, groups), {})
-        folds = make_folds(task.inner_cv(INNER_FOLDS), y, groups=groups, random_state=task.seed)
-
-        def mean_score(candidate: Any) -> float:
-            models = [(fit_rows(candidate, cases, train), test) for train, test in folds]
-            return float(np.mean([self.scoring(model, take_rows(X, test), y[test]) for model, test in models]))
-
-        candidates = list(ParameterGrid(self.grid))
-        scores = [mean_score(clone(searched).set_params(**chosen)) for chosen in candidates]
-        chosen = candidates[int(np.argmax(scores))]
-        rule = clone(self.estimator).set_params(**{self.inner: clone(searched).set_params(**chosen)})
-        rule._fit_rows = fit_rows
-        try:
-            return _fit_with_groups(rule, X, y, groups), _named(chosen)
-        finally:
-            del rule._fit_rows  # a model that is saved remembers no fits
-
-
-def _named(params: Mapping[str, Any]) -> dict[str, Any]:
-    """Hyper-parameters by their own names, without those of the steps they belong to."""
-    return {name.rpartition("__")[2]: to_python(value) for name, value in params.items()}
-
-
-def _fit_with_groups(estimator: Any, X: Any, y: NDArray[Any], groups: Indices | None) -> Any:
-    """Fit, with the groups where the estimator holds cases out and takes them."""
-    return estimator.fit(X, y, **group_params(estimator, groups))
-
-
-@dataclass(frozen=True)
-class RuleCost:
-    """Score of a classifier: minus what a reject rule on its probabilities would cost per case.
-
-    Attributes
-    ----------
-    rule : str
-        `NEVER_REJECTS` (the break-even probability), `CHOW`, or `TUNED` (the two best thresholds).
-    costs : Costs
-        Prices.
-    pos_label : object
-        The positive class.
-    """
-
-    rule: str
-    costs: Costs
-    pos_label: Any
-
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """Score on held-out cases."""
-        column = int(to_python(estimator.classes_[1]) == self.pos_label)
-        probabilities = estimator.predict_proba(X)[:, column]
-        return -_RULE_COSTS[self.rule](probabilities, np.asarray(y) == self.pos_label, self.costs)
-
-
-def _cost_never_rejecting(probabilities: Floats, positive: Flags, costs: Costs) -> float:
-    return _mean_price(break_even_answers(probabilities, costs), positive, costs)
-
-
-def _cost_of_chow(probabilities: Floats, positive: Flags, costs: Costs) -> float:
-    return _mean_price(chow_answers(probabilities, costs), positive, costs)
-
-
-def _cost_of_tuned(probabilities: Floats, positive: Flags, costs: Costs) -> float:
-    return tuned_band(Sample.of(probabilities, positive, np.ones(len(positive))), costs)[1]
-
-
-def _mean_price(answers: Indices, positive: Flags, costs: Costs) -> float:
-    return float(costs.prices(positive.astype(np.intp), answers).mean())
-
-
-_RULE_COSTS: dict[str, Callable[[Floats, Flags, Costs], float]] = {
-    NEVER_REJECTS: _cost_never_rejecting,
-    CHOW: _cost_of_chow,
-    TUNED: _cost_of_tuned,
-}
 
 
 @dataclass(frozen=True)
@@ -426,80 +230,6 @@ METHODS: tuple[Method, ...] = (
         scaled=True,
     ),
 )
-
-
-class Constant(NamedTuple):
-    """An answer that is the same for every case; nothing is fitted for it.
-
-    Attributes
-    ----------
-    name, title : str
-        On the command line, and in tables.
-    column : int
-        Its column of the price matrix.
-    """
-
-    name: str
-    title: str
-    column: int
-
-
-SEND_ALL = "send-all"
-CONSTANTS = (
-    Constant(SEND_ALL, "Manual review of every case", 2),
-    Constant("always-no", "Always no", 0),
-    Constant("always-yes", "Always yes", 1),
-)
-
-
-def _prior(task: Task) -> tuple[Any, Grid]:
-    from sklearn.dummy import DummyClassifier
-
-    return DummyClassifier(strategy="prior"), {}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConstantPlan(Plan):
-    """How a constant answer becomes a model: Chow's rule on a probability that is the same for every case.
-
-    Attributes
-    ----------
-    column : int
-        Column of the price matrix of the answer.
-    """
-
-    column: int
-
-    def fit(
-        self, X: Any, y: NDArray[Any], task: Task, groups: Indices | None = None, shelf: Any = None
-    ) -> tuple[Any, dict[str, Any]]:
-        """Fit; return the model, and that nothing was chosen."""
-        positive = y == task.pos_label
-        share = float(positive.mean())
-        shown = self._probability(share, task.costs)
-        weights = np.where(positive, shown / share, (1 - shown) / (1 - share))
-        prior = clone(self.estimator.estimator).fit(X, y, sample_weight=weights)
-        return clone(self.estimator).set_params(estimator=FrozenEstimator(prior)).fit(X, y), {}
-
-    def _probability(self, share: float, costs: Costs) -> float:
-        """The share of positives if Chow's rule gives it this answer, else the middle of those it gives it to.
-
-        The answer was chosen on the cases that were answered; over time, the share of positives among all may be one
-        that gets another.
-        """
-        p_minus, p_plus = costs.thresholds
-        low, high = ((0.0, p_minus), (p_plus, 1.0), (p_minus, p_plus))[self.column]
-        return share if low < share < high else (low + high) / 2
-
-
-def constant_method(constant: Constant) -> Method:
-    """A constant answer as a method, for the model that gives it."""
-    by_chow = with_rule(_prior, CHOW, rule="chow")
-
-    def build(task: Task) -> Plan:
-        return ConstantPlan(estimator=by_chow(task).estimator, column=constant.column)
-
-    return Method(constant.name, constant.title, build, CHOW, reference=True)
 
 
 def left_out(n_rows: int) -> dict[Method, str]:

@@ -21,7 +21,9 @@ from ..locating import has_reject_option, is_search, stated_pos_label
 from ..tables import Cases
 from ..thresholds import ThresholdRejectClassifier
 from . import methods
-from .methods import CHOW, CONSTANTS, PAIR, Grid, Method, Plan, Task, choose_methods, with_rule
+from .constants import CONSTANTS
+from .methods import CHOW, PAIR, Method, choose_methods, with_rule
+from .plans import Grid, Plan, Task
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -12,8 +13,9 @@ import joblib
 from ..arrays import Indices
 from ..tables import Cases
 from .folds import FoldResult, run_fold
-from .methods import Method, Task
+from .methods import Method
 from .own import as_methods, sendable
+from .plans import Task
 from .sharing import Preparation, PreparedFold, Shared
 
 
@@ -26,10 +28,13 @@ class FoldPart(NamedTuple):
         The fold.
     methods : tuple of Method
         What is run there.
+    explained : bool
+        Whether the answers come with reasons. Those of the first repetition are shown, and no others.
     """
 
     number: int
     methods: tuple[Method, ...]
+    explained: bool = True
 
     def sent(self) -> list[str | Method]:
         """What a worker is sent of the methods."""
@@ -41,12 +46,12 @@ class FoldPart(NamedTuple):
             yield method, self.number, result
 
 
-def in_parts(pending: list[tuple[Method, int]]) -> list[FoldPart]:
-    """Put together what shares its fits; the order is that of the first of each part."""
+def in_parts(pending: list[tuple[Method, int]], n_folds: int) -> list[FoldPart]:
+    """Put together what shares its fits, in the order of the first of each part; a repetition has so many folds."""
     found: dict[tuple[int, str], list[Method]] = {}
     for method, number in pending:
         found.setdefault((number, method.shares or method.name), []).append(method)
-    return [FoldPart(number, tuple(methods)) for (number, _), methods in found.items()]
+    return [FoldPart(number, tuple(methods), number < n_folds) for (number, _), methods in found.items()]
 
 
 def run_part(
@@ -55,11 +60,12 @@ def run_part(
     cases: Cases,
     train: Indices,
     test: Indices,
+    reasons: bool,
     load: Callable[[Preparation], PreparedFold | None] | None = None,
 ) -> list[FoldResult]:
     """Run the methods of a part, on a worker."""
     shared = Shared(load)
-    return [run_fold(method, task, cases, train, test, shared) for method in received_methods(sent, task)]
+    return [run_fold(method, task, cases, train, test, shared, reasons) for method in received_methods(sent, task)]
 
 
 def received_methods(sent: list[str | Method], task: Task) -> list[Method]:
@@ -68,17 +74,21 @@ def received_methods(sent: list[str | Method], task: Task) -> list[Method]:
 
 
 def run_sent(
-    sent: list[str | Method], task: Task, cases: Cases, train: Indices, test: Indices, place: str
+    sent: list[str | Method], task: Task, cases: Cases, train: Indices, test: Indices, reasons: bool, place: str
 ) -> list[FoldResult]:
     """Run the methods of a part, on the fold as another process has prepared it."""
-    return run_part(sent, task, cases, train, test, lambda kind: _read(_file(place, kind)))
+    return run_part(sent, task, cases, train, test, reasons, lambda kind: _read(_file(place, kind)))
 
 
-def prepare_sent(sent: list[str | Method], task: Task, cases: Cases, train: Indices, test: Indices, place: str) -> None:
+def prepare_sent(
+    sent: list[str | Method], task: Task, cases: Cases, train: Indices, test: Indices, _reasons: bool, place: str
+) -> None:
     """Prepare a fold for the methods of a part, and all that need the same; keep it in a file."""
     method = received_methods(sent, task)[0]
     try:
-        fold = PreparedFold.of(method, task, cases, train, test)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the model that is fitted on all cases gives them
+            fold = PreparedFold.of(method, task, cases, train, test)
     except Exception:  # each method will say what is wrong
         return
     joblib.dump(fold, _file(place, Preparation.of(method, cases.features, len(train))))

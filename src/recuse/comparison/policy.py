@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Flags, Indices
-from ..labels import preview
+from ..labels import preview, to_python
 from .intervals import EXACTLY_ZERO
 from .leaderboard import Counts, Row
 from .payments import Payments
@@ -16,7 +16,7 @@ from .verdict import NO, UNCLEAR, YES, Saving, Verdict, moved
 
 TODAY = "today"
 _ANSWERS = {"no": 0, "false": 0, "0": 0, "yes": 1, "true": 1, "1": 1}
-_REVIEWS = ("review", "manual review", "manual", "refer", "referred", "[abstain]")
+_REVIEWS = ("review", "manual review", "manual check", "manual", "refer", "referred", "[abstain]")
 _HEADINGS = {
     YES: "It is cheaper than today's policy ({})",
     NO: "It is not cheaper than today's policy ({})",
@@ -45,8 +45,9 @@ def policy_answers(values: Any, classes: Sequence[Any]) -> Indices:
     unknown = [value for value in values.unique().tolist() if _plain(value) not in known]
     if unknown:
         raise ValueError(
-            f"policy={values.name!r} holds {preview(unknown)}; each case needs yes, no or review, or one of "
-            f"the outcomes {preview(list(classes))}."
+            f"policy={values.name!r} holds {preview(unknown)}, and only you know what it stands for: write yes where a "
+            f"case is treated as {to_python(classes[1])!r}, no where as {to_python(classes[0])!r} (or these names), "
+            "and review where a person decides."
         )
     return np.array([known[text] for text in texts], dtype=np.intp)
 

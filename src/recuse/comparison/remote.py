@@ -20,9 +20,10 @@ from ..workers import WorkerDiedError
 from .checkpoints import data_fingerprint
 from .folds import FoldResult, fit_model
 from .loading import load_cases, load_table
-from .methods import Method, Task
+from .methods import Method
 from .own import as_methods, sendable
 from .parts import FoldPart, received_methods, run_part
+from .plans import Task
 from .sharing import Preparation, PreparedFold
 
 # Runs parts; yields the position of each with its results, as they are there.
@@ -97,7 +98,7 @@ def cluster_runs(
         def run(parts: list[FoldPart]) -> Iterator[tuple[int, Any]]:
             if parts and not shared:  # a run whose folds are all there reads and sends nothing
                 shared.extend(kept.enter_context(held) for held in (_table(client, cases, there), sent(client, splits)))
-            calls = [(part.sent(), task, part.number, run_name) for part in parts]
+            calls = [(part.sent(), task, part.number, part.explained, run_name) for part in parts]
             yield from cluster_results(client, _run_part_there, calls, shared)
 
         yield run
@@ -111,7 +112,13 @@ def _table(client: Any, cases: Cases, there: TableThere | None) -> Any:
 
 
 def _run_part_there(
-    cases: Cases, splits: list[Fold], sent: list[str | Method], task: Task, number: int, run_name: str
+    cases: Cases,
+    splits: list[Fold],
+    sent: list[str | Method],
+    task: Task,
+    number: int,
+    reasons: bool,
+    run_name: str,
 ) -> list[FoldResult]:
     """Run a part on a worker, which prepares a fold once for the parts that it gets of it."""
     train, test = splits[number]
@@ -125,7 +132,7 @@ def _run_part_there(
             _PREPARED[key] = PreparedFold.of(method, task, cases, train, test)
         return _PREPARED[key]
 
-    return run_part(sent, task, cases, train, test, prepared)
+    return run_part(sent, task, cases, train, test, reasons, prepared)
 
 
 _PREPARED: dict[tuple[str, int, Preparation], PreparedFold] = {}  # on a worker, where one call runs at a time

@@ -3,164 +3,37 @@
 from __future__ import annotations
 
 import warnings
-from collections import Counter
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats, Indices
-from ..costs import Costs, answer_columns
+from ..costs import Costs
 from ..decisions import KINDS
+from ..guarantees.record import warn_of_no_guarantee
 from ..labels import REJECT_TEXT
 from ..report import Volume
 from ..tables import Cases, Segmented, cut_into_segments
+from .answers import Answers
+from .arguments import RunArguments
 from .checkpoints import versions
 from .conclusions import conclude
-from .folds import FoldResult, fit_model
+from .constants import CONSTANTS, SEND_ALL, constant_method
 from .intervals import EXACTLY_ZERO, Interval
-from .leaderboard import Counts, Row, rank
-from .methods import CONSTANTS, SEND_ALL, Constant, Method, Task, constant_method
+from .leaderboard import Row, rank
+from .methods import Method
 from .payments import Payments
+from .plans import Task
 from .policy import TODAY, policy_answers, policy_row, policy_sentence, saved_against_today
-from .repetitions import Repetitions, margin
+from .promising import fit_at_the_end
+from .repetitions import Repetitions
+from .rows import constant_row, failed_row, method_row
 from .segments import Segment, segments_of
 from .served_worse import RATE
+from .staffed import hours_sentence
 from .verdict import Candidates, Saving, Verdict, judge
-
-_LOOKED_AT = ("repeats", "by", "policy", "volume")
-ARRAY = "(array)"  # the name of groups that are not a column of the table
-
-
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """Out-of-fold answers of one method: arrays with a row per repetition and a column per case.
-
-    Attributes
-    ----------
-    forced, kind, fold : ndarray of int of shape (repeats, n)
-        Class without the reject option (1 positive), position in `KINDS`, fold.
-    h, r, score : ndarray of float of shape (repeats, n)
-        Class score, acceptance score, and the probability of the positive class where there is one, else h.
-    reason : list of str
-        One sentence per case, of the first repetition.
-    folds : list of FoldResult
-        What the answers were put together from.
-    """
-
-    forced: NDArray[np.int8]
-    kind: NDArray[np.int8]
-    fold: NDArray[np.int16]
-    h: Floats
-    r: Floats
-    score: Floats
-    reason: list[str]
-    folds: list[FoldResult]
-
-    @classmethod
-    def of(cls, folds: list[FoldResult], n_cases: int, n_folds: int) -> Answers:
-        """Put the folds together."""
-        repeats = len(folds) // n_folds
-        shape = (repeats, n_cases)
-        columns: dict[str, Any] = {
-            name: np.empty(shape, dtype=getattr(folds[0], name).dtype) for name in ("forced", "kind", "h", "r", "score")
-        }
-        fold_number = np.empty(shape, dtype=np.int16)
-        reason = [""] * n_cases
-        for number, result in enumerate(folds):
-            repeat, fold = divmod(number, n_folds)
-            fold_number[repeat, result.test] = fold
-            for name, column in columns.items():
-                column[repeat, result.test] = getattr(result, name)
-            if repeat == 0:
-                for position, text in zip(result.test.tolist(), result.reason, strict=True):
-                    reason[position] = text
-        return cls(**columns, fold=fold_number, reason=reason, folds=folds)
-
-    @classmethod
-    def constant(cls, constant: Constant, like: Answers, share: float, costs: Costs, *, second: bool) -> Answers:
-        """The same answer to every case, in the folds of the answers of a method; `share` of the cases are positive.
-
-        `second` says whether the positive class is the second of the sorted ones, towards which h points.
-        """
-        shape = like.forced.shape
-        rejects = constant.name == SEND_ALL
-        forced = int(share > costs.break_even) if rejects else constant.column
-        return cls(
-            forced=np.full(shape, forced, dtype=np.int8),
-            kind=np.full(shape, int(rejects), dtype=np.int8),
-            fold=like.fold,
-            h=np.full(shape, 1.0 if bool(forced) == second else -1.0),
-            r=np.full(shape, -1.0 if rejects else 1.0),
-            score=np.full(shape, share),
-            reason=[f"every case gets the same answer: no method was chosen against {constant.title!r}"] * shape[1],
-            folds=[],
-        )
-
-    @property
-    def accepted(self) -> Flags:
-        """Which cases the method answers itself."""
-        return self.kind == 0
-
-    @property
-    def columns(self) -> NDArray[Any]:
-        """Column of the price matrix of each answer."""
-        return answer_columns(self.forced, self.kind)
-
-    @property
-    def warnings(self) -> list[str]:
-        """Distinct warnings raised in the folds."""
-        return sorted({text for fold in self.folds for text in fold.warnings})
-
-
-@dataclass(frozen=True)
-class RunArguments:
-    """How a comparison was run.
-
-    Attributes
-    ----------
-    cv : int
-        Folds.
-    repeats : int or "auto"
-        Repetitions with other folds that were asked for.
-    seed : int
-        Random state of folds, methods and intervals.
-    drop : list of str
-        Columns left out.
-    groups : str or None
-        Column with the groups, `ARRAY` if they were not a column.
-    time : str or None
-        Column with the time, if folds test on what came after.
-    novelty : str
-        Whether cases far outside the training range are rejected.
-    by : list of str
-        Columns whose segments are looked at.
-    policy : str or None
-        Column with what is decided today.
-    volume : dict or None
-        How many cases there are in a period, and what reviewing them takes.
-    """
-
-    cv: int
-    repeats: int | str
-    seed: int
-    drop: list[str]
-    groups: str | None = None
-    time: str | None = None
-    novelty: str = "range"
-    by: list[str] = field(default_factory=list)
-    policy: str | None = None
-    volume: dict[str, Any] | None = None
-
-    def as_dict(self) -> dict[str, Any]:
-        """The arguments by name, as in run.json."""
-        return asdict(self)
-
-    def of_folds(self) -> dict[str, Any]:
-        """What the answers of a fold depend on: not how often folds are drawn again, nor what is looked at after."""
-        return {name: value for name, value in self.as_dict().items() if name not in _LOOKED_AT}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -224,23 +97,23 @@ class Comparison:
 
     @property
     def n_repeats(self) -> int:
-        """How often the leaders were cross-validated."""
+        """How often the method chosen was cross-validated."""
         return self.repetitions.done
 
     @property
     def how_often_repeated(self) -> str:
         """How often the cross-validation was done, why no more, and which methods have fewer repetitions."""
         sentences = [f"{self.repetitions}"]
+        fewer = {name: len(found.kind) for name, found in self.answers.items() if len(found.kind) < self.n_repeats}
+        once = " of methods that were repeated" if 1 in fewer.values() else ""
         if self.arguments.time is None:
             known = "include" if self.n_repeats > 1 else "do not include"
-            sentences.append(f"Intervals {known} how much other folds would change.")
-        behind = [name for name, answers in self.answers.items() if len(answers.kind) < self.n_repeats]
-        if behind:
-            counts = ", ".join(f"{name} {len(self.answers[name].kind)}" for name in behind)
+            sentences.append(f"Intervals{once} {known} how much other folds would change.")
+        if fewer:
+            counts = ", ".join(f"{name} {count}" for name, count in fewer.items())
             sentences.append(
-                "Not repeated were methods that were behind the cheapest by more than about "
-                f"{margin(1):.1f} standard errors after the first repetition, {margin(self.n_repeats):.1f} after "
-                f"{self.n_repeats}; so there are fewer of {counts}."
+                "Not repeated further were methods that other folds were not expected to make matter to the choice; "
+                f"so there are fewer of {counts}."
             )
         return " ".join(sentences)
 
@@ -320,8 +193,13 @@ class Comparison:
     @cached_property
     def rows(self) -> list[Row]:
         """The leaderboard, cheapest first."""
-        rows = [self._row(method) for method in self.methods]
-        rows += [self._constant_row(constant) for constant in CONSTANTS]
+        rows = [
+            failed_row(method, self.errors[method.name])
+            if method.name in self.errors
+            else method_row(method, self.answers[method.name], self.positive, self.units)
+            for method in self.methods
+        ]
+        rows += [constant_row(constant, self.positive, self.units, self.n_repeats) for constant in CONSTANTS]
         rows += [Row(m.name, m.title, m.reference, note=f"left out: {why}") for m, why in self.left_out.items()]
         ranked = rank(rows, self.payments, self.units)
         return ranked if self.today is None else self._with_today(ranked, self.today)
@@ -348,50 +226,6 @@ class Comparison:
         row = replace(row, cost=today.cost(self.units), difference=cheapest.saved_against(today, self.units))
         before = [other for other in ranked if other.cost is not None and other.cost.value <= today.prices.mean()]
         return [*before, row, *ranked[len(before) :]]
-
-    def _constant_row(self, constant: Constant) -> Row:
-        columns = np.full(len(self.cases.outcomes), constant.column)
-        rejects = constant.name == SEND_ALL
-        return Row(
-            constant.name,
-            constant.title,
-            reference=True,
-            coverage=float(not rejects),
-            accuracy=float("nan") if rejects else float((columns == self.positive).mean()),
-            ambiguity=float(rejects),
-            novelty=0.0,
-            counts=Counts.of(columns, self.positive, self.units, constant=True),
-            repeats=self.n_repeats,  # it is the same in every repetition
-            fit_seconds=0.0,
-            predict_seconds=0.0,
-        )
-
-    def _row(self, method: Method) -> Row:
-        if method.name in self.errors:
-            return Row(method.name, method.title, method.reference, error=self.errors[method.name])
-        answers = self.answers[method.name]
-        accepted = answers.accepted
-        right = accepted & (answers.forced == self.positive)
-        return Row(
-            method.name,
-            method.title,
-            method.reference,
-            coverage=float(accepted.mean()),
-            accuracy=float(right.sum() / accepted.sum()) if accepted.any() else float("nan"),
-            ambiguity=float((answers.kind == 1).mean()),
-            novelty=float((answers.kind == 2).mean()),
-            counts=Counts.of(answers.columns, self.positive, self.units),
-            repeats=len(answers.kind),
-            fit_seconds=float(np.mean([fold.fit_seconds for fold in answers.folds])),
-            predict_seconds=float(np.mean([fold.predict_seconds for fold in answers.folds])),
-            params=_count_params(answers.folds),
-            note=self._sample_note(answers.folds[-1]),
-        )
-
-    def _sample_note(self, fold: FoldResult) -> str | None:
-        if fold.fitted_on >= fold.trained_on:
-            return None
-        return f"fitted on a sample of {fold.fitted_on:,} of the {fold.trained_on:,} training cases"
 
     @property
     def leaderboard(self) -> Any:
@@ -425,7 +259,21 @@ class Comparison:
         if self.arguments.volume is not None:
             volume = Volume(**self.arguments.volume)
             sentences["volume"] = volume.sentences(self.verdict.cost, self.reviewing_saved, 1 - self.winner.coverage)
+            if self._hours is not None:
+                sentences["hours"] = self._hours
         return sentences
+
+    @cached_property
+    def _hours(self) -> str | None:
+        """What reviewers' hours are worth; None where nobody said how long a review takes, or no model was chosen.
+
+        Nor where cases belong together: the replays take each for itself.
+        """
+        told = self.arguments.volume
+        if told is None or told["minutes_per_case"] is None or not self.verdict.model_chosen or self.units is not None:
+            return None
+        answers = self.answers[self.verdict.chosen]
+        return hours_sentence(answers, self.positive, self.costs, Volume(**told), self.arguments.seed)
 
     @property
     def reviewing_saved(self) -> Interval:
@@ -482,8 +330,11 @@ class Comparison:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the folds gave the same ones, and they are in the report
             cases = (self.table or self.cases).in_time()
-            model, _ = fit_model(method, self.task, cases.features, cases.outcomes, cases.groups)
+            model = fit_at_the_end(method, self.task, cases, self.arguments.pledge)
             model[0].remember_writings(cases.writings)
+        guarantee = getattr(model[-1], "guarantee_", None)
+        if guarantee is not None and not guarantee.holds:  # that is no matter of the folds
+            warn_of_no_guarantee(model[-1], guarantee)
         return model
 
     def decisions(self, name: str | None = None) -> Any:
@@ -523,8 +374,3 @@ class Comparison:
 
     def __repr__(self) -> str:
         return f"Comparison({len(self.methods)} methods on {self.cases.name}; {self.cases.positive_sentence})"
-
-
-def _count_params(folds: list[FoldResult]) -> dict[str, dict[str, int]]:
-    names = dict.fromkeys(name for fold in folds for name in fold.params)
-    return {name: dict(Counter(str(fold.params.get(name)) for fold in folds).most_common()) for name in names}

@@ -76,8 +76,9 @@ def served_worse(
     n_segments = int(codes.max()) + 1
     found = np.array([np.bincount(codes, part, n_segments) for part in deviating.T]).T
     rng = np.random.default_rng(seed)
-    drawn = sum(_drawn_sums(deviating[strata == part], codes[strata == part], n_segments, rng) for part in (0, 1))
-    spread = np.asarray(drawn).std(axis=0)
+    parts = [(deviating[strata == part], codes[strata == part]) for part in (0, 1)]
+    drawn = sum(_drawn_sums(*part, n_segments, rng) for part in parts)
+    spread = np.sqrt(sum(_variances(*part, n_segments) for part in parts))
     # A figure that is the same for all cases has no spread but rounding, and no segment stands out in it.
     known = spread > _SAME * max(float(np.abs(deviating).max()), np.finfo(float).tiny)
     scaled = np.where(known, drawn / np.where(known, spread, 1.0), -np.inf)
@@ -86,6 +87,15 @@ def served_worse(
     above = (largest[:, None, None] >= stands - _SAME).sum(axis=0)
     adjusted: Floats = np.minimum(n_columns * (1 + above) / (1 + DRAWS), 1.0)
     return np.where(known, adjusted, 1.0)
+
+
+def _variances(deviating: Floats, codes: Indices, n_segments: int) -> Floats:
+    """Variance of the sum of each segment, when cases are exchanged between the segments."""
+    if len(codes) < 2:
+        return np.zeros((n_segments, deviating.shape[1]))
+    sizes = np.bincount(codes, minlength=n_segments)
+    found: Floats = np.outer(sizes * (1 - sizes / len(codes)), deviating.var(axis=0, ddof=1))
+    return found
 
 
 def _by_unit(deviating: Floats, codes: Indices, units: Indices) -> tuple[Floats, Indices, Indices]:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import joblib
 from numpy.typing import NDArray
 
-from ..arrays import Indices
+from ..arrays import Floats, Indices
 from ..tables import Cases, TableColumns
 from ..thresholds.scores import GivenCases, fit_rows
-from .methods import Method, Task
+from .methods import Method
+from .plans import Task
 
 
 class Preparation(NamedTuple):
@@ -56,22 +57,33 @@ class PreparedTable:
     Attributes
     ----------
     columns, vectorizer : transformer
-        Fitted on the training part.
+        Fitted on the training part; None where only the cases are kept.
     numbers, outcomes, groups
         The cases that methods are fitted on.
     seconds : float
         What the preparation took.
+    weights : ndarray or None
+        How often each case counts; None for once.
     """
 
-    columns: TableColumns
+    columns: Any
     vectorizer: Any
     numbers: Any
     outcomes: NDArray[Any]
     groups: Indices | None
     seconds: float
+    weights: Floats | None = None
 
     @classmethod
-    def of(cls, method: Method, task: Task, X: Any, y: NDArray[Any], groups: Indices | None) -> PreparedTable:
+    def of(
+        cls,
+        method: Method,
+        task: Task,
+        X: Any,
+        y: NDArray[Any],
+        groups: Indices | None,
+        weights: Floats | None = None,
+    ) -> PreparedTable:
         """Prepare the cases that a method is fitted on."""
         started = time.perf_counter()
         rows = method.training_rows(y, task.seed)
@@ -80,7 +92,12 @@ class PreparedTable:
         vectorizer = table_vectorizer(task.seed, method.takes_categories)
         # The vectorizer does not see the outcomes: fitting it before a search leaks nothing into the search.
         numbers = in_one_piece(vectorizer.fit_transform(columns.transform(X)))
-        return cls(columns, vectorizer, numbers, y, groups, time.perf_counter() - started)
+        weights = None if weights is None else weights[rows]
+        return cls(columns, vectorizer, numbers, y, groups, time.perf_counter() - started, weights)
+
+    def cases_only(self) -> PreparedTable:
+        """The same without the steps: a process that reads it need not load their libraries."""
+        return replace(self, columns=None, vectorizer=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +107,7 @@ class PreparedFold:
     Attributes
     ----------
     training : PreparedTable
-        What methods are fitted on.
+        What methods are fitted on, without the steps that made it.
     test : DataFrame
         The cases to answer, as numbers.
     novelties : dict
@@ -112,7 +129,7 @@ class PreparedFold:
         started = time.perf_counter()
         columns = training.columns.transform(cases.features.iloc[test])
         numbers = in_one_piece(training.vectorizer.transform(columns))
-        return cls(training, numbers, training.columns.novelties(columns), time.perf_counter() - started)
+        return cls(training.cases_only(), numbers, training.columns.novelties(columns), time.perf_counter() - started)
 
 
 def table_vectorizer(seed: int, keep_categories: bool = False) -> Any:

@@ -53,9 +53,8 @@ def as_time(seconds: float) -> str:
 
 def estimate(n_methods: int, n_folds: int, left: float, most_repeats: int, limit: TimeLimit) -> str:
     """One sentence after the first fold: how long the others will take."""
-    often = (
-        f"; then methods among the leaders are repeated, {most_repeats - 1} times at most" if most_repeats > 1 else ""
-    )
+    often = f"; then what may matter to the choice is repeated, {most_repeats - 1} times at most"
+    often = often if most_repeats > 1 else ""
     at_most = "" if limit.seconds is None else f"; nothing is begun after {as_time(limit.seconds)} in all"
     return f"{n_methods} methods on {n_folds} folds: about {as_time(left)} more, by the first fold{often}{at_most}."
 

@@ -24,7 +24,7 @@ def edit_pages(classifier: Any) -> list[dict[str, Any]]:
     for every function and score that it changed the "name" of the feature, "score", "kind" (`INTERVALS`, `LEVELS` or
     `PAIR`) and the "cells", each with what it held "before" and "after".
     """
-    names = [*feature_names(classifier, 0)[: classifier.n_features_in_], _STACKED]
+    names = [*feature_names(classifier), _STACKED]
     levels = getattr(classifier, "categories_", {})
     return [_page(edit, names, levels) for edit in getattr(classifier, "edits_", [])]
 

@@ -15,13 +15,14 @@ from typing import Any
 
 from ..extras import require
 from ..persistence import write_whole
+from ..staffing import Volume
 from .segments import select_segments
-from .volume import Volume, with_volume
+from .volume import with_volume
 
 _TEMPLATES = files(__package__) / "templates"
 # In the order in which they run: functions may call what comes later, constants may not.
-_ARITHMETIC = ("live.js", "intervals.js")
-_CODE = ("state.js", "figures.js", "tables.js", "thresholds.js", "money.js", "charts.js", "start.js")
+_ARITHMETIC = ("live.js", "intervals.js", "served_worse.js")
+_CODE = ("state.js", "figures.js", "tables.js", "thresholds.js", "money.js", "segments.js", "charts.js", "start.js")
 STYLES = ("style.css", "phone.css", "print.css")
 CONSTANT_ANSWERS = ("send-all", "always-no", "always-yes")
 SHOWN_METHODS = 5  # of the leaderboard; the others are folded

@@ -11,9 +11,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Flags, Floats
+from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
-from ..tables import Cases
+from ..tables import Cases, Segmented
 
 
 class ReportedRow(Protocol):
@@ -240,6 +240,14 @@ class ReportedComparison(Protocol):
     @property
     def segments(self) -> Sequence[ReportedSegment]:
         """Figures of the method chosen for each segment of the columns asked for."""
+
+    @property
+    def cut_columns(self) -> Sequence[Segmented]:
+        """The columns asked for, cut into segments."""
+
+    @property
+    def units(self) -> Indices | None:
+        """Unit of each case, if cases belong together."""
 
     @property
     def served_worse_rate(self) -> float:

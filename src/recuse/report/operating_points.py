@@ -86,6 +86,18 @@ def forced_points(answers: ReportedAnswers, positive: Flags, moves: str, costs: 
     return _useful(own, _one_threshold(scored, grid), costs)
 
 
+def columns_at(answers: ReportedAnswers, thresholds: tuple[float, float], moves: str) -> NDArray[Any]:
+    """Columns of the price matrix when the scores are cut at the thresholds of an operating point; novelties stay."""
+    lower, upper = thresholds
+    score = getattr(answers, WAYS[moves].score)
+    if moves == PAIR:
+        cut = np.where(score > lower, answers.forced, _AMBIGUOUS)
+    else:
+        rest = _NO if moves == NEVER_REJECTS else _AMBIGUOUS
+        cut = np.where(score > upper, _YES, np.where(score < lower, _NO, rest))
+    return np.where(answers.columns == _NOVEL, _NOVEL, cut)
+
+
 def _useful(own: OperatingPoint, others: list[OperatingPoint], costs: Costs) -> list[OperatingPoint]:
     """The method's own point, and those of the others that are cheapest at some prices, but not at those of the run."""
     unit = costs.matrix()[:2]

@@ -5,13 +5,13 @@ Colors come from the style of the page, by class, so that a picture follows dark
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree as Xml
 
 from .edited import INTERVALS, LEVELS, PAIR
+from .svg import line, nice_ticks, number, scale, shortened, text, written
 
 _WIDTH = 460.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 14.0, 12.0, 38.0
@@ -27,18 +27,6 @@ def picture(function: dict[str, Any]) -> str:
     return _PICTURES[function["kind"]](function)
 
 
-def nice_ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Round numbers from `low` to `high`: multiples of 1, 2 or 5 times a power of ten."""
-    span = high - low
-    if not span > 0 or not math.isfinite(span):
-        return [low]
-    rough = span / most
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= rough * (1 - 1e-9))
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [k * step for k in range(first, last + 1)]
-
-
 def _steps(function: dict[str, Any]) -> str:
     """A function of a number: steps before and after, and dots for missing values."""
     cuts, (*known, missing) = function["cuts"], function["cells"]
@@ -46,12 +34,12 @@ def _steps(function: dict[str, Any]) -> str:
     shows_missing = bool(missing["before"] or missing["after"] or missing["share"])
     right = _WIDTH - _RIGHT - _STRIP * shows_missing
     svg = _canvas(_WIDTH, _HEIGHT, function)
-    x = _scale(low, high, _LEFT, right)
+    x = scale(low, high, _LEFT, right)
     y = _amounts(svg, function["cells"], right if not shows_missing else _WIDTH - _RIGHT)
     for tick in nice_ticks(low, high):
-        _line(svg, x(tick), _HEIGHT - _BOTTOM, x(tick), _HEIGHT - _BOTTOM + 4, "axis")
-        _text(svg, x(tick), _HEIGHT - _BOTTOM + 16, _number(tick), "middle")
-    _text(svg, (_LEFT + right) / 2, _HEIGHT - 5, _shortened(function["name"], 52), "middle", "name")
+        line(svg, x(tick), _HEIGHT - _BOTTOM, x(tick), _HEIGHT - _BOTTOM + 4, "axis")
+        text(svg, x(tick), _HEIGHT - _BOTTOM + 16, number(tick), "middle")
+    text(svg, (_LEFT + right) / 2, _HEIGHT - 5, shortened(function["name"], 52), "middle", "name")
     edges = [low, *cuts, high]
     for when in ("before", "after"):
         corners = [(x(edge), y(cell[when])) for cell, ends in zip(known, pairwise(edges), strict=True) for edge in ends]
@@ -59,12 +47,12 @@ def _steps(function: dict[str, Any]) -> str:
         Xml.SubElement(svg, "path", {"d": path, "class": when})
     if shows_missing:
         middle = _WIDTH - _RIGHT - _STRIP / 2
-        _line(svg, right + 8, _TOP, right + 8, _HEIGHT - _BOTTOM, "grid")
-        _text(svg, middle, _HEIGHT - _BOTTOM + 16, "missing", "middle")
+        line(svg, right + 8, _TOP, right + 8, _HEIGHT - _BOTTOM, "grid")
+        text(svg, middle, _HEIGHT - _BOTTOM + 16, "missing", "middle")
         for when, across in (("before", middle - 6), ("after", middle + 6)):
             spot = {"cx": f"{across:.1f}", "cy": f"{y(missing[when]):.1f}", "r": "4.5", "class": f"dot {when}"}
             Xml.SubElement(svg, "circle", spot)
-    return _written(svg)
+    return written(svg)
 
 
 def _bars(function: dict[str, Any]) -> str:
@@ -73,19 +61,19 @@ def _bars(function: dict[str, Any]) -> str:
     height = _TOP + _ROW * len(cells) + _BOTTOM
     svg = _canvas(_WIDTH, height, function)
     low, high = _range(cells)
-    x = _scale(low, high, _LABEL, _WIDTH - _RIGHT)
+    x = scale(low, high, _LABEL, _WIDTH - _RIGHT)
     for tick in nice_ticks(low, high):
-        _line(svg, x(tick), _TOP, x(tick), height - _BOTTOM, "axis" if tick == 0 else "grid")
-        _text(svg, x(tick), height - _BOTTOM + 16, _number(tick), "middle")
-    _text(svg, (_LABEL + _WIDTH - _RIGHT) / 2, height - 5, f"added to the {function['score_name']}", "middle", "name")
+        line(svg, x(tick), _TOP, x(tick), height - _BOTTOM, "axis" if tick == 0 else "grid")
+        text(svg, x(tick), height - _BOTTOM + 16, number(tick), "middle")
+    text(svg, (_LABEL + _WIDTH - _RIGHT) / 2, height - 5, f"added to the {function['score_name']}", "middle", "name")
     for row, cell in enumerate(cells):
         top = _TOP + _ROW * row
-        _text(svg, _LABEL - 8, top + _ROW / 2 + 4, _shortened(cell["label"], 15), "end")
+        text(svg, _LABEL - 8, top + _ROW / 2 + 4, shortened(cell["label"], 15), "end")
         for when, offset in (("before", 4.0), ("after", _ROW / 2)):
             start, end = sorted((x(0.0), x(cell[when])))
             bar = {"x": f"{start:.1f}", "y": f"{top + offset:.1f}", "height": f"{_ROW / 2 - 5:.1f}"}
             Xml.SubElement(svg, "rect", bar | {"width": f"{max(end - start, 0.8):.1f}", "class": f"bar {when}"})
-    return _written(svg)
+    return written(svg)
 
 
 def _maps(function: dict[str, Any]) -> str:
@@ -96,7 +84,7 @@ def _maps(function: dict[str, Any]) -> str:
     pictures = []
     for when in ("before", "after"):
         svg = _canvas(width, height, function, when)
-        _text(svg, left + _MAP / 2, 14, when, "middle", "title")
+        text(svg, left + _MAP / 2, 14, when, "middle", "title")
         across, down = _MAP / len(rows), _MAP / len(columns)
         for i in range(len(rows)):
             for j in range(len(columns)):
@@ -108,7 +96,7 @@ def _maps(function: dict[str, Any]) -> str:
         frame = {"x": f"{left}", "y": f"{top}", "width": f"{_MAP}", "height": f"{_MAP}", "class": "frame"}
         Xml.SubElement(svg, "rect", frame)
         _map_axes(svg, rows, columns, function["features"], (left, top))
-        pictures.append(_written(svg))
+        pictures.append(written(svg))
     return "".join(pictures)
 
 
@@ -116,13 +104,13 @@ def _map_axes(svg: Any, rows: list[str], columns: list[str], names: list[str], c
     """The first and the last cell of each side by name; the table holds those between."""
     left, top = corner
     bottom = top + _MAP
-    _text(svg, left, bottom + 15, _shortened(rows[0], 14), "start")
-    _text(svg, left + _MAP, bottom + 15, _shortened(rows[-1], 14), "end")
-    _text(svg, left + _MAP / 2, bottom + 32, _shortened(names[0], 36), "middle", "name")
+    text(svg, left, bottom + 15, shortened(rows[0], 14), "start")
+    text(svg, left + _MAP, bottom + 15, shortened(rows[-1], 14), "end")
+    text(svg, left + _MAP / 2, bottom + 32, shortened(names[0], 36), "middle", "name")
     for label, down, anchor in ((columns[0], bottom, "start"), (columns[-1], top, "end")):
-        turned = _text(svg, left - 7, down, _shortened(label, 14), anchor)
+        turned = text(svg, left - 7, down, shortened(label, 14), anchor)
         turned.set("transform", f"rotate(-90 {left - 7:.1f} {down:.1f})")
-    turned = _text(svg, left - 24, top + _MAP / 2, _shortened(names[1], 36), "middle", "name")
+    turned = text(svg, left - 24, top + _MAP / 2, shortened(names[1], 36), "middle", "name")
     turned.set("transform", f"rotate(-90 {left - 24:.1f} {top + _MAP / 2:.1f})")
 
 
@@ -158,15 +146,11 @@ def _range(cells: list[dict[str, Any]]) -> tuple[float, float]:
 def _amounts(svg: Any, cells: list[dict[str, Any]], right: float) -> Callable[[float], float]:
     """Draw the axis of the amounts; return where an amount lies."""
     low, high = _range([cell for cell in cells if cell["label"] != "missing" or _matters(cell)])
-    y = _scale(low, high, _HEIGHT - _BOTTOM, _TOP)
+    y = scale(low, high, _HEIGHT - _BOTTOM, _TOP)
     for tick in nice_ticks(low, high):
-        _line(svg, _LEFT, y(tick), right, y(tick), "axis" if tick == 0 else "grid")
-        _text(svg, _LEFT - 6, y(tick) + 4, _number(tick), "end")
+        line(svg, _LEFT, y(tick), right, y(tick), "axis" if tick == 0 else "grid")
+        text(svg, _LEFT - 6, y(tick) + 4, number(tick), "end")
     return y
-
-
-def _scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
-    return lambda value: start + (end - start) * (value - low) / (high - low)
 
 
 def _canvas(width: float, height: float, function: dict[str, Any], when: str = "before and after") -> Any:
@@ -176,27 +160,3 @@ def _canvas(width: float, height: float, function: dict[str, Any], when: str = "
     svg.set("aria-label", f"{said}; the figures are in the table below.")
     svg.set("style", f"max-width: {width:g}px")
     return svg
-
-
-def _line(svg: Any, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
-    ends = {"x1": x1, "y1": y1, "x2": x2, "y2": y2}
-    Xml.SubElement(svg, "line", {name: f"{value:.1f}" for name, value in ends.items()} | {"class": kind})
-
-
-def _text(svg: Any, x: float, y: float, text: str, anchor: str, kind: str = "tick") -> Any:
-    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor, "class": kind}
-    element = Xml.SubElement(svg, "text", place)
-    element.text = text
-    return element
-
-
-def _number(value: float) -> str:
-    return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:.3g}"
-
-
-def _shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}\N{HORIZONTAL ELLIPSIS}"
-
-
-def _written(svg: Any) -> str:
-    return Xml.tostring(svg, encoding="unicode")

@@ -17,7 +17,8 @@ from ..locating import locate
 from ..metrics import ks_score
 from ..tables import table_hints
 from .inputs import ReportedComparison
-from .operating_points import OperatingPoint, count_answers, forced_points, operating_points
+from .methods import followed
+from .operating_points import count_answers
 from .probabilities import reliability_section
 from .segments import segments_section
 
@@ -104,27 +105,10 @@ def _leaderboard(material: Material) -> list[dict[str, Any]]:
 def _methods(material: Material) -> list[dict[str, Any]]:
     comparison = material.comparison
     return [
-        {"name": row.name, "title": row.title, "reference": row.reference, **_operating_points(comparison, row.name)}
+        {"name": row.name, "title": row.title, "reference": row.reference, **followed(comparison, row.name)}
         for row in comparison.rows
         if row.name in comparison.answers
     ]
-
-
-def _operating_points(comparison: ReportedComparison, name: str) -> dict[str, Any]:
-    """What the page needs to move a method to other prices."""
-    answers, moves = comparison.answers[name], comparison.method(name).moves
-    found = {
-        "points": operating_points(answers, comparison.positive, moves, comparison.costs),
-        "forced": forced_points(answers, comparison.positive, moves, comparison.costs),
-    }
-    lists = {key: [_as_lists(point) for point in points] for key, points in found.items()}
-    return {"moves": moves, "widen": comparison.widening(name), **lists}
-
-
-def _as_lists(point: OperatingPoint) -> dict[str, Any]:
-    # Infinity is no number in JSON: null stands for a threshold beyond every score.
-    thresholds = None if point.thresholds is None else [_jsonable(value) for value in point.thresholds]
-    return {"matrix": point.matrix.tolist(), "thresholds": thresholds}
 
 
 def _rejected_cases(material: Material) -> dict[str, Any]:
@@ -216,7 +200,7 @@ def _shapes(comparison: ReportedComparison, model: Any) -> dict[str, Any]:
 
     A model whose shape functions add nothing to r has no acceptance score of its own: r follows from h.
     """
-    classifier, _ = locate(model)
+    classifier = _behind_promise(model)
     found = getattr(classifier, "shape_functions_", None) or []
     # Towards the positive class, as everywhere on the page.
     sign = -1.0 if found and to_python(classifier.classes_[0]) == comparison.cases.positive else 1.0
@@ -325,9 +309,15 @@ def _jsonable(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else to_python(value)
 
 
+def _behind_promise(model: Any) -> Any:
+    """The classifier of a model, without the promise that may stand around it."""
+    classifier, _ = locate(model)
+    return getattr(classifier, "classifier_", classifier)
+
+
 def _members(material: Material) -> list[dict[str, Any]]:
     """Members of the ensemble, where it is chosen: weights, what each adds, and what it would cost alone."""
-    classifier = locate(material.model)[0]
+    classifier = _behind_promise(material.model)
     if not isinstance(classifier, EnsembleRejectClassifier):
         return []
     shares = classifier.shares_
@@ -373,6 +363,20 @@ def _volume(material: Material) -> dict[str, Any] | None:
     return material.comparison.arguments.volume
 
 
+def _promise(material: Material) -> dict[str, Any] | None:
+    """What is promised of the model that was fitted at the end, in words that may be quoted."""
+    guarantee = getattr(locate(material.model)[0], "guarantee_", None)
+    if guarantee is None:
+        return None
+    return {
+        "words": str(guarantee),
+        "holds": guarantee.holds,
+        "tested": guarantee.n_calibration,
+        "accepted": guarantee.n_accepted,
+        "before": guarantee.n_before,
+    }
+
+
 def _segments(material: Material) -> dict[str, Any] | None:
     return segments_section(material.comparison, material.comparison.verdict.chosen)
 
@@ -387,6 +391,7 @@ SECTIONS: dict[str, Callable[[Material], Any]] = {
     "segments": _segments,
     "policy": _policy,
     "volume": _volume,
+    "promise": _promise,
     "why": _why,
     "members": _members,
     "reliability": _reliability,

@@ -25,9 +25,13 @@ function showFigures() {
   showMatrix(point.matrix, facts);
   showThresholds(method, point, p);
   showMoney(method);
-  const numbers = `a false alarm ${inSix(p.fp)}, a miss ${inSix(p.fn)}, the review of a case ${inSix(p.rneg)}${run.reject_ratio === 1 ? "" : ` (${inSix(p.rpos)} if ${summary.classes[1]})`}`;
-  document.querySelectorAll(".prices-now").forEach(part => { part.textContent = isRun() ? `At the prices of the run: ${numbers}.` : `Not at the prices of the run, but at these: ${numbers}.`; });
+  document.querySelectorAll(".prices-now").forEach(part => { part.textContent = pricesInWords(p); });
   return { facts, method };
+}
+
+function pricesInWords(p) {
+  const numbers = `a false alarm ${inSix(p.fp)}, a miss ${inSix(p.fn)}, the review of a case ${inSix(p.rneg)}${run.reject_ratio === 1 ? "" : ` (${inSix(p.rpos)} if ${summary.classes[1]})`}`;
+  return isRun() ? `At the prices of the run: ${numbers}.` : `Not at the prices of the run, but at these: ${numbers}.`;
 }
 
 // The figures of the sentences above, which are corrected for the choice, beside those of the run.
@@ -60,6 +64,8 @@ function wordsOf(method, point) {
   if (method.moves === "pair") return own ? "These are the answers of the run." : "Its threshold on the acceptance score has moved; the class of each case stays as trained.";
   if (!point.thresholds) return "These are the answers of the run, with thresholds of each fold.";
   const what = method.moves === "tuned" ? "class score" : "probability", [lower, upper] = point.thresholds;
+  if (upper === "always") return `It answers every case ${yes}.`;
+  if (lower === "always") return `It answers every case ${no}.`;
   if (lower !== null && lower === upper) return `It answers ${yes} above a ${what} of ${inThree(upper)}, ${no} otherwise.`;
   const parts = [upper === null ? `never answers ${yes}` : `answers ${yes} above a ${what} of ${inThree(upper)}`,
     lower === null ? `never ${no}` : `${no} below ${inThree(lower)}`];

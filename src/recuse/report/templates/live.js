@@ -17,12 +17,13 @@ function matrixCost([negative, positive], p) {
   return sum / (add(negative) + add(positive));
 }
 
-// The point at which a method stands: the cheapest; of equally cheap ones the first, which is its own at the run's prices.
+// The point at which a method stands: the cheapest; of equally cheap ones (but for rounding) the first, which is its own at
+// the run's prices.
 function cheapestPoint(points, p) {
   let best = points[0], least = matrixCost(best.matrix, p);
   for (const point of points) {
     const cost = matrixCost(point.matrix, p);
-    if (cost < least) { best = point; least = cost; }
+    if (cost < least * (1 - 1e-12)) { best = point; least = cost; }
   }
   return best;
 }

@@ -6,8 +6,15 @@ let waiting = null;
 function update() {
   const shown = showFigures();
   clearTimeout(waiting);
-  waiting = setTimeout(() => { if (charts.cost) showCurves(shown); }, 60);
+  waiting = setTimeout(() => showLater(shown), 60);
   return shown;
+}
+
+// What takes longer than a slider may wait for.
+function showLater(shown) {
+  waiting = null;
+  if (charts.cost) showCurves(shown);
+  showSegments(shown.method);
 }
 
 // After another method was chosen, or the list of methods folded or unfolded.
@@ -57,7 +64,12 @@ connectMoney();
 connectFolds(() => { costChart(); redraw(); });
 showLegend();
 
-// Printing: everything, or the summary alone.
+// Printing: everything, or the summary alone; what is still to be shown comes first.
+window.addEventListener("beforeprint", () => {
+  if (waiting === null) return;
+  clearTimeout(waiting);
+  showLater(showFigures());
+});
 byId("print-all").addEventListener("click", () => window.print());
 byId("print-summary").addEventListener("click", () => {
   document.documentElement.dataset.print = "summary";

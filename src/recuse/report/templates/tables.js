@@ -22,8 +22,18 @@ function compareValues(a, b) {
   return a.localeCompare(b);
 }
 
+function sortRows(table) {
+  const headings = [...table.querySelectorAll("thead th")];
+  const column = headings.findIndex(heading => heading.getAttribute("aria-sort") !== "none");
+  if (column < 0) return;
+  const sign = headings[column].getAttribute("aria-sort") === "ascending" ? 1 : -1;
+  const keyed = [...table.tBodies[0].rows].map(row => [sortValue(row.cells[Math.min(column, row.cells.length - 1)]), row]);
+  keyed.sort((a, b) => sign * compareValues(a[0], b[0]));
+  table.tBodies[0].append(...keyed.map(pair => pair[1]));
+}
+
 function makeSortable(table) {
-  table.querySelectorAll("thead th").forEach((heading, column) => {
+  table.querySelectorAll("thead th").forEach(heading => {
     const button = Object.assign(document.createElement("button"), { type: "button", textContent: heading.textContent });
     heading.replaceChildren(button);
     heading.setAttribute("aria-sort", "none");
@@ -31,10 +41,7 @@ function makeSortable(table) {
       const falling = heading.getAttribute("aria-sort") === "ascending";
       table.querySelectorAll("thead th").forEach(other => other.setAttribute("aria-sort", "none"));
       heading.setAttribute("aria-sort", falling ? "descending" : "ascending");
-      const rows = [...table.tBodies[0].rows];
-      const keyed = rows.map(row => [sortValue(row.cells[Math.min(column, row.cells.length - 1)]), row]);
-      keyed.sort((a, b) => (falling ? -1 : 1) * compareValues(a[0], b[0]));
-      table.tBodies[0].append(...keyed.map(pair => pair[1]));
+      sortRows(table);
     });
   });
 }
@@ -78,7 +85,7 @@ const fromRecords = records => [Object.keys(records[0]), ...records.map(record =
 function recordsOf(table) {
   if (table.id === "leaderboard") return fromRecords(summary.leaderboard);
   if (table.id === "rejected") return [summary.cases.columns, ...summary.cases.rows];
-  if (table.dataset.segments !== undefined) return fromRecords(summary.segments.columns[table.dataset.segments]);
+  if (table.dataset.segments !== undefined) return fromRecords(shownSegments[table.dataset.segments]);
   const plain = cell => (cell.dataset.value !== undefined ? cell.dataset.value : [...cell.childNodes].map(node => node.textContent.trim()).filter(Boolean).join(" "));
   return [...table.rows].map(row => [...row.cells].map(plain));
 }

@@ -1,12 +1,12 @@
 // The operating points that the method chosen passes as reviews become more expensive, with their thresholds.
 
 const score = { pair: "acceptance score", tuned: "class score" };
-const edge = x => (x === null ? "never" : String(inThree(x)));
+const edge = x => (x === null ? "never" : x === "always" ? x : String(inThree(x)));
 
 function thresholdCells(method, point) {
   if (!point.thresholds) return ["of each fold", "of each fold"];
   const [lower, upper] = point.thresholds;
-  return method.moves === "pair" ? [lower === null ? "every case" : edge(lower), "–"] : [edge(lower), edge(upper)];
+  return method.moves === "pair" ? [lower === null ? "every case" : lower === "always" ? "no case" : edge(lower), "–"] : [edge(lower), edge(upper)];
 }
 
 function showThresholds(method, point, p) {

@@ -1,0 +1,95 @@
+"""What a method answered, put together from its folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Flags, Floats
+from ..costs import Costs, answer_columns
+from .constants import SEND_ALL, Constant
+from .folds import FoldResult
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Out-of-fold answers of one method: arrays with a row per repetition and a column per case.
+
+    Attributes
+    ----------
+    forced, kind, fold : ndarray of int of shape (repeats, n)
+        Class without the reject option (1 positive), position in `KINDS`, fold.
+    h, r, score : ndarray of float of shape (repeats, n)
+        Class score, acceptance score, and the probability of the positive class where there is one, else h.
+    reason : list of str
+        One sentence per case, of the first repetition.
+    folds : list of FoldResult
+        What the answers were put together from.
+    """
+
+    forced: NDArray[np.int8]
+    kind: NDArray[np.int8]
+    fold: NDArray[np.int16]
+    h: Floats
+    r: Floats
+    score: Floats
+    reason: list[str]
+    folds: list[FoldResult]
+
+    @classmethod
+    def of(cls, folds: list[FoldResult], n_cases: int, n_folds: int) -> Answers:
+        """Put the folds together."""
+        repeats = len(folds) // n_folds
+        shape = (repeats, n_cases)
+        columns: dict[str, Any] = {
+            name: np.empty(shape, dtype=getattr(folds[0], name).dtype) for name in ("forced", "kind", "h", "r", "score")
+        }
+        fold_number = np.empty(shape, dtype=np.int16)
+        reason = [""] * n_cases
+        for number, result in enumerate(folds):
+            repeat, fold = divmod(number, n_folds)
+            fold_number[repeat, result.test] = fold
+            for name, column in columns.items():
+                column[repeat, result.test] = getattr(result, name)
+            if repeat == 0:
+                for position, text in zip(result.test.tolist(), result.reason, strict=True):
+                    reason[position] = text
+        return cls(**columns, fold=fold_number, reason=reason, folds=folds)
+
+    @classmethod
+    def constant(cls, constant: Constant, like: Answers, share: float, costs: Costs, *, second: bool) -> Answers:
+        """The same answer to every case, in the folds of the answers of a method; `share` of the cases are positive.
+
+        `second` says whether the positive class is the second of the sorted ones, towards which h points.
+        """
+        shape = like.forced.shape
+        rejects = constant.name == SEND_ALL
+        forced = int(share > costs.break_even) if rejects else constant.column
+        return cls(
+            forced=np.full(shape, forced, dtype=np.int8),
+            kind=np.full(shape, int(rejects), dtype=np.int8),
+            fold=like.fold,
+            h=np.full(shape, 1.0 if bool(forced) == second else -1.0),
+            r=np.full(shape, -1.0 if rejects else 1.0),
+            score=np.full(shape, share),
+            reason=[f"every case gets the same answer: no method was chosen against {constant.title!r}"] * shape[1],
+            folds=[],
+        )
+
+    @property
+    def accepted(self) -> Flags:
+        """Which cases the method answers itself."""
+        return self.kind == 0
+
+    @property
+    def columns(self) -> NDArray[Any]:
+        """Column of the price matrix of each answer."""
+        return answer_columns(self.forced, self.kind)
+
+    @property
+    def warnings(self) -> list[str]:
+        """Distinct warnings raised in the folds."""
+        return sorted({text for fold in self.folds for text in fold.warnings})

@@ -1,0 +1,29 @@
+"""What reviewers' hours are worth to the method chosen: a sentence beside the verdict."""
+
+from __future__ import annotations
+
+from ..arrays import Flags
+from ..costs import Costs
+from ..report import Volume
+from ..report.inputs import ReportedAnswers
+from ..staffing import PricedCases, plan_capacity
+
+
+def hours_sentence(answers: ReportedAnswers, positive: Flags, costs: Costs, volume: Volume, seed: int) -> str:
+    """How many hours all reviews take, and what one more hour saves where there are fewer.
+
+    Parameters
+    ----------
+    answers : ReportedAnswers
+        Out-of-fold answers of the method; those of the first repetition count.
+    positive : ndarray of bool
+        Which cases are positive.
+    costs : Costs
+        The prices.
+    volume : Volume
+        Cases in a period and minutes per case.
+    seed : int
+        Of the replays.
+    """
+    cases = PricedCases.of(answers.kind[0], answers.r[0], answers.forced[0], positive.astype(float), costs)
+    return plan_capacity(cases, volume, days=1, seed=seed).sentence()

@@ -1,0 +1,59 @@
+"""Promises of `fit` and `compare`: of the model fitted at the end, in the report and in its file."""
+
+import pytest
+
+import recuse
+from recuse.datasets import make_loans
+from recuse.guarantees import NoGuaranteeWarning
+from recuse.inspecting import inspect_model
+from recuse.report import summarize
+
+LOANS = make_loans(900, random_state=0)[["late_payments", "instalment_share", "income", "outcome"]]
+PRICES = recuse.Costs(fp=800, fn=2000, reject=450)  # most cases are answered
+ARGUMENTS = {"costs": PRICES, "positive": "default"}
+
+
+def test_fit_promises_and_the_file_says_so(tmp_path):
+    model = recuse.fit(LOANS, "outcome", method="logistic-chow", promise="error<=0.6, cost<=900", **ARGUMENTS)
+    last = model[-1]
+    assert last.guarantee_.holds
+    assert (last.guarantee_.n_calibration, last.guarantee_.confidence) == (216, 0.95)
+    recuse.save(model, tmp_path / "m.skops")
+    facts = inspect_model(tmp_path / "m.skops")
+    assert facts["promise"] == str(last.guarantee_)
+    assert facts["promise"].startswith("With confidence 0.95 the error rate on accepted cases is at most 0.6: ")
+    assert facts["method"] == "ThresholdRejectClassifier"
+    loaded = recuse.load(tmp_path / "m.skops")
+    assert recuse.decide(loaded, LOANS) == recuse.decide(model, LOANS)
+
+
+def test_compare_promises_of_the_model_at_the_end():
+    result = recuse.compare(
+        LOANS, "outcome", methods=["logistic-chow"], cv=3, repeats=1, promise="error<=0.6", confidence=0.9, **ARGUMENTS
+    )
+    model = result.model("logistic-chow")
+    said = summarize(result, model)["promise"]
+    assert said["words"] == str(model[-1].guarantee_)
+    assert said["accepted"] <= said["before"] <= said["tested"]
+    assert (result.arguments.promise, result.arguments.confidence) == ("error<=0.6", 0.9)
+
+
+def test_a_promise_that_fails_is_said(tmp_path):
+    with pytest.warns(NoGuaranteeWarning, match="error<=0.0001.*could show"):
+        model = recuse.fit(LOANS, "outcome", method="logistic-chow", promise="error<=0.0001", **ARGUMENTS)
+    assert not recuse.decide(model, LOANS).accepted.any()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"confidence": 0.9}, "confidence=0.9 is that of a promise: give promise as well"),
+        ({"promise": "eror<=0.1"}, "did you mean 'error'"),
+        ({"promise": 0.1, "groups": "income"}, "leave out groups"),
+        ({"promise": 0.1, "time": "income"}, "leave out time"),
+        ({"promise": 0.1, "cluster": "local:1"}, "promise is not made on a cluster"),
+    ],
+)
+def test_promises_that_cannot_be_made_are_refused(given, message):
+    with pytest.raises(ValueError, match=message):
+        recuse.fit(LOANS, "outcome", method="logistic-chow", **ARGUMENTS, **given)
