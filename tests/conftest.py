@@ -21,15 +21,19 @@ FOLDER = Path(__file__).parent
 # Whose figures depend on how a processor adds and multiplies: `make test-processors` runs them on several.
 NUMERICAL = (
     "baselines",
+    "batches",
     "boosting",
     "comparison/test_choice.py",
     "comparison/test_currency.py",
     "datasets",
     "ensemble",
     "explaining",
+    "exporting/test_agreement.py",
+    "guarantees",
     "metrics",
     "persistence/test_kept_files.py",
     "plot",
+    "staffing",
     "svm",
     "tables/test_checking.py",
     "tables/test_novelty.py",
@@ -45,9 +49,11 @@ NUMERICAL = (
     "test_label_columns.py",
     "test_predicting.py",
     "test_processors.py",
-    "test_reviewing.py",
+    "test_case_facts.py",
     "test_routing.py",
     "thresholds",
+    "updating/test_reviewed.py",
+    "watching/test_evidence.py",
 )
 
 

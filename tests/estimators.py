@@ -23,6 +23,7 @@ from recuse import (
     DoubleRampSVC,
     EnsembleRejectClassifier,
     ExactBoostClassifier,
+    GuaranteedRejectClassifier,
     ThresholdRejectClassifier,
 )
 from recuse.baselines import (
@@ -137,6 +138,10 @@ def bands_of_ensembles(model, case):
     yield {"_band": replace(band, centre=p, lower=p - 0.1, upper=p + 0.1)}
 
 
+def certified_thresholds(model, case):
+    yield {"threshold_": max(0.0, float(model.estimator_.score_samples(case)[0]))}
+
+
 def threshold_of_a_ranker(model, case):
     yield {"threshold_": model.threshold_ + float(model.decision_function(case)[0])}
 
@@ -238,6 +243,22 @@ LISTED = [
         thresholds=thresholds_of_ranking,
         amounts=lambda model: ("objective_",) if model.metric == "reject_cost" else (),
         draws=lambda model: model.subsample < 1,
+    ),
+    Listed(
+        GuaranteedRejectClassifier(ThresholdRejectClassifier(LogisticRegression()), guarantee=0.7, confidence=0.6),
+        never_reject=[],
+        reject=[
+            GuaranteedRejectClassifier(ThresholdRejectClassifier(LogisticRegression()), guarantee=0.6, confidence=0.6),
+            GuaranteedRejectClassifier(DoubleHingeSVC(costs=0.4), guarantee="cost<=0.6", confidence=0.6),
+        ],
+        on_threshold={
+            "guaranteed": GuaranteedRejectClassifier(
+                ThresholdRejectClassifier(LogisticRegression(), costs=UNEQUAL), guarantee="error<=0.5"
+            ),
+            "guaranteed kernel machine": GuaranteedRejectClassifier(DoubleHingeSVC(UNEQUAL), guarantee="error<=0.5"),
+        },
+        thresholds=certified_thresholds,
+        draws=lambda model: True,  # the cases that test
     ),
     Listed(
         ThresholdRejectClassifier(LogisticRegression()),

@@ -68,6 +68,7 @@ model = recuse.ThresholdRejectClassifier(LogisticRegression()).fit(X, y)
         ("recuse.compare(X, y)", "compare", "pandas"),
         ("recuse.comparison.fit(X, y, method='logistic-chow')", "fit", "pandas"),
         ("model.decide(X).to_pandas()", "to_pandas", "pandas"),
+        ("recuse.export(model, to='onnx')", "Exporting to ONNX", "onnx"),
         ("recuse.plot.RiskCoverageDisplay.from_estimator(model, X, y)", "Drawing", "matplotlib"),
     ],
 )

@@ -54,6 +54,17 @@ def test_the_archive_gives_the_same_wheel(built):
     assert runpy.run_path(str(CHECKS))["differences"](built[1], built[2]) == []
 
 
+def test_the_archive_holds_what_the_readme_points_to():
+    builder = pytest.importorskip("hatchling.builders.sdist", reason="hatchling is not installed")
+    if not CHECKS.is_file():
+        pytest.skip("not in the source tree")
+    kept = {Path(file.distribution_path) for file in builder.SdistBuilder(str(ROOT)).recurse_included_files()}
+    kept |= {folder for path in kept for folder in path.parents}
+    targets = re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert len(targets) > 20
+    assert [target for target in targets if Path(target) not in kept] == []
+
+
 def test_what_a_wheel_lacks_or_should_not_hold_is_found(built, tmp_path):
     spoiled = tmp_path / built[1].name
     with ZipFile(built[1]) as source, ZipFile(spoiled, "w") as target:

@@ -154,6 +154,7 @@ def test_files_are_written_whole_without_locks_of_files(windows, tmp_path, monke
 
 def test_a_folder_of_answers_is_held_by_one_run(windows, tmp_path):
     staging = windows("recuse.answering.staging")
+    staging.hold = windows("recuse.persistence.locking").hold
     first, second = (staging.Stage(tmp_path / "answers", request, None) for request in ("a" * 64, "b" * 64))
     with first.opened():
         (first.answers / "part.0.parquet").write_bytes(b"answers")

@@ -9,9 +9,9 @@ import threading
 from pathlib import Path
 
 import pytest
-from joblib import Parallel
+from joblib import Parallel, delayed
 
-from recuse.workers import WATCH, WorkerDiedError, delayed_child, surviving_results
+from recuse.workers import WATCH, WorkerDiedError, delayed_child, in_threads, surviving_results
 from tests.processes import LIMIT, left_running, wait_until
 
 PARENT = """
@@ -134,3 +134,33 @@ def test_no_test_waits_for_a_time_of_its_own():
     tests = {path.name: path.read_text(encoding="utf-8") for path in Path(__file__).parent.rglob("test_*.py")}
     tests.pop(Path(__file__).name)
     assert [name for name, text in tests.items() if own_time.search(text.replace(pause, ""))] == []
+
+
+def share_of(n_threads, value):
+    """The part of the threads that a call is given, its own thread, and its argument."""
+    return n_threads, threading.get_ident(), value
+
+
+@pytest.mark.parametrize(("n_threads", "share"), [(1, 1), (2, 1), (3, 1), (8, 2)])
+def test_calls_in_threads_share_them_and_keep_their_order(n_threads, share):
+    found = in_threads(share_of, [(i,) for i in range(4)], n_threads)
+    assert [value for *_, value in found] == list(range(4))
+    assert {n for n, *_ in found} == {share}
+
+
+def test_a_single_call_has_all_threads_and_stays_where_it_is():
+    assert in_threads(share_of, [(0,)], 4) == [(4, threading.get_ident(), 0)]
+    assert in_threads(share_of, [], 4) == []
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_calls_inside_a_worker_do_not_take_the_cores_of_its_neighbours(backend):
+    calls = [(share_of, [(0,), (1,)], 2)] * 2
+    for found in Parallel(n_jobs=2, backend=backend)(delayed(in_threads)(*call) for call in calls):
+        assert [n for n, *_ in found] == [1, 1]
+        assert len({thread for _, thread, _ in found}) == 1
+
+
+def test_an_error_in_a_thread_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        in_threads(lambda _, x: 1 / x, [(1,), (0,)], 2)

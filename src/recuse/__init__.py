@@ -14,18 +14,21 @@ __all__ = [
     "DoubleRampSVC",
     "EnsembleRejectClassifier",
     "ExactBoostClassifier",
+    "GuaranteedRejectClassifier",
     "RejectedSamplesError",
     "ThresholdRejectClassifier",
     "compare",
     "contributions",
     "cross_val_decide",
     "decide",
+    "export",
     "fit",
     "is_rejected",
     "load",
     "nearest_cases",
     "remember_cases",
     "save",
+    "score_batch",
 ]
 
 # Public name -> module that defines it. Loaded on first use, so that `import recuse` stays light.
@@ -38,48 +41,63 @@ _HOMES = {
     "DoubleRampSVC": "svm",
     "EnsembleRejectClassifier": "ensemble",
     "ExactBoostClassifier": "boosting",
+    "GuaranteedRejectClassifier": "guarantees",
     "RejectedSamplesError": "base",
     "ThresholdRejectClassifier": "thresholds",
     "compare": "comparison",
-    "contributions": "reviewing",
-    "cross_val_decide": "locating",
+    "contributions": "case_facts",
+    "cross_val_decide": "out_of_fold",
     "decide": "locating",
+    "export": "exporting",
     "fit": "comparison",
-    "is_rejected": "locating",
+    "is_rejected": "rejections",
     "load": "persistence",
-    "nearest_cases": "reviewing",
-    "remember_cases": "reviewing",
+    "nearest_cases": "case_facts",
+    "remember_cases": "case_facts",
     "save": "persistence",
+    "score_batch": "batches",
 }
 
 _SUBMODULES = (
     "baselines",
+    "batches",
     "boosting",
+    "cards",
     "comparison",
     "dask",
     "datasets",
     "ensemble",
     "evaluating",
+    "exporting",
+    "guarantees",
     "metrics",
     "persistence",
+    "planning",
     "plot",
     "predicting",
     "reproduce",
+    "reviews",
     "svm",
     "tables",
     "thresholds",
+    "watching",
 )
 
 if TYPE_CHECKING:  # the same names for type checkers and documentation, which do not run the code
     from .base import RejectedSamplesError
+    from .batches import score_batch
     from .boosting import AbstentionBoostingClassifier, ExactBoostClassifier
+    from .case_facts import contributions, nearest_cases, remember_cases
     from .comparison import compare, fit
     from .costs import Costs
     from .decisions import Decisions
     from .ensemble import EnsembleRejectClassifier
-    from .locating import cross_val_decide, decide, is_rejected
+    from .exporting import export
+    from .guarantees import GuaranteedRejectClassifier
+    from .locating import decide
+    from .out_of_fold import cross_val_decide
     from .persistence import load, save
-    from .reviewing import contributions, nearest_cases, remember_cases
+    from .rejections import is_rejected
     from .svm import CoupledOneClassSVC, DoubleHingeSVC, DoubleRampSVC
     from .thresholds import ThresholdRejectClassifier
 

@@ -21,7 +21,7 @@ from .arrays import Floats, Indices
 from .callers import clones_for_stack, combining_caller
 from .costs import Costs, as_costs
 from .decisions import ALL_REASONS, KINDS, Decisions, Evaluation, StatedThresholds, check_reasons
-from .explaining import Contributions, ShownColumns, speaking_columns
+from .explaining import Contributions, ShownColumns, hardening_columns, speaking_columns
 from .labels import LabelSpace, encode, label_space, preview, settle_classes, to_python
 from .parameters import check_choice, check_weights
 from .searching import warn_of_searched_prices, warn_once_in_search
@@ -177,6 +177,14 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         """What each column adds to the score towards the second class; None where that cannot be told."""
         return None
 
+    def _speaking(self, X: Any) -> Contributions | None:
+        """The contributions that sentences speak of."""
+        return self._contributions(X)
+
+    def _hardening(self, X: Any) -> Contributions | None:
+        """What each column adds to r, beyond what it adds to an average case; None where r follows from h."""
+        return None
+
     def _settle_labels(self, y: NDArray[Any]) -> tuple[LabelSpace, Indices]:
         """Classes, reject label and answer type, and the class numbers of checked labels; nothing is stored."""
         self._check_on_reject()
@@ -315,7 +323,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         if names is not None:
             named = copy(self)  # the names are for the sentences only: X has none, and must pass the check as it is
             named.feature_names_in_ = names
-        return named._table(self._evaluate(X), X, reasons, columns, self._contributions)
+        return named._table(self._evaluate(X), X, reasons, columns, self)
 
     def _table(
         self,
@@ -323,7 +331,7 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         X: Any,
         reasons: bool | str,
         columns: ShownColumns | None = None,
-        explain: Callable[[Any], Contributions | None] | None = None,
+        asked: RejectOptionMixin | None = None,
     ) -> Decisions:
         check_reasons(reasons)
         forced, kinds, n = evaluation.forced(), evaluation.kinds(), len(evaluation.r)
@@ -331,9 +339,11 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         if reasons:
             text[:] = self._reasons(evaluation)
             explained = kinds < 2 if reasons == ALL_REASONS else kinds == 1
+            asked, shown = asked or self, columns or self._shown(X)
             rows = np.flatnonzero(explained & (not self._names_columns))
-            said = speaking_columns(explain or self._contributions, X, rows, self.classes_, columns or self._shown(X))
-            text[rows] = [f"{text[row]}{more}" for row, more in zip(rows.tolist(), said, strict=True)]
+            text[rows] += np.array(speaking_columns(asked._speaking, X, rows, self.classes_, shown), dtype=object)
+            rejected = np.flatnonzero(kinds == 1)
+            text[rejected] += np.array(hardening_columns(asked._hardening, X, rejected, shown), dtype=object)
             remarks = self._remarks(evaluation)
             text = text if remarks is None else text + np.array(remarks, dtype=object)
         return Decisions(

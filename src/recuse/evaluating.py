@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .arrays import Flags, Floats
+from .arrays import Flags, Floats, Indices
 from .comparison.intervals import Interval, combined, frequent_mean, rare_mean
 from .costs import Costs, answer_columns
 from .decisions import KINDS, Decisions
@@ -177,16 +177,22 @@ def evaluate_table(model: Any, data: Any, target: str, *, costs: Costs | None = 
     True
     """
     model = load(model) if isinstance(model, str | os.PathLike) else model
-    frame, name = _read(model, data)
     classifier, _ = locate(model)
-    features, positive = _known_outcomes(_of_model(model, frame, target), target, classifier, name)
+    features, positive, set_aside = cases_with_outcomes(model, data, target)
     decisions = decide(model, features, reasons=False)
     prices = classifier.costs_ if costs is None else costs
-    set_aside = len(frame) - len(positive)
-    return _counted(decisions, positive, _probabilities(model, features), prices, set_aside, classifier)
+    return _counted(decisions, positive, probabilities(model, features), prices, set_aside, classifier)
 
 
-def _read(model: Any, data: Any) -> tuple[Any, str]:
+def cases_with_outcomes(model: Any, data: Any, target: str) -> tuple[Any, Flags, int]:
+    """The cases of a table with an outcome, which of them are positive, and how many have none."""
+    frame, name = read_for(model, data)
+    features, positive = _known_outcomes(_of_model(model, frame, target), target, locate(model)[0], name)
+    return features, positive, len(frame) - len(positive)
+
+
+def read_for(model: Any, data: Any) -> tuple[Any, str]:
+    """A table as the model reads it, and its name."""
     if hasattr(data, "columns"):
         return as_frame(data), "table"
     source = TableFile.of(data)
@@ -218,7 +224,7 @@ def _known_outcomes(frame: Any, target: str, classifier: Any, name: str) -> tupl
     return cases.features, positive
 
 
-def _probabilities(model: Any, features: Any) -> Floats | None:
+def probabilities(model: Any, features: Any) -> Floats | None:
     """Probability of the positive class; None for a model without."""
     classifier, prepared = locate(model, features)
     if not hasattr(classifier, "predict_proba"):
@@ -228,11 +234,16 @@ def _probabilities(model: Any, features: Any) -> Floats | None:
     return found
 
 
+def forced_positive(decisions: Decisions, classifier: Any) -> Indices:
+    """1 where the class without the reject option is the positive one, else 0."""
+    return (encode(decisions.forced, np.array([to_python(classifier.pos_label_)])) == 0).astype(np.intp)
+
+
 def _counted(
     decisions: Decisions, positive: Flags, probabilities: Floats | None, costs: Costs, set_aside: int, classifier: Any
 ) -> EvaluationResult:
     """The figures of a batch of answers."""
-    forced = (encode(decisions.forced, np.array([to_python(classifier.pos_label_)])) == 0).astype(np.intp)
+    forced = forced_positive(decisions, classifier)
     kinds = encode(decisions.kind, np.array(KINDS))
     classes, accepted = positive.astype(np.intp), decisions.accepted
     paid = costs.prices(classes, answer_columns(forced, kinds))

@@ -15,6 +15,7 @@ EXTRAS = {
     "jinja2": "report",
     "lightgbm": "boosters",
     "matplotlib": "plot",
+    "onnx": "onnx",
     "openpyxl": "tables",
     "pandas": "cli",
     "pyarrow": "cli",

@@ -53,16 +53,16 @@ def make_folds(cv: Any, y: Any, *, X: Any = None, groups: Indices | None = None,
     return list(StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state).split(y, y, groups))
 
 
-def check_groups(groups: Any, n: int) -> Indices | None:
+def check_groups(groups: Any, n: int, name: str = "groups") -> Indices | None:
     """Number the groups of `n` cases, by any labels; refuse missing labels, and not one per case."""
     if groups is None:
         return None
     labels = as_labels(groups)
     if labels.shape != (n,):
-        raise ValueError(f"groups must hold one label per case, {n} in all; got shape {labels.shape}.")
+        raise ValueError(f"{name} must hold one label per case, {n} in all; got shape {labels.shape}.")
     if any(is_missing(label) for label in labels.tolist()):
         raise ValueError(
-            "groups holds missing values (NaN, NA or None): every case needs a group; one that belongs to no other "
+            f"{name} holds missing values (NaN, NA or None): every case needs a group; one that belongs to no other "
             "case gets a label of its own."
         )
     if labels.dtype.kind == "O":  # text of variable length, or labels that have no order

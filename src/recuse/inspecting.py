@@ -94,9 +94,16 @@ def report_model(
     return facts
 
 
+def _without_noise(edge: float) -> float | None:
+    """A threshold without the last digits, which arithmetic made: 0.06 and not 0.05999999999999994."""
+    return float(f"{edge:.12g}") if np.isfinite(edge) else None
+
+
 def _facts(model: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
     """What is known of a model and of its file."""
-    classifier, _ = locate(model)
+    outer, _ = locate(model)
+    guarantee = getattr(outer, "guarantee_", None)
+    classifier = getattr(outer, "classifier_", outer)  # the one behind a promise
     first = model.steps[0][1] if isinstance(model, Pipeline) else None
     columns = dict(zip(first.columns_, first.kinds_, strict=True)) if isinstance(first, TableColumns) else {}
     costs = classifier.costs_
@@ -122,7 +129,12 @@ def _facts(model: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
     if stated is not None:
         facts["score"] = stated.score
         # JSON has no infinity: a side that is never answered has no threshold.
-        facts["thresholds"] = [edge if np.isfinite(edge) else None for edge in (stated.lower, stated.upper)]
+        facts["thresholds"] = [_without_noise(edge) for edge in (stated.lower, stated.upper)]
+    if guarantee is not None:
+        facts["promise"] = str(guarantee)
+        facts["confidence"] = guarantee.confidence
+    if outer is not classifier:  # accepted cases are those above it, however the thresholds of the model stand
+        facts["least_acceptance_score"] = float(outer.threshold_) if np.isfinite(outer.threshold_) else None
     if hasattr(classifier, "shares_"):
         facts["members"] = {title: round(share, 4) for title, share in classifier.shares_.items()}
         facts["held_out"] = {"cost": classifier.held_out_costs_["blend"], "coverage": classifier.held_out_coverage_}

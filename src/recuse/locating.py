@@ -1,34 +1,29 @@
 """Finding the reject-option classifier inside a Pipeline or a search, and deciding cases with it.
 
-`decide` and `cross_val_decide` work on any estimator that ends in a reject-option classifier. `locate` finds that
-classifier; it refuses, and says why, an estimator that would lose the rejections.
+`decide` works on any estimator that ends in a reject-option classifier. `locate` finds that classifier; it refuses, and
+says why, an estimator that would lose the rejections.
 """
 
 from __future__ import annotations
 
-import numbers
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing  # documented in scikit-learn's reference, despite the underscore
-from sklearn.utils.validation import check_is_fitted, indexable
+from sklearn.utils.validation import check_is_fitted
 
-from .arrays import Flags, Floats, Indices
+from .arrays import Floats
 from .decisions import KINDS, Decisions
 from .explaining import ShownColumns, column_names_of, column_sources
-from .folds import DEFAULT_FOLDS, Fold, check_groups, check_times, make_folds, time_folds
-from .labels import REJECT_TEXT, as_labels, automatic_label, encode, require_label, to_python
+from .labels import to_python
 from .remembering import with_neighbours
-from .routing import group_params, is_search, take_params
-from .validation import check_labels, is_dask
+from .routing import is_search
+from .validation import is_dask
 
 
 def decide(estimator: Any, X: Any, *, reasons: bool | str = True, neighbours: int | None = None) -> Any:
@@ -78,13 +73,14 @@ def decide_with_probability(
     estimator: Any, X: Any, *, reasons: bool | str = True, neighbours: int | None = None, probability: bool = True
 ) -> tuple[Decisions, Floats | None]:
     """Decide as `decide` does; return the probability of the positive class, too, of classifiers that have one."""
-    classifier, transformed, names = trace(estimator, X)
+    first, rest, read = read_once(estimator, X)
+    classifier, transformed, names = trace(rest, read)
     if reasons and hasattr(classifier, "_decide_shown"):
-        columns = shown_columns(estimator, X, transformed, names)
+        columns = shown_columns(rest, read, transformed, names)
         decisions: Decisions = classifier._decide_shown(transformed, reasons, names, columns)
     else:
         decisions = classifier.decide(transformed, reasons=reasons)
-    decisions = with_novelties(estimator, X, decisions)
+    decisions = mark_novelties(decisions, {} if first is None else first.novelties(read))
     decisions = with_neighbours(estimator, classifier, X, decisions, neighbours if reasons else None)
     found = None
     if probability and len(classifier.classes_) == 2 and hasattr(classifier, "predict_proba"):
@@ -92,6 +88,19 @@ def decide_with_probability(
         found = np.asarray(classifier.predict_proba(transformed))[:, column]
     decisions = _with_index(decisions, X)
     return decisions, found
+
+
+def read_once(estimator: Any, X: Any) -> tuple[Any, Any, Any]:
+    """The step of a Pipeline that reads tables, what follows it, and the table as it reads it.
+
+    Reading takes a good part of the time where columns are text. An estimator that does not begin with such a step is
+    returned whole, behind None.
+    """
+    first: Any = estimator.steps[0][1] if isinstance(estimator, Pipeline) and len(estimator) > 1 else None
+    if not hasattr(first, "novelties"):
+        return None, estimator, X
+    check_is_fitted(estimator)
+    return first, estimator[1:], first.transform(X)
 
 
 def shown_columns(estimator: Any, X: Any, transformed: Any, names: NDArray[Any] | None) -> ShownColumns:
@@ -115,10 +124,10 @@ def _with_index(decisions: Decisions, X: Any) -> Decisions:
     return replace(decisions, index=getattr(X, "index", None))  # a transformer may have dropped the row names
 
 
-def with_novelties(estimator: Any, X: Any, decisions: Decisions) -> Decisions:
-    """Reject the cases that the first step of a Pipeline on tables finds far outside what it was fitted on."""
-    first: Any = estimator.steps[0][1] if isinstance(estimator, Pipeline) else None
-    return mark_novelties(decisions, first.novelties(first.transform(X)) if hasattr(first, "novelties") else {})
+def novelties_found(estimator: Any, X: Any) -> Mapping[int, tuple[float, str]]:
+    """Positions of the cases that the first step of a Pipeline on tables finds far outside, their distance and why."""
+    first, _, read = read_once(estimator, X)
+    return {} if first is None else first.novelties(read)
 
 
 def mark_novelties(decisions: Decisions, found: Mapping[int, tuple[float, str]]) -> Decisions:
@@ -155,190 +164,6 @@ def no_decisions(estimator: Any, index: Any = None) -> Decisions:
         pos_label=classifier.pos_label_,
         index=index,
     )
-
-
-def cross_val_decide(
-    estimator: Any,
-    X: Any,
-    y: Any,
-    *,
-    groups: Any = None,
-    time: Any = None,
-    cv: Any = None,
-    n_jobs: int | None = None,
-    params: Mapping[str, Any] | None = None,
-    reasons: bool = True,
-    random_state: Any = 0,
-) -> Decisions:
-    """Answer every case by a model that was fitted without it: `cross_val_predict` for the whole table.
-
-    Parameters
-    ----------
-    estimator : reject-option classifier, or a Pipeline or search that ends in one
-        Cloned for every fold; never fitted in place.
-    X, y : array-like
-        Cases and outcomes.
-    groups : array-like, optional
-        Cases that belong together, such as the visits of one patient: no group is on both sides of a fold. They also go
-        to the `fit` of a search, and of a classifier that takes them, at the end of a Pipeline too, so that inner folds
-        keep them together as well; with metadata routing enabled, to what has requested them.
-    time : array-like, optional
-        When each case was, numbers or dates, for a world that changes: models train on the past and answer the block
-        that follows, `cv` blocks in turn; the first block is never answered. Training cases are in the order of time,
-        so that ``cv=TimeFolds()`` of an estimator inside makes its inner folds likewise.
-    cv : int, splitter or iterable, optional
-        5 folds by default. Folds given by their number are stratified and shuffled, since tables come sorted; a
-        splitter is used as it is. No case may be in two test folds.
-    n_jobs : int, optional
-        Number of folds fitted in parallel.
-    params : mapping, optional
-        Passed to `fit`; arrays as long as `X` (``sample_weight``) are split with it.
-    reasons : bool, default=True
-        As in `decide`.
-    random_state : int, RandomState or None, default=0
-        Shuffles the folds.
-
-    Returns
-    -------
-    Decisions
-        In the row order of `X`. If some cases are in no test fold, as with `time` or ``cv=TimeFolds()``, it holds the
-        others only, and its `index` says which: their positions, or their row names if `X` is a frame.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> import recuse
-    >>> X, y = make_classification(120, random_state=0)
-    >>> model = recuse.ThresholdRejectClassifier(LogisticRegression(), costs=0.2)
-    >>> later = recuse.cross_val_decide(model, X, y, time=range(120), cv=3)
-    >>> len(later), y[later.index].shape
-    (90, (90,))
-    """
-    labels = check_labels(y)
-    X, y, groups = indexable(X, labels, groups)
-    codes = check_groups(groups, len(y))
-    if time is None:
-        folds = make_folds(cv, y, X=X, groups=codes, random_state=random_state)
-    else:
-        folds = _folds_over_time(time, y, cv, codes)
-    tested = np.concatenate([test for _, test in folds])
-    if len(np.unique(tested)) < len(tested):
-        raise ValueError(f"cv={cv!r} puts cases into several test folds: a case can have one answer only.")
-    params = {**group_params(estimator, codes), **(params or {})}
-    parts = Parallel(n_jobs=n_jobs)(
-        delayed(_fit_and_decide)(estimator, X, y, train, test, params, reasons) for train, test in folds
-    )
-    restored = Decisions.concatenate(parts)[np.argsort(tested)]
-    assert isinstance(restored, Decisions)
-    if len(tested) < len(y) and restored.index is None:
-        return replace(restored, index=np.sort(tested))
-    return restored
-
-
-def _folds_over_time(time: Any, y: NDArray[Any], cv: Any, groups: Indices | None) -> list[Fold]:
-    """Folds that test on what came after."""
-    if groups is not None:
-        raise ValueError("groups and time do not go together: give one of the two.")
-    if not (cv is None or isinstance(cv, numbers.Integral)):
-        raise ValueError(f"cv must be a number of blocks where time is given; got {cv!r}. Leave one of the two out.")
-    return time_folds(check_times(time, len(y)), y, DEFAULT_FOLDS if cv is None else int(cv))
-
-
-def _fit_and_decide(
-    estimator: Any,
-    X: Any,
-    y: NDArray[Any],
-    train: Indices,
-    test: Indices,
-    params: Mapping[str, Any],
-    reasons: bool,
-) -> Decisions:
-    fit_params = take_params(params, train, len(y))
-    fitted = clone(estimator).fit(_safe_indexing(X, train), y[train], **fit_params)
-    return decide(fitted, _safe_indexing(X, test), reasons=reasons)
-
-
-def is_rejected(answers: Any, reject_label: Any = None, *, estimator: Any = None) -> Flags:
-    """Mark the rejected cases among predictions.
-
-    Parameters
-    ----------
-    answers : Decisions or array-like
-        A decisions table, which records its rejections, or the array from `predict`.
-    reject_label : label, fitted estimator or Decisions, optional
-        The label that marks a rejected case in an array, or what knows it: a reject-option classifier, a Pipeline or
-        search that ends in one, or a table of its decisions.
-    estimator : fitted estimator or Decisions, optional
-        The same by name, for code that says what it passes.
-
-    Returns
-    -------
-    ndarray of bool
-
-    Examples
-    --------
-    >>> import recuse
-    >>> recuse.is_rejected(["yes", "[abstain]", "no"], "[abstain]")
-    array([False,  True, False])
-    """
-    source = reject_label if estimator is None else estimator
-    if isinstance(answers, Decisions):
-        _require_own_label(source, answers)
-        return ~answers.accepted
-    if (reject_label is None) == (estimator is None):
-        raise ValueError("Which label marks a rejected case? Pass either reject_label= or estimator=.")
-    reject_label = _reject_label_of(source)
-    answers = as_labels(answers)
-    if (answers.dtype.kind == "U" and not isinstance(reject_label, str)) or (
-        answers.dtype.kind in "biuf" and isinstance(reject_label, str)
-    ):
-        raise ValueError(
-            f"reject_label={to_python(reject_label)!r} cannot occur among answers such as {answers[:1].tolist()}."
-        )
-    if answers.ndim != 1:
-        raise ValueError(f"answers must be one-dimensional, one per case; got shape {answers.shape}.")
-    rejected: Flags = encode(answers, np.array([reject_label])) == 0
-    if reject_label is source and not rejected.any():  # a batch may hold no rejection
-        _require_plausible(to_python(reject_label), answers)
-    return rejected
-
-
-def _require_own_label(source: Any, decisions: Decisions) -> None:
-    """Refuse a label, or what knows one, that is not the label of a table of decisions."""
-    if source is not None and to_python(_reject_label_of(source)) != to_python(decisions.reject_label):
-        raise ValueError(
-            f"reject_label={to_python(_reject_label_of(source))!r} is not the label of these decisions, "
-            f"{to_python(decisions.reject_label)!r}: leave it out."
-        )
-
-
-def _require_plausible(label: Any, answers: NDArray[Any]) -> None:
-    """Refuse a label that does not occur although the answers hold a usual one.
-
-    -1 may be one of three classes, but then the label that goes with them is another.
-    """
-    distinct = np.array(list(dict.fromkeys(answers.tolist())), dtype=answers.dtype)
-    usual = REJECT_TEXT if REJECT_TEXT in distinct.tolist() else -1
-    if distinct.dtype.kind in "iuf" and len(distinct) > 2:
-        plausible = -1 not in distinct or label == automatic_label(distinct)
-    else:
-        plausible = usual != REJECT_TEXT
-    if not plausible:
-        raise ValueError(
-            f"reject_label={label!r} does not occur among the answers, but {usual!r} does, the usual label of a "
-            "rejected case: pass the model in place of the label."
-        )
-
-
-def _reject_label_of(source: Any) -> Any:
-    """The label itself, or that of a table of decisions or of a fitted estimator."""
-    if isinstance(source, Decisions):
-        return source.reject_label
-    if hasattr(source, "fit"):
-        return locate(source)[0].reject_label_
-    require_label(source)
-    return source
 
 
 def locate(estimator: Any, X: Any = None) -> tuple[Any, Any]:

@@ -33,14 +33,14 @@ def warn_of_searched_prices() -> None:
         )
 
 
-def warn_once_in_search(subject: str, message: str) -> None:
+def warn_once_in_search(subject: str, message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the user's line, but in a search of many candidates and folds once only about each subject."""
     search = calling_search()
     if search is not None:
         if (id(search), subject) in _WARNED:
             return
         _WARNED[id(search), subject] = search
-    warn_user(message, past=HAND_ON)
+    warn_user(message, category, past=HAND_ON)
 
 
 def _judges_at_own_prices(search: Any) -> bool:
@@ -63,6 +63,8 @@ def _varies_prices(search: Any) -> bool:
     space = getattr(search, "param_grid", None) or getattr(search, "param_distributions", None)
     parts = space if isinstance(space, list | tuple) else [space]
     # A search of the user's own may describe its candidates in another way: then nothing is known about them.
-    tried = [part.get(f"{prefix}costs", [classifier.costs]) for part in parts if isinstance(part, Mapping)]
+    tried = [
+        part.get(f"{prefix}costs", [getattr(classifier, "costs", None)]) for part in parts if isinstance(part, Mapping)
+    ]
     # What is no list is a distribution.
     return any(hasattr(values, "rvs") for values in tried) or len({repr(price) for v in tried for price in v}) > 1

@@ -1,4 +1,4 @@
-"""Worker processes that do not outlive the process they work for, and whose death does not end the others' work."""
+"""Threads that share the cores; workers that do not outlive the process they work for, nor end the others by dying."""
 
 from __future__ import annotations
 
@@ -7,19 +7,21 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
+from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
 WATCH = "recuse: end with the parent"  # name of the thread
 _WATCH_SECONDS = 0.5
+R = TypeVar("R")
 
 
 class WorkerDiedError(RuntimeError):
@@ -33,6 +35,31 @@ def one_thread() -> Iterator[None]:
 
     with threadpool_limits(limits=1):
         yield
+
+
+def in_threads(function: Callable[..., R], calls: Sequence[tuple[Any, ...]], n_threads: int) -> list[R]:
+    """Results of ``function(share, *call)`` for every call, in their order; `share` is its part of the threads.
+
+    For work that leaves the interpreter free. In a worker of another pool, whose neighbours have the other cores,
+    the calls run one after the other, with one thread.
+
+    Parameters
+    ----------
+    function : callable
+        What to call.
+    calls : sequence of tuple
+        Positional arguments of each call after the first.
+    n_threads : int
+        Threads in all.
+    """
+    backend, _ = get_active_backend()
+    n_threads = 1 if backend.nesting_level else n_threads
+    at_once = max(1, min(n_threads, len(calls)))
+    if at_once == 1:
+        return [function(n_threads, *call) for call in calls]
+    run = delayed(function)
+    results: list[R] = Parallel(n_jobs=at_once, backend="threading")(run(n_threads // at_once, *call) for call in calls)
+    return results
 
 
 def surviving_results(

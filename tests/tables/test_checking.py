@@ -35,6 +35,17 @@ def test_types_missing_values_and_writings(tmp_path):
     assert json.loads(json.dumps(facts.as_dict()))["rows"] == 120
 
 
+def test_dates_are_offered_for_a_comparison_over_time():
+    frame = loans().assign(when=pd.date_range("2024-01-01", periods=120).astype(str), once="2024-05-01")
+    facts = check_table(frame, "y")
+    assert [text for text in facts.lines() if text.startswith("?")] == [f"? {text}" for text in facts.advice]
+    (advice,) = facts.advice
+    assert "--time when" in advice
+    assert not any("when" in finding for finding in facts.findings)  # nothing is wrong with it
+    assert "2024-01-01 to 2024-04-29" in "\n".join(facts.lines())
+    assert check_table(frame, "y", drop=("when",)).advice == []
+
+
 @pytest.mark.parametrize(
     ("change", "finding"),
     [

@@ -18,12 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from ..persistence import write_whole
+from ..persistence.locking import hold
 from .counts import Answered
-
-if sys.platform == "win32":
-    import msvcrt
-else:
-    import fcntl
 
 MARKER = "_recuse.json"  # in a finished folder: which answers it holds; readers of datasets pass such names over
 _LOCK = "lock"
@@ -115,16 +111,11 @@ class Stage:
 def _hold(lock: Any, out: Path) -> None:
     """Lock a file as long as it is open; a second run to the same folder is refused."""
     try:
-        if sys.platform == "win32":
-            msvcrt.locking(lock.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except (BlockingIOError, PermissionError):  # Linux and macOS; Windows
+        hold(lock)
+    except BlockingIOError:
         raise BlockingIOError(
             f"out={os.fspath(out)!r} is being written by another run: wait for it, or give another folder."
         ) from None
-    except OSError:  # a file system without locks
-        pass
 
 
 def _read(path: Path) -> dict[str, Any] | None:

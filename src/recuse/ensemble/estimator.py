@@ -389,7 +389,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     def _names_by_case(self, details: _Details) -> CaseNames:
         """Names of the columns, of categories with the value that a case has."""
         columns = np.flatnonzero(self._categorical_columns)
-        return names_by_case(feature_names(self, self.n_features_in_), columns, details.categories)
+        return names_by_case(feature_names(self), columns, details.categories)
 
     @property
     def _sources(self) -> dict[str, Sources]:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats, Indices
 from ..boosting.abstention.pairs import StartedPair
-from ..boosting.reasons import shares
 
 CaseNames = Callable[[int], list[str]]
 
+_NAMED = 3  # columns named at most
+_WORTH_NAMING = 0.005  # a smaller share would be shown as 0 %
 _APART = 0.2  # members this far apart, in probability, disagree
 
 
@@ -97,3 +98,14 @@ def learned_reasons(
 def from_positive_side(probabilities: Floats, positive_is_first: bool) -> Floats:
     """Probabilities of the positive class, given those of the second class."""
     return 1 - probabilities if positive_is_first else np.asarray(probabilities)
+
+
+def shares(amounts: Floats, names: list[str]) -> str:
+    """Name the largest amounts with their shares of the whole."""
+    total = amounts.sum()
+    top = [i for i in np.argsort(-amounts, kind="stable")[:_NAMED].tolist() if amounts[i] >= _WORTH_NAMING * total]
+    said = [f"{names[i]} {amounts[i] / total:.0%}" for i in top]
+    rest = np.count_nonzero(amounts >= _WORTH_NAMING * total) - len(top)
+    if rest:
+        said.append(f"{rest} other{'s' if rest > 1 else ''} {1 - amounts[top].sum() / total:.0%}")
+    return ", ".join(said)

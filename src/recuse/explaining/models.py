@@ -133,6 +133,14 @@ def inside(model: Any) -> Any:
             return model
 
 
+def is_linear(model: Any) -> bool:
+    """Whether the score of a fitted classifier, or of the last step of a Pipeline, is a weighted sum of columns."""
+    model = inside(model)
+    while isinstance(model, Pipeline):
+        model = inside(model.steps[-1][1])
+    return coefficients(model) is not None
+
+
 def _explain_last(model: Any, X: Any, typical: TypicalCases | None) -> Contributions | None:
     if hasattr(model, "_contributions"):
         own: Contributions | None = model._contributions(X)

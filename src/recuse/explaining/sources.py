@@ -79,7 +79,7 @@ def _of_column_transformer(step: ColumnTransformer, names: list[Any]) -> Indices
     for name, transformer, columns in step.transformers_:
         if isinstance(transformer, str) and transformer == "drop":
             continue
-        chosen = _positions(columns, names)
+        chosen = positions(columns, names)
         made_from = None if chosen is None else column_sources(transformer, [names[i] for i in chosen])
         if chosen is None or made_from is None:
             return None
@@ -87,7 +87,7 @@ def _of_column_transformer(step: ColumnTransformer, names: list[Any]) -> Indices
     return None if (found < 0).any() else found
 
 
-def _positions(columns: Any, names: list[Any]) -> Indices | None:
+def positions(columns: Any, names: list[Any]) -> Indices | None:
     """Positions of columns given by name, position, mask or slice; None for others."""
     if isinstance(columns, slice):
         if not all(isinstance(edge, int | None) for edge in (columns.start, columns.stop)):

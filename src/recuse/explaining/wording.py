@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -84,17 +85,43 @@ def speaking_columns(
     columns : ShownColumns
         The columns of these cases as a person knows them.
     """
-    if len(classes) != 2 or not columns.names:
+    if len(classes) != 2:
         return [""] * len(rows)
     said: list[str] = []
+    for part, found in _explained(explain, X, rows, columns):
+        said += columns_speaking(found, columns, part, classes.tolist())
+    return [f": {text}" if text else "" for text in said] or [""] * len(rows)
+
+
+def hardening_columns(explain: Explain, X: Any, rows: Indices, columns: ShownColumns) -> list[str]:
+    """What makes cases harder than others, behind a semicolon; nothing where it cannot be told.
+
+    Parameters
+    ----------
+    explain : callable
+        Cases -> what each column adds to the acceptance score, beyond what it adds to an average case; or None.
+    X, rows, columns
+        As in `speaking_columns`; rejected cases.
+    """
+    said: list[str] = []
+    for part, found in _explained(explain, X, rows, columns):
+        said += [f"; {text}" if text else "" for text in columns_hardening(found, columns, part)]
+    return said or [""] * len(rows)
+
+
+def _explained(
+    explain: Explain, X: Any, rows: Indices, columns: ShownColumns
+) -> Iterator[tuple[list[int], Contributions]]:
+    """Some rows after others with their contributions, by column of the table; nothing where these cannot be told."""
+    if not columns.names:
+        return
     at_once = max(_FEWEST_AT_ONCE, _CELLS_AT_ONCE // np.shape(X)[1])
     for start in range(0, len(rows), at_once):
         part = rows[start : start + at_once]
         found = explain(_safe_indexing(_indexable(X), part))
-        if found is None:
-            return [""] * len(rows)
-        said += columns_speaking(columns.columns_of(found), columns, part.tolist(), classes.tolist())
-    return [f": {text}" if text else "" for text in said]
+        if found is None:  # of no row
+            return
+        yield part.tolist(), columns.columns_of(found)
 
 
 def _indexable(X: Any) -> Any:
@@ -160,6 +187,31 @@ def columns_speaking(
     return said
 
 
+def columns_hardening(contributions: Contributions, columns: ShownColumns, rows: Sequence[int]) -> list[str]:
+    """For each rejected case the columns that take most off its acceptance score, compared with an average case.
+
+    Empty where there is none, and what is left out of the contributions may be the cause.
+
+    Parameters
+    ----------
+    contributions : Contributions
+        To the acceptance score, one row per case.
+    columns, rows
+        As in `columns_speaking`.
+    """
+    against = replace(contributions, amounts=np.minimum(contributions.amounts, 0.0))
+    said = []
+    for row, leading in zip(rows, leading_columns(against), strict=True):
+        shown = [as_text(columns.names[j], columns.value(row, j)) for j in leading]
+        if shown:
+            said.append(f"harder than the average case by {_joined(shown)}{contributions.note}")
+        elif contributions.note:  # it may be harder for another reason
+            said.append("")
+        else:
+            said.append("no column makes it harder than the average case, which would be rejected too")
+    return said
+
+
 def leading_columns(contributions: Contributions) -> list[list[int]]:
     """Columns that add most, in either direction, the largest first; of estimates those that differ from 0 for sure."""
     size = np.abs(contributions.amounts)
@@ -173,8 +225,11 @@ def leading_columns(contributions: Contributions) -> list[list[int]]:
 def _speak(shown: list[str], label: str) -> str:
     if not shown:
         return ""
-    joined = shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
-    return f"{joined} {'speaks' if len(shown) == 1 else 'speak'} for {label}"
+    return f"{_joined(shown)} {'speaks' if len(shown) == 1 else 'speak'} for {label}"
+
+
+def _joined(shown: list[str]) -> str:
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def _estimated(contributions: Contributions, i: int, leading: list[int]) -> str:

@@ -136,6 +136,9 @@ def check_cases(
         _require_column(frame, column, "to leave out", name)
         if column == target:
             raise ValueError(f"drop={column!r} is the column to predict: leave out others only.")
+    distinct = _as_labels(frame[target].drop_duplicates())
+    if len(distinct) == 1:  # before every cell becomes a label: millions of equal cells fit into a small file
+        _require_two_classes(distinct, target, name)
     outcomes, positive = _one_against_the_rest(_as_labels(frame[target]), positive, target, name)
     classes, counts = np.unique(outcomes, return_counts=True)
     _require_two_classes(classes, target, name)
@@ -233,7 +236,12 @@ def _one_against_the_rest(outcomes: NDArray[Any], positive: Any, target: str, na
 
 
 def _as_labels(column: Any) -> NDArray[Any]:
-    values = column.to_numpy()
+    import pandas as pd
+
+    if isinstance(column.dtype, pd.StringDtype):  # an object for each of millions of cells would take the memory
+        codes, distinct = pd.factorize(column)
+        return np.array(distinct.tolist())[codes]
+    values: NDArray[Any] = column.to_numpy()
     if values.dtype.kind == "f" and (values == np.round(values)).all():
         return values.astype(np.int64)
     if values.dtype.kind in "iuf":

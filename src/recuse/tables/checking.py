@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -60,6 +61,8 @@ class TableFacts:
         How often each outcome occurs; empty if none was named.
     findings : list of str
         What to look at before a model is fitted, each with its remedy.
+    advice : list of str
+        What one may want, though nothing is wrong: dates, over which methods can be compared.
 
     Examples
     --------
@@ -75,6 +78,7 @@ class TableFacts:
     columns: list[ColumnFacts]
     outcome: dict[str, int] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
+    advice: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and texts, for JSON."""
@@ -93,6 +97,8 @@ class TableFacts:
             yield f"  outcome {label!r}: {count:,} of {self.rows:,} ({count / self.rows:.1%})"
         for finding in self.findings:
             yield f"! {finding}"
+        for text in self.advice:
+            yield f"? {text}"
 
 
 def check_table(
@@ -132,7 +138,8 @@ def check_table(
         for column, kind in zip(kinds.columns_, kinds.kinds_, strict=True)
     ]
     outcome = {} if target is None or target not in frame else _counts(frame[target])
-    return TableFacts(name, len(frame), columns, outcome, _findings(frame, target, positive, drop, name))
+    findings = _findings(frame, target, positive, drop, name)
+    return TableFacts(name, len(frame), columns, outcome, findings, _advice(columns, {*drop, target}))
 
 
 def _read(data: Source | Any) -> tuple[Any, str, dict[str, str]]:
@@ -151,20 +158,25 @@ def _column_facts(column: Any, kind: str, writing: str | None) -> ColumnFacts:
         kind,
         written,
         int(column.isna().sum()),
-        int(known.astype(object).nunique()),
+        int(known.nunique()),
         _values(known, kind),
     )
 
 
 def _values(known: Any, kind: str) -> str:
     """The range of numbers and dates, or the most frequent of other values."""
+    import pandas as pd
+
     if len(known) == 0:
         return "none"
     if kind == DATE:
-        return f"{known.min()} to {known.max()}"
+        # A day without a time is written as a day.
+        return " to ".join(str(date).removesuffix(" 00:00:00") for date in (known.min(), known.max()))
     if known.dtype.kind in "iuf":
         return f"{known.min():,.6g} to {known.max():,.6g}"
-    common = known.astype(object).map(str).value_counts().index[:_SHOWN]
+    # Text as it is: an object for each of millions of cells would take gigabytes.
+    texts = known if isinstance(known.dtype, pd.StringDtype) else known.astype(object).map(str)
+    common = texts.value_counts().index[:_SHOWN]
     return ", ".join(repr(value if len(value) <= 30 else value[:27] + "...") for value in common)
 
 
@@ -173,10 +185,19 @@ def _counts(column: Any) -> dict[str, int]:
     return dict(list(counts.items())[:20]) | ({"(none)": int(column.isna().sum())} if column.isna().any() else {})
 
 
+def _advice(columns: list[ColumnFacts], without: set[str | None]) -> list[str]:
+    return [
+        f"column {column.name!r} holds dates: with compare --time {shlex.quote(column.name)} each case is answered by "
+        "models of earlier cases only, as it will be in use"
+        for column in columns
+        if column.kind == DATE and column.distinct > 1 and column.name not in without
+    ]
+
+
 def _findings(frame: Any, target: str | None, positive: Any, drop: tuple[str, ...], name: str) -> list[str]:
     """What would mislead, or could not be fitted at all."""
     features = frame.drop(columns=[column for column in (*drop, target) if column in frame])
-    constant = [column for column in features if features[column].astype(object).nunique(dropna=False) == 1]
+    constant = [column for column in features if features[column].nunique(dropna=False) == 1]
     found = [f"column {column!r} holds the same in every row and tells nothing" for column in constant]
     if target is None:
         return found + identifier_hints(features)

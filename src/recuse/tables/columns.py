@@ -99,18 +99,26 @@ class TableColumns(TransformerMixin, BaseEstimator):
 
         The distance is in lengths of the range.
         """
-        if getattr(self, "novelty", OFF) == OFF:
-            return {}
         found: dict[int, tuple[float, str]] = {}
         kinds = dict(self._kinds())
-        for name, (low, high) in getattr(self, "ranges_", {}).items():
+        for name, (low, high, length) in self.limits().items():
             values = _as_floats(kinds[name], transformed[name])
-            length = _length(kinds[name], low, high)
             distance = np.maximum(low - values, values - high) / length
             for row in np.flatnonzero(distance > 1):
                 if distance[row] > found.get(int(row), (0.0, ""))[0]:
                     found[int(row)] = float(distance[row]), _far_outside(kinds[name], name, values[row], low, high)
         return found
+
+    def limits(self) -> dict[str, tuple[float, float, float]]:
+        """Training range of each column of numbers or dates, and its length; nothing where novelty is off.
+
+        A case is a novelty if it lies more than the length outside. Dates count in days since 1970.
+        """
+        if getattr(self, "novelty", OFF) == OFF:
+            return {}
+        kinds = dict(self._kinds())
+        ranges = getattr(self, "ranges_", {})
+        return {name: (low, high, _length(kinds[name], low, high)) for name, (low, high) in ranges.items()}
 
     def _kinds(self) -> Iterator[tuple[str, str]]:
         return zip(self.columns_, self.kinds_, strict=True)

@@ -146,9 +146,17 @@ def _self_tuned(cell: Cell, train: LabelledCases, test: LabelledCases, quick: bo
     }
     return [
         _outcome_of_model(cell, DEFAULT, default, test),
-        *(_outcome_of_candidate(cell, name, pair, test) for name, pair in default.candidates_.items()),
+        *(_outcome_of_candidate(cell, name, _candidate(default, name, train), test) for name in CANDIDATES),
         *(_outcome_of_model(cell, name, clone(model).fit(*train), test) for name, model in others.items()),
     ]
+
+
+def _candidate(default: AbstentionBoostingClassifier, name: str, train: LabelledCases) -> Any:
+    """A pair that the default chose from; fitted by itself where the default gave it up on its first folds."""
+    if name in default.candidates_:
+        return default.candidates_[name]
+    family, _, stack = name.partition("+")
+    return clone(default).set_params(family=family, stack=stack or None).fit(*train).candidates_[name]
 
 
 def _double_hinge(c: float, quick: bool) -> Any:

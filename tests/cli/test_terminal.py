@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from recuse import terminal
-from recuse.terminal import as_clock, shown_work, with_count
+from recuse.cli import terminal
+from recuse.cli.terminal import as_clock, shown_work, with_count
 from tests.processes import wait_until
 
 

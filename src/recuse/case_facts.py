@@ -11,7 +11,7 @@ from .arrays import Indices
 from .explaining import PROBABILITY, Contributions, RememberedCases, ShownColumns
 from .extras import require
 from .labels import encode, preview, to_python
-from .locating import locate, shown_columns, trace
+from .locating import locate, read_once, shown_columns, trace
 from .parameters import check_count
 from .remembering import KEPT, as_remembered_table, remembered_cases
 from .validation import check_labels
@@ -62,10 +62,11 @@ def contributions(estimator: Any, X: Any) -> Any:
     True
     """
     pd = require("pandas", "contributions")
-    classifier, transformed, names = trace(estimator, X)
+    _, rest, table_read = read_once(estimator, X)
+    classifier, transformed, names = trace(rest, table_read)
     if len(classifier.classes_) != 2:
         raise ValueError(f"contributions are told for two classes; the model has {preview(classifier.classes_)}.")
-    columns = shown_columns(estimator, X, transformed, names)
+    columns = shown_columns(rest, table_read, transformed, names)
     found = _in_batches(classifier, transformed, columns)
     if to_python(classifier.pos_label_) == to_python(classifier.classes_[0]):
         found = _towards_first(found)

@@ -24,6 +24,7 @@ from recuse import (
     ThresholdRejectClassifier,
 )
 from recuse.predicting import predict_table
+from recuse.tables import TableColumns
 
 PRICES = Costs(fp=1, fn=5, reject=0.3)
 
@@ -203,3 +204,21 @@ def test_command_line(loans, tmp_path):
     answers = pd.read_csv(tmp_path / "a.csv")
     assert answers["reason"].str.contains(" speak").mean() > 0.9
     assert (answers["reason"].str.contains("; nearest ") == (answers["kind"] != "accept")).all()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("ask", [recuse.decide, recuse.contributions])
+def test_a_table_is_read_once(ask, monkeypatch):
+    """Reading columns of text takes a good part of the time of an answer; what is far outside is found all the same."""
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"amount": rng.normal(size=80).round(2), "town": rng.choice(["a", "b", "c"], 80)})
+    table["late"] = table["amount"] + rng.normal(size=80) > 0
+    model = recuse.fit(table, "late", Costs(1, 1, 0.4), method="logistic-chow")
+    read, transform = [], TableColumns.transform
+    monkeypatch.setattr(TableColumns, "transform", lambda self, X: read.append(len(X)) or transform(self, X))
+    new = table.drop(columns="late").assign(amount=lambda frame: frame["amount"].where(frame.index != 3, 1e9))
+    found = ask(model, new)
+    assert read == [80]
+    if ask is recuse.decide:
+        assert np.flatnonzero(found.kind == "novelty").tolist() == [3]
+        assert "amount = " in " ".join(found.reason[found.kind == "ambiguity"])

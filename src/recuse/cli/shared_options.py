@@ -1,4 +1,4 @@
-"""Options that several commands share: how a table file is to be read, and how many cases there are."""
+"""Groups of options that become one argument: how a table file is to be read, and how many cases there are."""
 
 from __future__ import annotations
 

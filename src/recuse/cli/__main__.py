@@ -1,0 +1,5 @@
+"""The command line as ``python -m recuse.cli``."""
+
+from . import main
+
+main()

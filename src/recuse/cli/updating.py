@@ -1,0 +1,98 @@
+"""The command that brings reviews into a model: update."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .app import app
+from .options import AsJson, DataFile, ModelFile, Seed, complete_methods
+from .printing import print_json, progress
+from .shared_options import reads_table
+
+AnsweredTable = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="TABLE",
+        show_default=False,
+        help="The table that was answered, if reviewers were not shown all columns of the model.",
+    ),
+]
+
+
+@app.command()
+@reads_table
+def update(
+    model: ModelFile,
+    data: DataFile,
+    target: Annotated[str, typer.Option("--target", "-t", help="Column of the training table with the outcome.")],
+    log: Annotated[Path, typer.Option("--log", "-l", metavar="LOG", help="The log that `recuse review` keeps.")] = Path(
+        "reviews.jsonl"
+    ),
+    out: Annotated[Path, typer.Option("--out", "-o", help="File of the new model.")] = Path("new.skops"),
+    method: Annotated[
+        str | None,
+        typer.Option(
+            "--method",
+            "-m",
+            show_default=False,
+            help="`recuse methods` lists them (default: the classifier of the model, with its settings).",
+            autocompletion=complete_methods,
+        ),
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="DAY", show_default=False, help="Reviews from that day on (default: all).")
+    ] = None,
+    forget: Annotated[
+        float,
+        typer.Option(min=0, max=1, help="Weight taken from the training table; 1 leaves it out, after a change."),
+    ] = 0.0,
+    cases: AnsweredTable = None,
+    thresholds_only: Annotated[
+        bool, typer.Option("--thresholds-only", help="Move the thresholds; leave the classifier as it is.")
+    ] = False,
+    folds: Annotated[int, typer.Option(min=2, help="Folds of the reviewed cases in the comparison.")] = 5,
+    force: Annotated[bool, typer.Option("--force", help="Write the new model even if it is dearer.")] = False,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Fit a model anew with the reviewed cases and compare the two; exit code 3, and no file, if the new one is dearer.
+
+    DATA is the table that the model was fitted on.
+    """
+    import recuse
+    from recuse.updating import update_model
+
+    with progress("updating", quiet=as_json) as report:
+        found = update_model(
+            model,
+            data,
+            log,
+            target=target,
+            method=method,
+            since=since,
+            forget=forget,
+            cases=cases,
+            thresholds_only=thresholds_only,
+            folds=folds,
+            seed=seed,
+            progress=report,
+        )
+    written = found.replaces or force
+    if written:
+        recuse.save(found.model, out)
+    _say_updated(found, out, written, as_json)
+    if not written:
+        raise typer.Exit(3)
+
+
+def _say_updated(found: Any, out: Path, written: bool, as_json: bool) -> None:
+    if as_json:
+        print_json(found.as_dict() | {"out": str(out) if written else None})
+        return
+    for line in found.lines():
+        print(line)
+    print(f"{out}: the new model" if written else f"{out} was not written: see --force", file=sys.stderr)
