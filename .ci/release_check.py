@@ -46,6 +46,9 @@ def problems_of(wheel: Path) -> list[str]:
         metadata = next(file.read(name).decode() for name in names if name.endswith(".dist-info/METADATA"))
     problems = [f"{name} is missing" for name in sorted(DATA_FILES - names)]
     sources = {path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/recuse").rglob("*.py")}
+    sources |= {
+        path.relative_to(ROOT / "src").as_posix() for path in (ROOT / "src/recuse/exporting/templates").glob("*.txt")
+    }
     problems += [f"{name} is missing" for name in sorted(sources - names)]
     if not any(name.endswith(".dist-info/licenses/LICENSE") for name in names):
         problems.append("the licence is missing")

@@ -7,7 +7,8 @@ the synthetic draws, the mean of (now - before), which should be at most one sta
 is over partitions, within which prices and sets share their cases. Time rows: processor seconds of one default fit.
 The earlier tree is commit `REVISION`, the last one that looked at every distinct value and fitted every penalty from
 the start; ``results/boosting_defaults_before.json`` keeps its losses, as they cannot change. ``--quick`` compares the
-present commit with itself, to see whether the benchmark runs.
+present commit with itself, to see whether the benchmark runs. With ``RECUSE_BENCHMARK_MINUTES`` in the environment no
+partition is begun after so many minutes; the rows say how many were run.
 
 The number of bins was chosen after half of the cells had been seen, so that for those the comparison is not blind;
 several of the sets were looked at, too, while the averaging of fits to parts of the cases was built.
@@ -35,30 +36,39 @@ PRICES = (0.1, 0.2, 0.3, 0.4)
 SPLITS = 5
 SIZES = ((569, 30), (5_000, 20))
 GOAL_SECONDS = {(569, 30): 2.0, (5_000, 20): 8.0}
-REPEATS = 3
+REPEATS = (3, 1)  # of ours, and of the earlier commit's
 
 
 def run(quick=False):
     from .runner import Row
 
-    cells = [(name, split, c) for split in range(SPLITS) for name in (SYNTHETIC, *SETS) for c in PRICES]
-    cells, sizes = (cells[:1], ((100, 5),)) if quick else (cells, SIZES)
+    names, sizes = ((SYNTHETIC,), ((100, 5),)) if quick else ((SYNTHETIC, *SETS), SIZES)
+    minutes, begun = float(os.environ.get("RECUSE_BENCHMARK_MINUTES", "inf")), time.monotonic()
+    cells, losses = [], []
     with tempfile.TemporaryDirectory() as folder:
         revision = "HEAD" if quick else REVISION
         subprocess.run(["git", "worktree", "add", "-q", "--detach", folder, revision], cwd=ROOT, check=True)
         try:
             trees = [Tree(ROOT / "src"), Tree(Path(folder) / "src")]
             for size in sizes:
-                seconds = [[tree.ask("time", *size) for tree in trees] for _ in range(1 if quick else REPEATS)]
-                ours, theirs = np.median(seconds, axis=0)
+                repeats = (1, 1) if quick else REPEATS
+                ours, theirs = (
+                    np.median([tree.ask("time", *size) for _ in range(n)])
+                    for tree, n in zip(trees, repeats, strict=True)
+                )
                 what, dimension = "default fit (CPU s)", f"{size[0]:,} x {size[1]}"
                 yield Row(what, dimension, f"commit {revision}", ours, theirs)
                 yield Row(what, dimension, "seconds allowed", ours, GOAL_SECONDS.get(size, 60.0), 1.0)
             known = {} if quick else json.loads(BEFORE.read_text())["losses"]
-            losses = np.array([losses_of(cell, trees, known) for cell in cells])
+            for split in range(1 if quick else SPLITS):
+                if time.monotonic() - begun > 60 * minutes:
+                    break
+                cells += [(name, split, c) for name in names for c in (PRICES[:1] if quick else PRICES)]
+                losses += [losses_of(cell, trees, known) for cell in cells[len(losses) :]]
         finally:
             subprocess.run(["git", "worktree", "remove", "--force", folder], cwd=ROOT, check=False)
-    yield from cost_rows(cells, losses, revision)
+    if losses:
+        yield from cost_rows(cells, np.array(losses), revision)
 
 
 def losses_of(cell, trees, known):
@@ -75,7 +85,8 @@ def cost_rows(cells, losses, revision):
     names = np.array([name for name, _, _ in cells])
     for name in dict.fromkeys(names):
         now, before = losses[names == name].mean(axis=0)
-        yield Row("mean abstention loss", name, f"commit {revision}", now, before)
+        n_splits = len({split for other, split, _ in cells if other == name})
+        yield Row("mean abstention loss", f"{name}, {n_splits} partitions", f"commit {revision}", now, before)
     for title, chosen in (("all sets", names != SYNTHETIC), (SYNTHETIC, names == SYNTHETIC)):
         if chosen.any():
             mean, error = paired_difference([c for c, keep in zip(cells, chosen, strict=True) if keep], losses[chosen])

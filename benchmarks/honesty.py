@@ -35,7 +35,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import recuse
 from recuse import Costs, EnsembleRejectClassifier, ThresholdRejectClassifier
-from recuse.comparison.methods import CONSTANTS, SEND_ALL
+from recuse.comparison.constants import CONSTANTS, SEND_ALL
 from recuse.comparison.payments import Payments
 from recuse.comparison.verdict import Candidates, judge
 from recuse.costs import answer_columns

@@ -66,6 +66,7 @@ class Outcome(NamedTuple):
         # Said before the table is looked at closely, or while it is read.
         known = ("recuse: warning: ", ": the positive outcome is ", "columns are separated by ", " is read as ")
         known += (
+            " s so far",
             ": it is read as ",
             ", and read as ",
             " are set aside.",

@@ -14,11 +14,12 @@ import numpy as np
 import pandas as pd
 
 from recuse import Costs
+from recuse.comparison.answers import Answers
 from recuse.comparison.cross_validation import RunArguments
 from recuse.comparison.folds import FoldResult
 from recuse.comparison.methods import METHODS
 from recuse.comparison.repetitions import Repetitions
-from recuse.comparison.result import Answers, Comparison
+from recuse.comparison.result import Comparison
 from recuse.report import Volume, render, summarize
 from recuse.report.operating_points import NEVER_REJECTS
 from recuse.tables import check_cases

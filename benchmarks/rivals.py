@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.metrics import log_loss
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
-from recuse.comparison.methods import METHODS, Task
+from recuse.comparison.methods import METHODS
+from recuse.comparison.plans import Task
 from recuse.ensemble.boosters import NativeBooster
 
 POINTS, FOLDS = 10, 5
