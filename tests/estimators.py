@@ -264,7 +264,7 @@ LISTED = [
         ThresholdRejectClassifier(LogisticRegression()),
         never_reject=[
             ThresholdRejectClassifier(LogisticRegression(), on_reject="never"),
-            ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="tuned"),
+            ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="tuned", coverage=1.0),
             # At any price a learned threshold rejects a narrow band whose held-out cases are all wrong; full coverage
             # does not.
             ThresholdRejectClassifier(LinearSVC(), costs=0.4999, rule="symmetric", coverage=1.0),

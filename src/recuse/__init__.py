@@ -7,6 +7,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "AbstentionBoostingClassifier",
+    "ClassCosts",
     "Costs",
     "CoupledOneClassSVC",
     "Decisions",
@@ -34,6 +35,7 @@ __all__ = [
 # Public name -> module that defines it. Loaded on first use, so that `import recuse` stays light.
 _HOMES = {
     "AbstentionBoostingClassifier": "boosting",
+    "ClassCosts": "class_costs",
     "Costs": "costs",
     "CoupledOneClassSVC": "svm",
     "Decisions": "decisions",
@@ -88,6 +90,7 @@ if TYPE_CHECKING:  # the same names for type checkers and documentation, which d
     from .batches import score_batch
     from .boosting import AbstentionBoostingClassifier, ExactBoostClassifier
     from .case_facts import contributions, nearest_cases, remember_cases
+    from .class_costs import ClassCosts
     from .comparison import compare, fit
     from .costs import Costs
     from .decisions import Decisions

@@ -93,12 +93,13 @@ class SettledCosts(NamedTuple):
     Attributes
     ----------
     costs : Costs
-        As given.
+        As given; of prices by class those of the classes of this fit.
     pos_label : label
         The positive class.
     oriented : Costs
-        What a fit works with: ``classes_[1]`` as the positive class, and the cheaper error as the unit, so that no
-        model depends on the currency. What is published as an amount of money is multiplied by `unit`.
+        What a fit works with: ``classes_[1]`` as the positive class, or the prices in the order of three or more
+        classes, and the cheapest error as the unit, so that no model depends on the currency. What is published as an
+        amount of money is multiplied by `unit`.
     """
 
     costs: Costs
@@ -133,7 +134,7 @@ def n_rows(X: Any) -> int:
 def _orient(costs: Costs, pos_label: Any, classes: NDArray[Any]) -> Costs:
     """The prices of a fit, see `SettledCosts.oriented`."""
     costs = costs.normalised()
-    return costs.swapped() if pos_label == classes[0] else costs
+    return costs.swapped() if len(classes) == 2 and pos_label == classes[0] else costs
 
 
 class RejectOptionMixin(ClassifierMixin, ABC):
@@ -209,8 +210,6 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         """
         warn_of_searched_prices()
         costs = as_costs(default if self.costs is None and default is not None else self.costs)
-        if must_pay:
-            costs.require_rejecting_pays(len(classes))
         named = self._named_pos_label(inner_pos_label)
         pos_label = classes[-1] if named is None else named
         known = encode(np.array([pos_label]), classes)[0] >= 0
@@ -221,6 +220,9 @@ class RejectOptionMixin(ClassifierMixin, ABC):
             numbered = classes.tolist() == [0, 1] and isinstance(to_python(named), str)
             hint = "; inside StackingClassifier or BaggingClassifier classes are numbers" if numbered else ""
             raise ValueError(f"pos_label={to_python(named)!r} must be one of the classes {preview(classes)}{hint}.")
+        costs = costs.for_classes(classes, pos_label)
+        if must_pay:
+            costs.require_rejecting_pays(len(classes))
         return SettledCosts(costs, pos_label, _orient(costs, pos_label, classes))
 
     def _store_costs(self, settled: SettledCosts) -> None:
@@ -346,9 +348,13 @@ class RejectOptionMixin(ClassifierMixin, ABC):
             text[rejected] += np.array(hardening_columns(asked._hardening, X, rejected, shown), dtype=object)
             remarks = self._remarks(evaluation)
             text = text if remarks is None else text + np.array(remarks, dtype=object)
+        best = evaluation.two_best() if evaluation.h.ndim == 2 else None
         return Decisions(
             label=self._labels.decode(np.where(kinds == 0, forced, -1)),
             forced=self._labels.decode(forced),
+            second=None if best is None else self._labels.decode(best.second),
+            score=None if best is None else best.first_score,
+            second_score=None if best is None else best.second_score,
             accepted=kinds == 0,
             kind=np.array(KINDS)[kinds],
             h=evaluation.h if evaluation.h.ndim == 1 else evaluation.h.max(axis=1),

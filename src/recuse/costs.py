@@ -7,6 +7,7 @@ costs ``(1 - p) fp`` on average, negative ``p fn``, rejecting it ``p r_pos + (1 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -15,15 +16,18 @@ import numpy as np
 from .arrays import Floats, Indices
 from .parameters import is_number
 
-_DEFAULT_REJECT = 0.2
+DEFAULT_REJECT = 0.2
 _DIGITS = 13  # of a price in units of another: beyond them is the rounding of the currency
 _LARGEST_RATIO = 1e15  # of two prices in a fit: sums of amounts further apart forget the smaller one
-_SPARE = 1e-12  # rejecting must save more than this share of an error, or rounding would decide whether it pays
+SPARE = 1e-12  # rejecting must save more than this share of an error, or rounding would decide whether it pays
 
 
 @dataclass(frozen=True, init=False, repr=False)
 class Costs:
     """Prices of a false alarm, a miss and a rejection.
+
+    With three or more classes every answer to every class may have a price of its own: ``Costs(errors=...,
+    reject=...)``, see `recuse.ClassCosts`. Without `errors` they need ``fp = fn`` and one reject price.
 
     Parameters
     ----------
@@ -33,6 +37,9 @@ class Costs:
         Price of calling a positive case negative (a miss).
     reject : float, optional
         Price of rejecting a case of either class. If no reject price is given at all: a fifth of the cheaper error.
+        With `errors` also one price for each true class.
+    errors : dict of dicts, DataFrame or array of shape (n_classes, n_classes), optional
+        Price of each answer to each class, instead of `fp` and `fn`: ``errors[truth][answer]``.
     reject_negative, reject_positive : float, optional
         Price of rejecting a negative or a positive case, if they differ.
     novelty_error : float, optional
@@ -66,19 +73,45 @@ class Costs:
     novelty_error: float | None
     reject_novelty: float | None
 
+    # The parameters of `__init__`, since help and signatures show those of this method.
+    def __new__(
+        cls,
+        fp: float | None = None,
+        fn: float | None = None,
+        reject: Any = None,
+        *,
+        errors: Any = None,
+        reject_negative: Any = None,
+        reject_positive: Any = None,
+        novelty_error: Any = None,
+        reject_novelty: Any = None,
+    ) -> Costs:
+        """Make a `ClassCosts` where each error has a price of its own."""
+        if cls is not Costs or errors is None:
+            return super().__new__(cls)
+        if any(price is not None for price in (fp, fn, reject_negative, reject_positive)):
+            raise ValueError(
+                "errors holds the price of every error: leave out fp, fn, reject_negative and reject_positive, and "
+                "give reject= by true class where it differs."
+            )
+        from .class_costs import ClassCosts  # which inherits from this class
+
+        return super().__new__(ClassCosts)
+
     def __init__(
         self,
         fp: float = 1.0,
         fn: float = 1.0,
-        reject: float | None = None,
+        reject: Any = None,
         *,
+        errors: Any = None,
         reject_negative: float | None = None,
         reject_positive: float | None = None,
-        novelty_error: float | None = None,
-        reject_novelty: float | None = None,
+        novelty_error: Any = None,
+        reject_novelty: Any = None,
     ) -> None:
         if reject is None and reject_negative is None and reject_positive is None:
-            reject = _DEFAULT_REJECT * min(_check_price("fp", fp), _check_price("fn", fn))
+            reject = DEFAULT_REJECT * min(check_price("fp", fp), check_price("fn", fn))
         prices = {
             "fp": fp,
             "fn": fn,
@@ -90,9 +123,9 @@ class Costs:
                 raise ValueError(f"{name} is missing: give it too, or reject= for both classes.")
             # A message names the parameter that the user gave: `reject`, if that stands for both.
             given = "reject" if price is reject and name.startswith("reject_") else name
-            object.__setattr__(self, name, _check_price(given, price))
+            object.__setattr__(self, name, check_price(given, price))
         for name, price in {"novelty_error": novelty_error, "reject_novelty": reject_novelty}.items():
-            object.__setattr__(self, name, None if price is None else _check_price(name, price))
+            object.__setattr__(self, name, None if price is None else check_price(name, price))
 
     @property
     def thresholds(self) -> tuple[float, float]:
@@ -117,7 +150,7 @@ class Costs:
     def rejecting_pays(self) -> bool:
         """Whether rejecting is the cheapest answer at some probability."""
         # Shares, since products of very small or very large prices are 0 or infinite.
-        return self.reject_positive / self.fn + self.reject_negative / self.fp < 1 - _SPARE
+        return self.reject_positive / self.fn + self.reject_negative / self.fp < 1 - SPARE
 
     @property
     def symmetric(self) -> bool:
@@ -147,6 +180,10 @@ class Costs:
         """
         self._require_comparable()
         return Costs(**{name: relative_price(price, self.cheaper_error) for name, price in self.as_dict().items()})
+
+    def for_classes(self, classes: Any, pos_label: Any = None) -> Costs:
+        """The prices as a fit to these sorted classes needs them: these, whatever the classes are called."""
+        return self
 
     def swapped(self) -> Costs:
         """Return the same prices with the roles of the two classes exchanged."""
@@ -187,7 +224,7 @@ class Costs:
             matrix[-1, :-2] = self.novelty_error
         return matrix
 
-    def as_dict(self) -> dict[str, float]:
+    def as_dict(self) -> dict[str, Any]:
         """The prices by name, without those that were left to their default."""
         return {name: price for name, price in asdict(self).items() if price is not None}
 
@@ -207,8 +244,11 @@ class Costs:
                 f"The largest reject price that pays is just below {self._largest_paying_reject()}."
             )
 
+    def _prices(self) -> Iterable[float]:
+        return self.as_dict().values()
+
     def _require_comparable(self) -> None:
-        prices = self.as_dict().values()
+        prices = list(self._prices())
         if max(prices) / _LARGEST_RATIO > min(prices):
             raise ValueError(
                 f"The prices of {self!r} are further apart than a factor of {_LARGEST_RATIO:g}, and no sum of costs "
@@ -229,7 +269,8 @@ class Costs:
         if not self.symmetric:
             raise ValueError(
                 f"costs={self!r} has prices that differ by class, which is defined for two classes only; got "
-                f"{n_classes} classes. Use fp = fn and one reject price."
+                f"{n_classes} classes. Use fp = fn and one reject price, or errors= with a price for each "
+                "answer to each class."
             )
 
     def _largest_paying_reject(self) -> str:
@@ -295,10 +336,10 @@ def as_costs(costs: Costs | float | None) -> Costs:
         return costs
     if not is_number(costs):
         raise TypeError(f"costs must be a recuse.Costs or a reject price such as 0.2; got {costs!r}.")
-    return Costs(fp=1.0, fn=1.0, reject=_check_price("costs", costs))
+    return Costs(fp=1.0, fn=1.0, reject=check_price("costs", costs))
 
 
-def _check_price(name: str, price: Any) -> float:
+def check_price(name: str, price: Any) -> float:
     """Return `price` as a float, or say what is wrong with it."""
     if not is_number(price):
         raise TypeError(f"{name} must be a number greater than 0; got {price!r}.")

@@ -1,7 +1,7 @@
 """From scores to answers, and Decisions: the table behind every answer.
 
 A reject-option classifier is a pair (h, r). The rule is here and only here: a case is accepted when r is greater than
-0, and its class is the sign of h.
+0, and its class is the sign of h, or with three or more classes the largest of its h.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from .arrays import Flags, Floats, Indices
 from .costs import Costs, answer_columns
 from .extras import require
 from .labels import preview, to_python
+from .rounding import SAME, on_threshold
 
 KINDS = ("accept", "ambiguity", "novelty")
 ALL_REASONS = "all"
@@ -55,12 +56,15 @@ class Evaluation:
         Which of the rejected cases are novelties rather than ambiguous.
     detail : object
         What the classifier's own `_reasons` needs besides the scores.
+    class_scores : ndarray of shape (n, n_classes), optional
+        With more than two classes: what a person is shown for each, probabilities where there are any; by default h.
     """
 
     h: Floats
     r: Floats
     novel: Flags | None = None
     detail: Any = None
+    class_scores: Floats | None = None
 
     def __post_init__(self) -> None:
         require_numbers(self.r)
@@ -75,6 +79,15 @@ class Evaluation:
         """Class numbers without the reject option."""
         return (self.h > 0).astype(np.intp) if self.h.ndim == 1 else self.h.argmax(axis=1)
 
+    def two_best(self) -> TwoBest:
+        """With three or more classes: the two best answers to each case."""
+        shown = self.h if self.class_scores is None else self.class_scores
+        first, rows = self.forced(), np.arange(len(self.h))
+        others = self.h.copy()
+        others[rows, first] = -np.inf
+        second = others.argmax(axis=1)
+        return TwoBest(first, second, shown[rows, first], shown[rows, second])
+
     def answers(self) -> Indices:
         """Column of the price matrix of each case: its class, or one of the two kinds of rejection after them."""
         n_classes = 2 if self.h.ndim == 1 else self.h.shape[1]
@@ -86,6 +99,81 @@ class Evaluation:
         if self.novel is not None:
             kinds[self.novel & ~self.accepted] = 2
         return kinds
+
+
+class TwoBest(NamedTuple):
+    """Class numbers of the best and the second best answer to each case, and what a person is shown for each."""
+
+    first: Indices
+    second: Indices
+    first_score: Floats
+    second_score: Floats
+
+
+def least_cost(probabilities: Floats, matrix: Floats) -> tuple[Floats, Floats]:
+    """Scores h and r of the answer of least expected cost, for three or more classes.
+
+    Parameters
+    ----------
+    probabilities : ndarray of shape (n, n_classes)
+        Of each class.
+    matrix : ndarray of shape (n_classes + 1, n_classes + 2)
+        Prices, see `Costs.matrix`.
+
+    Returns
+    -------
+    h : ndarray of shape (n, n_classes)
+        1 - expected price of each answer / largest error price: the probabilities themselves where all errors cost the
+        same. The best answer has the largest; where prices differ by rounding they are equal, and the first is taken.
+    r : ndarray of shape (n,)
+        What the best answer saves over a rejection.
+    """
+    errors, reject = matrix[:-1, :-2], matrix[:-1, -2]
+    expected = _expected(probabilities, errors)
+    best = expected.min(axis=1, keepdims=True)
+    expected = np.where(expected <= best + SAME * errors.max(), best, expected)
+    saved = _expected(probabilities, reject[:, None])[:, 0] - best[:, 0]
+    return 1 - expected / errors.max(), on_threshold(saved, (0.0,))
+
+
+def _expected(probabilities: Floats, prices: Floats) -> Floats:
+    """Mean price of each column; class after class, so that no answer depends on the other cases of a batch."""
+    total = np.zeros((len(probabilities), prices.shape[1]))
+    for p, row in zip(probabilities.T, prices, strict=True):
+        total += p[:, None] * row
+    return total
+
+
+def two_best_reasons(
+    best: TwoBest, accepted: Flags, classes: NDArray[Any], matrix: Floats, sure: str, unsure: str
+) -> list[str]:
+    """One sentence per case of three or more classes.
+
+    Parameters
+    ----------
+    best : TwoBest
+        The two best answers to each case.
+    accepted : ndarray of bool
+        Which cases are answered.
+    classes : ndarray
+        Their labels.
+    matrix : ndarray
+        Prices, see `Costs.matrix`.
+    sure, unsure : str
+        Why a case is answered, and why not.
+    """
+    names = [repr(to_python(label)) for label in classes]
+    texts = []
+    for first, second, p, q, is_accepted in zip(*(column.tolist() for column in (*best, accepted)), strict=True):
+        if is_accepted:
+            texts.append(f"{names[first]} ({p:.3g}), before {names[second]} ({q:.3g}): {sure}")
+        else:
+            price = max(matrix[first, second], matrix[second, first])
+            confusing = (
+                f"confusing them costs {'' if matrix[first, second] == matrix[second, first] else 'up to '}{price:.6g}"
+            )
+            texts.append(f"either {names[first]} ({p:.3g}) or {names[second]} ({q:.3g}); {confusing}; {unsure}")
+    return texts
 
 
 class StatedThresholds(NamedTuple):
@@ -116,6 +204,21 @@ class Decision(NamedTuple):
     reason: str
 
 
+class ClassDecision(NamedTuple):
+    """One row of a `Decisions` table of three or more classes."""
+
+    label: Any
+    forced: Any
+    second: Any
+    accepted: bool
+    kind: str
+    h: float
+    r: float
+    score: float
+    second_score: float
+    reason: str
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Decisions:
     """Answers to a batch of cases, one row per case.
@@ -132,7 +235,7 @@ class Decisions:
         ``"accept"``, ``"ambiguity"`` (close to several classes) or ``"novelty"`` (far from all of them).
     h : ndarray of float
         Class score as from `decision_function`: greater than 0 towards the second class, whichever is positive (with
-        three or more classes: the highest probability).
+        three or more classes: the highest of their scores).
     r : ndarray of float
         Acceptance score: the case is accepted when it is greater than 0.
     reason : ndarray of str
@@ -146,6 +249,10 @@ class Decisions:
     index : pandas index or ndarray of int, optional
         Row names of the cases, where they came as a pandas frame; positions in the table, where only some of its cases
         were answered (`cross_val_decide` over time).
+    second : ndarray, optional
+        With three or more classes: the second best answer.
+    score, second_score : ndarray of float, optional
+        With three or more classes: the probability, or score, of `forced` and of `second`.
 
     Examples
     --------
@@ -174,6 +281,9 @@ class Decisions:
     costs: Costs | None = None
     pos_label: Any = None
     index: Any = None
+    second: NDArray[Any] | None = None
+    score: Floats | None = None
+    second_score: Floats | None = None
 
     def __post_init__(self) -> None:
         lengths = {name: len(column) for name, column in self._columns().items()}
@@ -181,7 +291,12 @@ class Decisions:
             raise ValueError(f"The columns of a Decisions table must have one length; got {lengths}.")
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        return {name: getattr(self, name) for name in Decision._fields}
+        return {name: getattr(self, name) for name in self._row._fields}
+
+    @property
+    def _row(self) -> Any:
+        """What a row of this table is."""
+        return Decision if self.second is None else ClassDecision
 
     @property
     def rejected(self) -> Flags:
@@ -210,7 +325,7 @@ class Decisions:
     def __bool__(self) -> bool:
         raise TypeError("A Decisions table has no truth value: use len(decisions) or decisions.accepted.all().")
 
-    def __getitem__(self, rows: Any) -> Decisions | Decision:
+    def __getitem__(self, rows: Any) -> Decisions | Decision | ClassDecision:
         """Return one row for an integer, a table of its own for a slice, a mask or a list of positions."""
         if isinstance(rows, str):
             raise TypeError(f"Columns are attributes: use decisions.{rows}, or decisions.to_pandas()[{rows!r}].")
@@ -222,14 +337,14 @@ class Decisions:
                 )
             rows = rows.astype(np.intp) if rows.size == 0 else rows  # an empty list has no type of its own
             if rows.ndim == 0:
-                return Decision(*(to_python(column[rows]) for column in self._columns().values()))
+                return self._row(*(to_python(column[rows]) for column in self._columns().values()))
         # Copies: a slice of an array is a view, and a change in one table would show in the other.
         columns: dict[str, Any] = {name: column[rows].copy() for name, column in self._columns().items()}
         columns["classes"] = self.classes.copy()
         return replace(self, **columns, index=None if self.index is None else self.index[rows])
 
-    def __iter__(self) -> Iterator[Decision]:
-        return (Decision(*row) for row in zip(*(column.tolist() for column in self._columns().values()), strict=True))
+    def __iter__(self) -> Iterator[Any]:
+        return (self._row(*row) for row in zip(*(column.tolist() for column in self._columns().values()), strict=True))
 
     def counts(self) -> dict[str, int]:
         """Return the number of cases of each kind."""
@@ -260,7 +375,7 @@ class Decisions:
                     f"{other.classes.tolist()} with {other.reject_label!r}."
                 )
         columns: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in parts]) for name in Decision._fields
+            name: np.concatenate([getattr(part, name) for part in parts]) for name in first._columns()
         }
         columns["classes"] = first.classes.copy()
         index = _stacked([part.index for part in parts])

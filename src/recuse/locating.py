@@ -150,6 +150,7 @@ def no_decisions(estimator: Any, index: Any = None) -> Decisions:
     """The decisions of a fitted estimator on no case at all: every column with its type."""
     classifier, _ = locate(estimator)
     labels, none = classifier._labels.decode(np.empty(0, dtype=np.intp)), np.empty(0)
+    several = len(classifier.classes_) > 2
     return Decisions(
         label=labels,
         forced=labels.copy(),
@@ -163,6 +164,9 @@ def no_decisions(estimator: Any, index: Any = None) -> Decisions:
         costs=classifier.costs_,
         pos_label=classifier.pos_label_,
         index=index,
+        second=labels.copy() if several else None,
+        score=none.copy() if several else None,
+        second_score=none.copy() if several else None,
     )
 
 

@@ -140,3 +140,22 @@ def test_the_chance_to_pass_is_about_the_share_of_samples_that_pass():
     assert chance(seen, 300, 0.09, 0.1) == pytest.approx(passed, abs=0.25)  # a guess, for the order of thresholds only
     assert chance(Tally(0, (0,)), 0, 0.05, 0.05) == 0.0
     assert likely_bound(Tally(100, (0,)), 59, 0.05) == pytest.approx(0.0495, abs=1e-4)
+
+
+@pytest.mark.parametrize("shares", [(0.02, 0.02, 0.02), (0.0, 0.05, 0.01), (0.1, 0.0, 0.0)])
+def test_three_prices_are_wrong_no_more_often_than_they_may(shares):
+    prices, n, alpha = (1.0, 2.0, 5.0), 400, 0.1
+    level = sum(share * price for share, price in zip(shares, prices, strict=True))
+    rng = np.random.default_rng(0)
+    draws = rng.multinomial(n, [*shares, 1 - sum(shares)], size=2000)[:, :3]
+    wrong = [
+        p_value(Tally(n, tuple(map(int, counts)), prices), level * (1 - 1e-12), alpha) <= alpha for counts in draws
+    ]
+    assert np.mean(wrong) <= alpha + 2 * np.sqrt(alpha * (1 - alpha) / 2000)
+
+
+def test_three_prices_show_what_is_clear():
+    tally = Tally(1000, (10, 2, 0), (1.0, 2.0, 5.0))
+    assert p_value(tally, 0.1, 0.05) < 0.01
+    assert p_value(tally, 0.014, 0.05) == 1.0
+    assert 0.014 < upper_bound(tally, 0.05) < 0.1

@@ -41,6 +41,7 @@ X = X.round(2)
 LABELS = np.where(y == 1, "yes", "no")
 THREE_LABELS = np.array(["high", "low", "middle"])[np.digitize(X[:, 0], np.quantile(X[:, 0], [0.3, 0.6]))]
 UNEQUAL = Costs(fp=1, fn=3, reject=0.3)
+BY_CLASS = {"high": {"low": 3, "middle": 1}, "low": {"high": 4, "middle": 2}, "middle": {"high": 1, "low": 2}}
 
 _ROUNDS = {"n_rounds": 4, "random_state": 0}
 _FIXED = {"beta": 0.01, "threshold": "calibrated", **_ROUNDS}
@@ -106,6 +107,12 @@ EXAMPLES = {
         ExactBoostClassifier(metric="auc", **_RUNS), rule="tuned", cv=3
     ),
     "threshold_reject.three_classes": ThresholdRejectClassifier(LogisticRegression(), costs=0.4),
+    "threshold_reject.prices_of_three_classes": ThresholdRejectClassifier(
+        LogisticRegression(), costs=Costs(errors=BY_CLASS, reject=0.5), rule="tuned", cv=3
+    ),
+    "threshold_reject.sigmoids_of_three_classes": ThresholdRejectClassifier(
+        LogisticRegression(), costs=0.4, calibration="sigmoid", cv=3
+    ),
     "two_step_boosting": TwoStepBoostingClassifier(**_ROUNDS),
     "in_a_pipeline.double_hinge": make_pipeline(StandardScaler(), DoubleHingeSVC()),
     "in_a_search.double_ramp": GridSearchCV(DoubleRampSVC(), {"mu": [0.5, 1.0]}, cv=2),
@@ -147,6 +154,8 @@ KEPT = [
     "threshold_reject.remembered",
     "threshold_reject.temperature",
     "threshold_reject.three_classes",
+    "threshold_reject.prices_of_three_classes",
+    "threshold_reject.sigmoids_of_three_classes",
     "in_a_search.selective_accuracy",
     "in_a_search.precision_at_k",
 ]

@@ -11,11 +11,16 @@ one at the smallest p_a and the smallest p_b of the cell, so that the maximum ov
 p_b that the data contradict are left out, and the confidence that this costs is added to the p-value (Berger and Boos):
 where dear errors were not seen, they need not be feared to be the only ones.
 
+Where errors have more prices (three or more classes), with b the dearest and m the mean seen, the p-value is the
+smaller of two bounds on the probability of so small a mean: ``exp(-n KL(m / b, level / b))`` (Hoeffding) and
+``e P(Bin(n, level / b) <= ceil(n m / b))`` (Bentkus).
+
 References
 ----------
 Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial", 1934; Buehler,
 "Confidence intervals for the product of two binomial parameters", 1957, for bounds by the worst case at a given
-statistic; Berger and Boos, "P values maximized over a confidence set for the nuisance parameter", 1994.
+statistic; Berger and Boos, "P values maximized over a confidence set for the nuisance parameter", 1994; Hoeffding,
+"Probability inequalities for sums of bounded random variables", 1963; Bentkus, "On Hoeffding's inequalities", 2004.
 """
 
 from __future__ import annotations
@@ -25,7 +30,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import bdtr, bdtrik, betaincinv, gammaln, xlog1py, xlogy
+from scipy.special import bdtr, bdtrik, betaincinv, gammaln, rel_entr, xlog1py, xlogy
 
 from ..arrays import Floats
 from .risks import Tally
@@ -60,7 +65,20 @@ def p_value(tally: Tally, level: float, alpha: float) -> float:
         return 1.0
     if len(tally.prices) == 1:
         return at_most(tally.counts[0], tally.n, level / tally.prices[0])
+    if len(tally.prices) > 2:
+        return _with_many_prices(tally, level)
     return _with_two_prices(tally, level, alpha * _SPENT)
+
+
+def _with_many_prices(tally: Tally, level: float) -> float:
+    """The p-value where errors have three prices or more."""
+    dearest, n = tally.prices[-1], tally.n
+    share, limit = tally.mean / dearest, level / dearest
+    if share >= limit:
+        return 1.0
+    distance = float(rel_entr(share, limit) + rel_entr(1 - share, 1 - limit))
+    few = math.e * at_most(math.ceil(n * share - _SAME), n, limit)
+    return min(1.0, math.exp(-n * distance), few)
 
 
 def _with_two_prices(tally: Tally, level: float, spent: float) -> float:

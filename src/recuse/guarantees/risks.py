@@ -83,7 +83,7 @@ class Losses:
     amounts : ndarray of shape (n,)
         What the answer to each costs: 0 or one of `prices`.
     prices : tuple of float
-        What an answer can cost besides 0: one price, or two in ascending order.
+        What an answer can cost besides 0, in ascending order.
     """
 
     relevant: Flags
@@ -204,11 +204,16 @@ class CostPerCase:
     is_share: ClassVar[bool] = False
 
     def losses(self, answers: ForcedAnswers) -> Losses:
-        """The price of a miss or of a false alarm, for every wrong answer."""
-        costs = answers.costs
+        """The price of every wrong answer."""
+        everyone = np.ones(len(answers.truth), dtype=bool)
+        costs, n = answers.costs, answers.n_classes
+        if n > 2:
+            errors = costs.matrix(n)[:n, :n]
+            return Losses(
+                everyone, errors[answers.truth, answers.forced], tuple(np.unique(errors[errors > 0]).tolist())
+            )
         amounts = np.where(answers.wrong, np.where(answers.of_positives, costs.fn, costs.fp), 0.0)
-        prices = (costs.fp, costs.fn) if answers.n_classes == 2 else (costs.fp,)
-        return Losses(np.ones(len(amounts), dtype=bool), amounts, tuple(sorted(set(prices))))
+        return Losses(everyone, amounts, tuple(sorted({costs.fp, costs.fn})))
 
 
 RISKS: dict[str, Risk] = {

@@ -96,10 +96,11 @@ def price_matrix(labels: NDArray[Any], costs: Costs, pos_label: Any = None) -> F
     if len(labels) < 2:
         raise ValueError(f"y_true holds only the class {labels.tolist()}: pass labels= with both classes.")
     if pos_label is None:
-        return costs.matrix(len(labels))
+        return costs.for_classes(labels).matrix(len(labels))
     position = encode(np.asarray([pos_label]), labels)[0]
     if len(labels) > 2 or position < 0:
         raise ValueError(f"pos_label={pos_label!r} must be one of two classes; got {labels.tolist()}.")
+    costs = costs.for_classes(labels, pos_label)
     return (costs if position == 1 else costs.swapped()).matrix()
 
 

@@ -19,6 +19,7 @@ from typing import Any
 PUBLIC = {
     "recuse": (
         "AbstentionBoostingClassifier",
+        "ClassCosts",
         "Costs",
         "CoupledOneClassSVC",
         "DoubleHingeSVC",
@@ -72,6 +73,8 @@ RECORDS = {
     "recuse.saved.BoostingSurrogate": "recuse.boosting.abstention.engine.surrogates.Surrogate",
     "recuse.saved.BoostingTree": "recuse.boosting.abstention.engine.trees.Tree",
     "recuse.saved.BoostingTreeForm": "recuse.boosting.abstention.engine.trees.TreeForm",
+    "recuse.saved.ClassCalibrator": "recuse.class_calibration.OneVersusRest",
+    "recuse.saved.ClassTemperatureCalibrator": "recuse.class_calibration.SharedTemperature",
     "recuse.saved.BetaCalibrator": "recuse.calibration.Beta",
     "recuse.saved.EnsembleBooster": "recuse.ensemble.boosters.NativeBooster",
     "recuse.saved.EnsembleHingeBasis": "recuse.ensemble.curves.HingeBasis",
@@ -95,6 +98,7 @@ RECORDS = {
     "recuse.saved.SurfaceFunction": "recuse.boosting.surfaces.SurfaceFunction",
     "recuse.saved.TemperatureCalibrator": "recuse.calibration.Temperature",
     "recuse.saved.ThresholdBand": "recuse.thresholds.bands.Band",
+    "recuse.saved.ThresholdLeastCost": "recuse.thresholds.bands.LeastCost",
     "recuse.saved.ThresholdGuarantee": "recuse.guarantees.record.Guarantee",
     "recuse.saved.ThresholdLowestProbability": "recuse.thresholds.bands.LowestProbability",
     "recuse.saved.TimeFolds": "recuse.folds.TimeFolds",

@@ -1,6 +1,6 @@
-"""Which scores are rejected: a band of scores for two classes, a lowest probability for three or more.
+"""Which scores are rejected: a band of scores for two classes; for three or more a lowest probability or saving.
 
-Both have the same methods, so that nothing else needs to know how many classes there are: `evaluate`, `confidence`,
+All have the same methods, so that nothing else needs to know how many classes there are: `evaluate`, `confidence`,
 `moved_to`, which gives the rule that rejects every case up to a confidence, and `near`, which marks the scores that
 rounding could put on either side of one of the `cuts`.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..arrays import Flags, Floats
-from ..decisions import Evaluation
+from ..decisions import Evaluation, least_cost
 from ..rounding import NEAR, SAME, near_threshold, on_threshold
 
 
@@ -94,10 +94,10 @@ class LowestProbability:
 
     def evaluate(self, scores: Floats) -> Evaluation:
         """Probabilities and acceptance score of each case; what differs by rounding is equal."""
-        highest = self.confidence(scores)
+        highest, probabilities = self.confidence(scores), scores
         scores = np.where(scores >= highest[:, None] - SAME, highest[:, None], scores)
         sure = on_threshold(highest, self.cuts)
-        return Evaluation(scores, self.price * (sure - self.lowest), detail=scores)
+        return Evaluation(scores, self.price * (sure - self.lowest), detail=scores, class_scores=probabilities)
 
     def near(self, scores: Floats) -> Flags:
         """Which cases have a highest probability near the lowest, or another class as probable."""
@@ -114,6 +114,11 @@ class LowestProbability:
         highest: Floats = scores.max(axis=1)
         return highest
 
+    @property
+    def threshold(self) -> float:
+        """The confidence that an answer must exceed."""
+        return self.lowest
+
     def moved_to(self, confidence: float) -> LowestProbability:
         """The rule that rejects the cases up to this confidence."""
         return replace(self, lowest=confidence)
@@ -123,4 +128,57 @@ class LowestProbability:
         return self.moved_to(1.0)
 
 
-RejectRegion = Band | LowestProbability
+@dataclass(frozen=True, eq=False)
+class LeastCost:
+    """With three or more classes, the answer of least expected cost is given if it saves more than `least`.
+
+    Attributes
+    ----------
+    matrix : ndarray of shape (n_classes + 1, n_classes + 2)
+        Prices, see `Costs.matrix`.
+    least : float
+        What an answer must save over a rejection, on average, to be given: 0 by the prices alone.
+    """
+
+    matrix: Floats
+    least: float = 0.0
+
+    def evaluate(self, scores: Floats) -> Evaluation:
+        """Answers to cases with these probabilities, and how much more than `least` each saves."""
+        h, saved = least_cost(scores, self.matrix)
+        return Evaluation(h, on_threshold(saved, self.cuts) - self.least, detail=scores, class_scores=scores)
+
+    def near(self, scores: Floats) -> Flags:
+        """Which cases save about `least`, or have another answer that costs about the same."""
+        h, saved = least_cost(scores, self.matrix)
+        second, best = np.partition(h, -2, axis=1)[:, -2:].T
+        return near_threshold(saved, self.cuts) | (best - second <= NEAR)
+
+    @property
+    def cuts(self) -> tuple[float, ...]:
+        """The saving at which an answer changes."""
+        return (self.least,)
+
+    def confidence(self, scores: Floats) -> Floats:
+        """What the best answer to each case saves, above the worst that it could cost: never negative."""
+        return least_cost(scores, self.matrix)[1] + self._worst
+
+    @property
+    def _worst(self) -> float:
+        return float(self.matrix[:-1, :-2].max())
+
+    @property
+    def threshold(self) -> float:
+        """The confidence that an answer must exceed."""
+        return self.least + self._worst
+
+    def moved_to(self, confidence: float) -> LeastCost:
+        """The rule that rejects the cases up to this confidence."""
+        return replace(self, least=confidence - self._worst)
+
+    def rejecting_everything(self) -> LeastCost:
+        """The rule that rejects every case: no answer saves more than the dearest rejection."""
+        return replace(self, least=float(self.matrix[:-1, -2].max()))
+
+
+RejectRegion = Band | LowestProbability | LeastCost

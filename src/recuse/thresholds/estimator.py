@@ -18,8 +18,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, indexable
 
 from ..arrays import Flags, Floats, Indices
-from ..base import RejectOptionMixin, rejects_all, require_two_classes
+from ..base import RejectOptionMixin, rejects_all
 from ..calibration import Calibrator, calibrate, check_calibration, log_odds
+from ..class_calibration import ClassCalibrator, calibrate_classes
 from ..costs import Costs
 from ..decisions import Evaluation, StatedThresholds
 from ..explaining import Contributions, TypicalCases, explain
@@ -35,9 +36,10 @@ from ..parameters import check_choice, check_number, check_share, check_weights
 from ..rounding import SAME, near_threshold
 from ..routing import group_params, routing_enabled, weight_params
 from ..validation import check_labels, require_given, require_in_memory, store_columns
-from .bands import Band, RejectRegion
+from .bands import Band, LeastCost, RejectRegion
+from .class_rules import ClassSample, class_region, least_cost_region
 from .reasons import band_reasons, detector_name, multiclass_reasons, stated_band
-from .rules import EVERYTHING, RULES, Aim, Sample, covering_threshold, region_at
+from .rules import EVERYTHING, RULES, Aim, Sample, chow_band
 from .scores import (
     PROBABILITIES,
     CrossValidation,
@@ -65,7 +67,7 @@ class _Models(NamedTuple):
     classifier: Any
     response: str
     novelty: Any = None
-    calibrator: Calibrator | None = None
+    calibrator: Calibrator | ClassCalibrator | None = None
     rough_scores: bool = False
     rough_novelty: bool = False
 
@@ -128,7 +130,9 @@ class _Placed(NamedTuple):
 
 
 def _gives_probabilities(self: Any) -> bool:
-    return self.calibration is not None or hasattr(getattr(self, "estimator_", self.estimator), PROBABILITIES)
+    if self.calibration is not None or hasattr(self, "calibrator_"):
+        return True
+    return hasattr(getattr(self, "estimator_", self.estimator), PROBABILITIES)
 
 
 class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstimator):
@@ -150,18 +154,22 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         `estimator` are not used: give them here as well.
     rule : {"chow", "tuned", "symmetric"}, default="chow"
         - "chow": the thresholds that the prices imply, on `predict_proba`. Optimal when the probabilities are right.
-          No threshold is learned. Three or more classes: reject when the highest probability is below
-          1 - reject price / error price.
+          No threshold is learned. Three or more classes: the answer of least expected cost, where it costs less than a
+          rejection; with one price for all errors: where the highest probability is above 1 - reject / error price.
         - "tuned": the two thresholds of least cost on cross-validated scores, over all cut points (the ROC rule),
           shrunk towards those that calibrated scores imply; see `shrinkage`. For scores that rank well but are not
           calibrated.
         - "symmetric": one threshold on the distance of the score from its neutral value (0, or probability 1/2), of
           least cost on cross-validated scores: what some papers compare with. It ignores that errors of the two kinds
           have different prices.
+
+        With three or more classes "tuned" puts one threshold of least cost on what an answer is expected to save, on
+        probabilities that a temperature calibrates (or `calibration`), and "symmetric" one on the highest probability.
     calibration : {"sigmoid", "beta", "isotonic", "temperature", "auto"}, optional
         Map from cross-validated scores to probabilities, which the thresholds are then set on: makes "chow" right for a
         classifier whose probabilities are not, or that has none. "auto" takes the map with the least log loss on
-        held-out scores. Two classes only.
+        held-out scores. With three or more classes a temperature is shared by all, and the other maps calibrate each
+        class against the others.
     shrinkage : float, default=1000
         Number of cases at which the tuned thresholds and those implied by sigmoid-calibrated scores count the same;
         with n cases the tuned ones count n / (n + shrinkage), in log-odds. 0 is the ROC rule itself, which on small
@@ -439,10 +447,6 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
 
     def _check_rule_fits(self, classes: NDArray[Any], cases: GivenCases) -> None:
         """Refuse what the rule cannot do with these classes or weights."""
-        if self.calibration is not None:
-            require_two_classes(classes, f"calibration={self.calibration!r} takes two; leave it out for more.")
-        if not RULES[self.rule].takes_any_classes:
-            require_two_classes(classes, f"rule={self.rule!r} takes two; rule='chow' takes any number.")
         if self.guarantee is not None:
             check_promises(as_promises(self.guarantee), len(classes))
         if self.guarantee is not None and np.ptp(cases.weights) > 0:
@@ -517,20 +521,19 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     ) -> tuple[_Models, _Placed]:
         """Calibrate and place the thresholds, on cross-validated scores where anything is learned from the cases."""
         n_fits = 1 if held_out is None else 1 + len(held_out.tests)
+        n_classes = len(classes)
         if not self._learns or held_out is None:
-            region, n_classes = region_at(costs, len(classes)), len(classes)
+            region: RejectRegion = chow_band(costs) if n_classes == 2 else least_cost_region(costs, n_classes)
             scores = score(models.classifier, cases.X, models.response)
             return models, _Placed(region, _mean_cost(region, scores, codes, cases.weights, costs, n_classes), n_fits)
         codes, weights = codes[held_out.rows], cases.weights[held_out.rows]
-        if self.calibration is not None:
-            line = _as_line(held_out.scores, models.response)
-            groups = None if cases.groups is None else cases.groups[held_out.rows]
-            models = models._replace(calibrator=calibrate(self.calibration, line, codes == 1, weights, groups))
-        scores = models.calibrated(held_out.scores)
-        if len(classes) > 2:
-            region, per_fold = self._cover(scores, weights, region_at(costs, len(classes))), None
+        groups = None if cases.groups is None else cases.groups[held_out.rows]
+        models = models._replace(calibrator=self._calibrate(held_out, codes, weights, groups, models, n_classes))
+        scores, per_fold = models.calibrated(held_out.scores), None
+        aim = Aim(costs, self.coverage, models.gives_probabilities, float(self.shrinkage))
+        if n_classes > 2:
+            region = class_region(self.rule, ClassSample(scores, codes, weights), aim)
         else:
-            aim = Aim(costs, self.coverage, models.gives_probabilities, float(self.shrinkage))
             region, *bands = (
                 RULES[self.rule].place(Sample.of(scores[rows], codes[rows] == 1, weights[rows]), aim)
                 for rows in (np.arange(len(scores)), *held_out.tests)
@@ -539,9 +542,28 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         cost = _mean_cost(region, scores, codes, weights, costs, len(classes))
         return models, _Placed(region, cost, n_fits, per_fold)
 
-    def _cover(self, scores: Floats, weights: Floats, region: RejectRegion) -> RejectRegion:
-        """With three or more classes: move the threshold until the share of cases asked for is accepted."""
-        return region.moved_to(covering_threshold(region.confidence(scores), weights, self.coverage or 1.0))
+    def _calibrate(
+        self,
+        held_out: HeldOut,
+        codes: Indices,
+        weights: Floats,
+        groups: Indices | None,
+        models: _Models,
+        n_classes: int,
+    ) -> Calibrator | ClassCalibrator | None:
+        """The map from held-out scores to probabilities, where there is to be one."""
+        line = _as_line(held_out.scores, models.response)
+        if n_classes == 2:
+            return None if self.calibration is None else calibrate(self.calibration, line, codes == 1, weights, groups)
+        has_probabilities = models.response == PROBABILITIES
+        how = self.calibration
+        if how is None and not has_probabilities:
+            how = "sigmoid"  # a class of three or more is compared with others by its probability only
+        elif how is None and self.rule == "tuned":
+            how = "temperature"
+        if how is None:
+            return None
+        return calibrate_classes(how, line, codes, weights, groups, of_probabilities=has_probabilities)
 
     def _guarantee(
         self,
@@ -621,6 +643,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     def _stated_thresholds(self) -> StatedThresholds | None:
         if isinstance(self._region, Band):
             return stated_band(self._region, self.classes_, self.pos_label_, self._compares)
+        if isinstance(self._region, LeastCost):
+            least = self._region.least * self.costs_.cheaper_error
+            return StatedThresholds("expected saving over manual review", least, least)
         return StatedThresholds("highest probability", self._region.lowest, self._region.lowest)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
@@ -628,7 +653,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         if isinstance(self._region, Band):
             texts = band_reasons(scores, accepted, self._region, self.classes_, self.pos_label_, self._compares)
         else:
-            texts = multiclass_reasons(scores, accepted, self.classes_, self._region.lowest)
+            texts = multiclass_reasons(evaluation, self._region, self.classes_, self.costs_)
         if evaluation.novel is None:
             return texts
         name = detector_name(self.novelty_)
@@ -654,8 +679,8 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
                 np.asarray(probabilities), f"{type(self.estimator_).__name__}.{PROBABILITIES}", probabilities=True
             )
             return probabilities
-        positive = models.calibrated(score(models.classifier, X, models.response))
-        return np.column_stack([1 - positive, positive])
+        found = models.calibrated(score(models.classifier, X, models.response))
+        return found if found.ndim == 2 else np.column_stack([1 - found, found])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -663,8 +688,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         tags.input_tags.sparse = inner.input_tags.sparse
         tags.input_tags.allow_nan = inner.input_tags.allow_nan
         tags.input_tags.pairwise = inner.input_tags.pairwise
-        rule = RULES.get(self.rule) if isinstance(self.rule, str) else None
-        tags.classifier_tags.multi_class = rule is not None and rule.takes_any_classes
+        tags.classifier_tags.multi_class = True
         return tags
 
 

@@ -10,9 +10,10 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from ..arrays import Flags, Floats
-from ..decisions import StatedThresholds
+from ..costs import Costs
+from ..decisions import Evaluation, StatedThresholds, two_best_reasons
 from ..labels import to_python
-from .bands import Band
+from .bands import Band, LeastCost, LowestProbability
 
 
 def stated_band(band: Band, classes: NDArray[Any], positive: Any, what: str) -> StatedThresholds:
@@ -53,16 +54,17 @@ def band_reasons(
     ]
 
 
-def multiclass_reasons(scores: Floats, accepted: Flags, classes: NDArray[Any], lowest: float) -> list[str]:
-    """Reasons of the rule for three or more classes."""
-    names = [repr(to_python(label)) for label in classes]
-    above, not_above = f"is above {lowest:.3g}", f"is not above {lowest:.3g}"
-    return [
-        f"highest probability {highest:.3g}, of {names[best]}, {above if is_accepted else not_above}"
-        for highest, best, is_accepted in zip(
-            scores.max(axis=1).tolist(), scores.argmax(axis=1).tolist(), accepted.tolist(), strict=True
-        )
-    ]
+def multiclass_reasons(
+    evaluation: Evaluation, region: LowestProbability | LeastCost, classes: NDArray[Any], costs: Costs
+) -> list[str]:
+    """Reasons of the rules for three or more classes: the two answers it was between, and what confusing them costs."""
+    matrix = costs.matrix(len(classes))
+    best = evaluation.two_best()
+    if isinstance(region, LowestProbability):
+        sure, unsure = f"probability above {region.lowest:.3g}", f"no probability above {region.lowest:.3g}"
+    else:
+        sure, unsure = "expected to cost less than a review", "a review is expected to cost less"
+    return two_best_reasons(best, evaluation.accepted, classes, matrix, sure, unsure)
 
 
 def detector_name(novelty: Any) -> str:

@@ -22,7 +22,7 @@ from ..arrays import Flags, Floats
 from ..calibration import Sigmoid, log_odds
 from ..costs import Costs
 from ..cuts import Cuts
-from .bands import Band, LowestProbability, RejectRegion
+from .bands import Band
 
 # Amounts closer than this, relative to their size, are equal: sums of weights round differently.
 _SAME = 1e-12
@@ -230,14 +230,6 @@ def _first_minimum(price: Floats, sample: Sample, costs: Costs) -> int:
     return int(np.argmax(price <= lowest + rounding))
 
 
-def region_at(costs: Costs, n_classes: int) -> RejectRegion:
-    """What the prices alone imply: Chow's rule, for any number of classes."""
-    if n_classes == 2:
-        return chow_band(costs)
-    # Rejecting is cheaper than the likeliest class p when reject price < (1 - p) error price.
-    return LowestProbability(1 - costs.reject_negative / costs.fp, costs.fp)
-
-
 class Aim(NamedTuple):
     """What thresholds are placed for.
 
@@ -293,18 +285,15 @@ class Rule(NamedTuple):
         Whether the score must be a probability.
     learns : bool
         Whether the thresholds depend on the cases even where no coverage is asked for.
-    takes_any_classes : bool
-        Whether it is defined for three or more classes.
     """
 
     place: Callable[[Sample, Aim], Band]
     needs_probabilities: bool = False
     learns: bool = True
-    takes_any_classes: bool = False
 
 
 RULES = {
-    "chow": Rule(_place_chow, needs_probabilities=True, learns=False, takes_any_classes=True),
+    "chow": Rule(_place_chow, needs_probabilities=True, learns=False),
     "tuned": Rule(_place_tuned),
     "symmetric": Rule(_place_symmetric),
 }
