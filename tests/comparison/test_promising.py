@@ -1,12 +1,14 @@
 """Promises of `fit` and `compare`: of the model fitted at the end, in the report and in its file."""
 
+import json
+
 import pytest
 
 import recuse
+from recuse.comparison.printing import fitted_sentences, leaderboard_json, print_leaderboard
 from recuse.datasets import make_loans
 from recuse.guarantees import NoGuaranteeWarning
 from recuse.inspecting import inspect_model
-from recuse.report import summarize
 
 LOANS = make_loans(900, random_state=0)[["late_payments", "instalment_share", "income", "outcome"]]
 PRICES = recuse.Costs(fp=800, fn=2000, reject=450)  # most cases are answered
@@ -23,17 +25,20 @@ def test_fit_promises_and_the_file_says_so(tmp_path):
     assert facts["promise"] == str(last.guarantee_)
     assert facts["promise"].startswith("With confidence 0.95 the error rate on accepted cases is at most 0.6: ")
     assert facts["method"] == "ThresholdRejectClassifier"
+    assert fitted_sentences(model) == [facts["promise"]]
     loaded = recuse.load(tmp_path / "m.skops")
     assert recuse.decide(loaded, LOANS) == recuse.decide(model, LOANS)
 
 
-def test_compare_promises_of_the_model_at_the_end():
+def test_compare_promises_of_the_model_at_the_end(tmp_path, capsys):
+    promise = {"promise": "error<=0.6", "confidence": 0.9}
     result = recuse.compare(
-        LOANS, "outcome", methods=["logistic-chow"], cv=3, repeats=1, promise="error<=0.6", confidence=0.9, **ARGUMENTS
+        LOANS, "outcome", methods=["logistic-chow"], cv=3, repeats=1, out=tmp_path, **promise, **ARGUMENTS
     )
-    model = result.model("logistic-chow")
-    said = summarize(result, model)["promise"]
-    assert said["words"] == str(model[-1].guarantee_)
+    said = json.loads(leaderboard_json(result, tmp_path))["promise"]
+    print_leaderboard(result, tmp_path)
+    assert f"Promise: {said['words']}" in capsys.readouterr().out.splitlines()
+    assert said["words"] == str(recuse.load(tmp_path / "model.skops")[-1].guarantee_)
     assert said["accepted"] <= said["before"] <= said["tested"]
     assert (result.arguments.promise, result.arguments.confidence) == ("error<=0.6", 0.9)
 

@@ -1,10 +1,12 @@
 """Small models of every kind that can be exported, each with the cases it was fitted on."""
 
+import warnings
 from functools import cache
 
 import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
+from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -12,7 +14,14 @@ from sklearn.preprocessing import MinMaxScaler, OneHotEncoder, RobustScaler, Sta
 from sklearn.svm import LinearSVC
 
 import recuse
-from recuse import AbstentionBoostingClassifier, Costs, ExactBoostClassifier, ThresholdRejectClassifier
+from recuse import (
+    AbstentionBoostingClassifier,
+    Costs,
+    ExactBoostClassifier,
+    GuaranteedRejectClassifier,
+    ThresholdRejectClassifier,
+)
+from recuse.guarantees import NoGuaranteeWarning
 
 COSTS = Costs(fp=1, fn=4, reject=0.5)
 
@@ -80,6 +89,22 @@ def ranked():
     return model.set_params(random_state=0).fit(frame[["age", "town"]], frame["y"])
 
 
+def promised(level=0.2):
+    """A promise around a Pipeline."""
+    X, y = _numbers()
+    inner = make_pipeline(StandardScaler(), ThresholdRejectClassifier(LogisticRegression(), costs=COSTS, cv=3))
+    model = GuaranteedRejectClassifier(inner, guarantee=f"error<={level}", calibration_size=0.5, confidence=0.8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoGuaranteeWarning)
+        return model.fit(X, y)
+
+
+def promised_around(method, level):
+    """A promise around what `recuse.fit` makes: novelties are found within it."""
+    model = GuaranteedRejectClassifier(FrozenEstimator(fitted_on_table(method)), guarantee=f"error<={level}")
+    return model.fit(patients().drop(columns="y"), patients()["y"])
+
+
 MODELS = {
     "logistic-chow": lambda: fitted_on_table("logistic-chow"),
     "abstention-boosting": lambda: fitted_on_table("abstention-boosting"),
@@ -103,6 +128,11 @@ MODELS = {
         make_pipeline(StandardScaler(), LinearSVC()), rule="chow", calibration="temperature"
     ),
     "machine, tuned": lambda: rule(StandardScaler(), LinearSVC(), rule="tuned"),
+    "promised": lambda: fitted_on_table("logistic-chow", promise="error<=0.2", confidence=0.6),
+    "promise around a pipeline": promised,
+    "promise around a table": lambda: promised_around("logistic-chow", 0.15),
+    "promise around boosting": lambda: promised_around("abstention-boosting", 0.12),
+    "nothing promised": lambda: promised(0.001),
     "thresholds on boosting": lambda: rule(AbstentionBoostingClassifier(family="chow", costs=0.2, n_rounds=10, cv=3)),
 }
 

@@ -13,7 +13,7 @@ import pytest
 import recuse
 from recuse.exporting.models import as_program
 from recuse.exporting.self_test import as_table, draw_cases
-from tests.exporting.models import MODELS, fitted
+from tests.exporting.models import MODELS, fitted, patients
 
 duckdb = pytest.importorskip("duckdb")
 NODE = shutil.which("node")
@@ -154,6 +154,20 @@ def test_the_leading_reason_is_the_column_that_adds_most():
     wanted = [list(table)[row.argmax()] if row.max() > 0 else "" for row in amounts]
     module = run(recuse.export(model, to="python").text)
     assert [module["decide"](row)["reason"] for row in table.to_dict("records")] == wanted
+
+
+@pytest.mark.parametrize("name", ["promise around a table", "promise around boosting"])
+def test_a_promise_withholds_answers_and_stands_in_the_file(name):
+    model, cases = fitted(name), patients().drop(columns="y")
+    sql, python = (recuse.export(model, to=to) for to in ("sql", "python"))
+    decide = run(python.text)["decide"]
+    found = np.array([decide(case)["accepted"] for case in cases.to_dict("records")])
+    without = recuse.decide(model.estimator_, cases, reasons=False).accepted
+    assert (found <= without).all()
+    assert found.sum() < without.sum()
+    assert sql.notes == python.notes == (f"What was promised of the model: {model.guarantee_}",)
+    assert str(model.guarantee_) in sql.text
+    assert str(model.guarantee_) in python.text
 
 
 def test_without_reasons_the_rest_is_the_same():

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..comparison.folder import RESULTS, RUN_FILE
+from ..comparison.folder import RESULTS, RUN_FILE, SUMMARY_FILE
 from ..inspecting import inspect_model
 from .figures import Document, Figure
 
-MODEL_FILE, SUMMARY_FILE = "model.skops", "summary.json"
+MODEL_FILE = "model.skops"
 
 
 @dataclass(frozen=True)

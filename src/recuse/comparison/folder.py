@@ -14,7 +14,8 @@ from .checkpoints import CACHE, remove_leftovers
 RUN_FILE = "run.json"  # the last file of a finished run
 REPORT_FILE = "report.html"
 SEGMENTS_FILE = "segments.csv"  # only if segments were asked for
-RESULTS = (REPORT_FILE, "leaderboard.csv", "decisions.csv", SEGMENTS_FILE, "model.skops", "summary.json", RUN_FILE)
+SUMMARY_FILE = "summary.json"  # what the report shows
+RESULTS = (REPORT_FILE, "leaderboard.csv", "decisions.csv", SEGMENTS_FILE, "model.skops", SUMMARY_FILE, RUN_FILE)
 _OWNER_FILE = Path(CACHE) / "table.json"  # the first file of a run
 
 

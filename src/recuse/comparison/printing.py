@@ -9,7 +9,7 @@ from typing import Any
 
 from ..ensemble import EnsembleRejectClassifier
 from ..report.html import as_count
-from .folder import REPORT_FILE, RESULTS
+from .folder import REPORT_FILE, RESULTS, SUMMARY_FILE
 from .leaderboard import Interval, Row, too_few
 from .result import Comparison
 
@@ -51,15 +51,33 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
         print(sentence)
     for sentence in filter(None, (segment.sentence for segment in result.segments)):
         print(f"Served worse: {sentence}")
+    promise = _promise_in(out)
+    if promise is not None:
+        print(f"Promise: {promise['words']}")
     if out is not None:
         print(f"Report: {out / REPORT_FILE}")
         others = [name for name in RESULTS if name != REPORT_FILE and (out / name).is_file()]
         print(f"Also in {out}: {', '.join(others)}")
 
 
+def _promise_in(out: Path | None) -> dict[str, Any] | None:
+    """What is promised of the model in the folder of a run, as its summary says it; None where nothing was to be."""
+    if out is None:
+        return None
+    found: dict[str, Any] | None = json.loads((out / SUMMARY_FILE).read_bytes()).get("promise")
+    return found
+
+
 def fitted_sentences(model: Any) -> list[str]:
-    """What to say of a fitted model: of the ensemble, what it costs on held-out cases, and who its members are."""
-    classifier = model[-1]
+    """What to say of a fitted model: what it promises; of the ensemble, what it costs and who its members are."""
+    last = model[-1]
+    guarantee = getattr(last, "guarantee_", None)
+    promised = [] if guarantee is None or not guarantee.holds else [str(guarantee)]  # else there was a warning
+    return [*_ensemble_sentences(getattr(last, "classifier_", last)), *promised]
+
+
+def _ensemble_sentences(classifier: Any) -> list[str]:
+    """What the ensemble costs on held-out cases, and who its members are."""
     if not isinstance(classifier, EnsembleRejectClassifier):
         return []
     members = ", ".join(f"{title} {share:.0%}" for title, share in classifier.shares_.items())
@@ -149,7 +167,7 @@ def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
             "of": len(result.positive),
         },
     }
-    return json.dumps(facts | {"out": None if out is None else str(out)})
+    return json.dumps(facts | {"promise": _promise_in(out), "out": None if out is None else str(out)})
 
 
 def _row_facts(row: Row) -> dict[str, Any]:

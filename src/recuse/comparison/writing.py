@@ -12,7 +12,7 @@ from ..labels import to_python
 from ..persistence import save, write_whole
 from ..report import render, summarize
 from ..tables import to_csv
-from .folder import REPORT_FILE, RUN_FILE, SEGMENTS_FILE
+from .folder import REPORT_FILE, RUN_FILE, SEGMENTS_FILE, SUMMARY_FILE
 from .result import Comparison
 
 
@@ -61,7 +61,7 @@ def write_run(comparison: Comparison, folder: str | os.PathLike[str]) -> None:
     model = comparison.model()
     _save_model(model, folder / "model.skops")
     summary = summarize(comparison, model)
-    write_whole(folder / "summary.json", json.dumps(summary, allow_nan=False).encode())
+    write_whole(folder / SUMMARY_FILE, json.dumps(summary, allow_nan=False).encode())
     write_whole(folder / REPORT_FILE, render(summary).encode())
     write_whole(folder / RUN_FILE, (json.dumps(_run_facts(comparison), indent=2, default=str) + "\n").encode())
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,8 +42,12 @@ _REMEDY = "fit 'abstention-boosting' or 'logistic-chow' (recuse.fit(..., method=
 
 def as_program(estimator: Any, *, reasons: bool = True) -> DecisionProgram:
     """The whole decision of a fitted model as a program; an error that says why, and names a model that can be."""
-    classifier, _, _ = trace(estimator)
+    promised, _, _ = trace(estimator)
     steps = steps_before(estimator)
+    promise = _Promise.of(promised, inside=bool(steps))
+    classifier = promised
+    if promise is not None:
+        classifier, steps = promised.classifier_, steps + steps_before(promised._model)
     program = DecisionProgram(reject_label=to_python(classifier.reject_label_))
     try:
         features = _features(program, classifier, steps)
@@ -51,8 +55,41 @@ def as_program(estimator: Any, *, reasons: bool = True) -> DecisionProgram:
     except CannotExportError as error:
         raise CannotExportError(f"{type(classifier).__name__}: {error} Or {_REMEDY}.") from None
     columns = steps[0] if steps and isinstance(steps[0], TableColumns) else None
-    _decide(program, classifier, (h, r), amounts if reasons else None, columns)
+    _decide(program, classifier, (h, r), amounts if reasons else None, columns, promise)
+    guarantee = getattr(promised, "guarantee_", None)
+    if guarantee is not None:
+        program.notes.append(f"What was promised of the model: {guarantee}")
     return program
+
+
+@dataclass(frozen=True)
+class _Promise:
+    """What a promise asks of the acceptance score of the model that it stands around.
+
+    Attributes
+    ----------
+    threshold : float
+        Cases above it are accepted; infinite where nothing is promised.
+    inside : bool
+        Whether it stands behind the reading of the table: novelties are then found after it.
+    """
+
+    threshold: float
+    inside: bool
+
+    @classmethod
+    def of(cls, classifier: Any, *, inside: bool) -> _Promise | None:
+        """That of a classifier; None for one that promises nothing beyond its own thresholds."""
+        known = isinstance(classifier, GuaranteedRejectClassifier)
+        return cls(float(classifier.threshold_), inside) if known else None
+
+    def raised(self, program: DecisionProgram, r: Ref) -> Ref:
+        """The acceptance score when only cases above the threshold are accepted."""
+        if np.isinf(self.threshold):
+            return program.let(If(r > 0.0, _never(call("max", r, 0.0)), call("min", r, 0.0) - 1.0))
+        if self.threshold == 0.0:
+            return r
+        return program.let(_onto(r, self.threshold, abs(self.threshold)) - self.threshold)
 
 
 def _features(program: DecisionProgram, classifier: Any, steps: list[Any]) -> list[Feature]:
@@ -88,11 +125,6 @@ def _scores_of(program: DecisionProgram, classifier: Any, features: list[Feature
     for kind, scores in _KINDS:
         if isinstance(classifier, kind):
             return scores(program, classifier, features)
-    if isinstance(classifier, GuaranteedRejectClassifier):
-        raise CannotExportError(
-            "a promise around a model is not written down: make it by ThresholdRejectClassifier(guarantee=) around a "
-            "linear model, or export the model without its promise, which answers more cases."
-        )
     raise CannotExportError("only sums over columns, and linear models with thresholds, can be written down.")
 
 
@@ -194,13 +226,18 @@ def _require_complete(program: DecisionProgram, features: Sequence[Feature]) -> 
 def _banded(program: DecisionProgram, score: Ref, band: Band) -> tuple[Ref, Ref]:
     """H and r of thresholds on a score; one within rounding of a threshold is on it."""
     finite = [float(cut) for cut in band.cuts if np.isfinite(cut)]
-    size = SAME * (max(map(abs, finite), default=0.0) or 1.0)
+    size = max(map(abs, finite), default=0.0) or 1.0
     for cut in dict.fromkeys(finite):
-        score = program.let(If(call("abs", score - cut) <= size, Number(cut), score))
+        score = program.let(_onto(score, cut, size))
     h = program.let(score - band.centre)
     above = (score - band.upper) / band.right if np.isfinite(band.upper) else _never(h / band.right)
     below = (band.lower - score) / band.left if np.isfinite(band.lower) else _never((0.0 - h) / band.left)
     return h, program.let(If(h > 0.0, above, below))
+
+
+def _onto(score: Ref, threshold: float, size: float) -> Expr:
+    """The score, moved onto a threshold that it is within rounding of: see `recuse.rounding.on_threshold`."""
+    return If(call("abs", score - threshold) <= SAME * size, Number(threshold), score)
 
 
 def _never(confidence: Expr) -> Expr:
@@ -214,20 +251,27 @@ def _decide(
     scores: tuple[Ref, Ref],
     amounts: Amounts | None,
     columns: TableColumns | None,
+    promise: _Promise | None,
 ) -> None:
     """From scores to what is answered."""
     h, r = scores
     no, yes = (Label(to_python(label)) for label in classifier._labels.outputs[:2])
     forced = If(h > 0.0, yes, no)
-    why: Expr = Text("") if amounts is None else _leading(program, h, r, amounts)
-    kind: Expr = Text("ambiguity")
+    if promise is not None and promise.inside:
+        r = promise.raised(program, r)
     distances = {} if columns is None else _distances(program, columns)
+    far = None
     if distances:
         far = program.let(call("max", *distances.values()) if len(distances) > 1 else next(iter(distances.values())))
+        r = program.let(If(far > 1.0, call("min", r, 0.0 - far), r))
+    if promise is not None and not promise.inside:
+        r = promise.raised(program, r)
+    why: Expr = Text("") if amounts is None else _leading(program, h, r, amounts)
+    kind: Expr = Text("ambiguity")
+    if far is not None:
         kind = If(far > 1.0, Text("novelty"), kind)
         if amounts is not None:
             why = If(far > 1.0, Leading(far, tuple(distances), tuple(distances.values())), why)
-        r = program.let(If(far > 1.0, call("min", r, 0.0 - far), r))
     program.outputs = {
         "answer": If(r > 0.0, forced, Label(program.reject_label)),
         "forced": forced,

@@ -180,6 +180,7 @@ def _as_sql(program: DecisionProgram, cases: Sequence[TestCase], dialect: str, t
     spoken = DIALECTS[dialect]
     writer = SQLWriter(program, spoken)
     head = f"-- The decision of a model over a table, for {dialect}; written by recuse {__version__}.\n"
+    head += "".join(f"-- {' '.join(note.split())}\n" for note in program.notes)
     text = f"{head}{writer.select(spoken.identifier(table), keys)};\n"
     test = (
         f"-- Returns the cases that the database answers in another way than the model: none.\n{writer.test(cases)};\n"
