@@ -230,10 +230,20 @@ def slackness(
     return total + float(problem.cap_m @ np.maximum(-rho - m, 0.0) - point.mu @ (-rho - m))
 
 
+def dual_value(point: CoupledPoint, F: Floats, m: Floats) -> float:
+    """Q, what the dual minimises."""
+    return 0.5 * float(point.alpha @ F + (point.gamma + point.mu) @ m)
+
+
+def unit_of_gap(Q: float, diagonal: float) -> float:
+    """What the gap is compared with: Q, where it is not nothing; `diagonal` is the kernel's mean diagonal."""
+    return max(Q, _LEAST_UNIT * diagonal, 1e-300)
+
+
 def certify(problem: CoupledQP, point: CoupledPoint, F: Floats, m: Floats, diagonal: float) -> CoupledCertificate:
     """Evaluate a feasible point with its exact F and m; `diagonal` is the kernel's mean diagonal."""
     rho_negative, rho_positive, rho = best_thresholds(problem, F, m)
-    Q = 0.5 * float(point.alpha @ F + (point.gamma + point.mu) @ m)
+    Q = dual_value(point, F, m)
     own = np.where(problem.y > 0, rho_positive, rho_negative)
     slack = (
         problem.cap_a @ np.maximum(own - F, 0.0)
@@ -241,5 +251,4 @@ def certify(problem: CoupledQP, point: CoupledPoint, F: Floats, m: Floats, diago
         + problem.cap_m @ np.maximum(-rho - m, 0.0)
     )
     primal = Q - rho_positive - rho_negative + float(slack)
-    unit = max(Q, _LEAST_UNIT * diagonal, 1e-300)
-    return CoupledCertificate(rho_negative, rho_positive, rho, primal, -Q, unit)
+    return CoupledCertificate(rho_negative, rho_positive, rho, primal, -Q, unit_of_gap(Q, diagonal))

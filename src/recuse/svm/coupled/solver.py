@@ -22,7 +22,18 @@ from ..qp.blocks import random_part
 from ..rows import FINEST_SINGLE_TOL, WHOLE, MatrixRows, VectorRows, kernel_source
 from . import loops
 from .newton import free_steps
-from .problem import CoupledModel, CoupledPoint, CoupledQP, Settled, best_thresholds, certify, slackness, start_point
+from .problem import (
+    CoupledModel,
+    CoupledPoint,
+    CoupledQP,
+    Settled,
+    best_thresholds,
+    certify,
+    dual_value,
+    slackness,
+    start_point,
+    unit_of_gap,
+)
 
 _FINEST_SINGLE = 1e-6  # down to this tolerance rows are in single precision to begin with
 _BLOCK = 512
@@ -356,7 +367,7 @@ class _Run:
     def _activate_all(self) -> None:
         self._patience = _PATIENCE
         self._activate(np.arange(len(self.problem)))
-        self._unit = certify(self.problem, self._mine, *self.scores(), self._diagonal).unit
+        self._unit = unit_of_gap(dual_value(self._mine, *self.scores()), self._diagonal)
 
     def _activate(self, active: Indices) -> None:
         """Work with these cases from here on."""
