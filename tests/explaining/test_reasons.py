@@ -148,6 +148,19 @@ def test_three_columns_at_most_and_the_heavier_side_first():
     ]
 
 
+def test_pairs_are_named_by_both_columns_and_follow_them_to_their_sources():
+    # Columns 0 and 1 were made from column 0 of the table, column 2 from column 1.
+    pairs = ((0, 1), (0, 2), (1, 2))
+    made = Contributions(np.array([[0.5, 0.25, -1.0, 0.125, 2.0, 4.0]]), np.zeros(1), "score", pairs=pairs)
+    found = made.by_source(np.array([0, 0, 1]), 2)
+    assert found.pairs == ((0, 1),)
+    assert found.amounts.tolist() == [[0.875, -1.0, 6.0]]
+    assert found.without_pairs().amounts.tolist() == [[3.875, 2.0]]
+    columns = ShownColumns.of(pd.DataFrame({"age": [61], "smoking": [None]}))
+    (text,) = columns_speaking(found, columns, [0], ["no", "yes"])
+    assert text == "age x smoking (61, missing) and age = 61 speak for 'yes', smoking missing speaks for 'no'"
+
+
 def test_what_an_estimate_does_not_tell_from_nothing_is_not_named():
     amounts, error = np.array([[1.0, -0.5, 0.3]]), np.array([[0.1, 0.4, 0.01]])
     columns = ShownColumns.of(np.zeros((1, 3)), list("abc"))

@@ -101,35 +101,26 @@ class AdditiveModelMixin(ABC):
         """What each column adds to h, less its mean over the training cases; half of a pair term to either column."""
         if self._starts_from_score or len(self._forms()) != 1:
             return None  # trees, and scores that stand on another score, are not sums over columns
-        amounts = self._by_column(X, of_r=False)
-        return Contributions(amounts, self._evaluate(X).h - amounts.sum(axis=1), SCORE)
+        columns = self._by_term(X, of_r=False).without_pairs()
+        return replace(columns, base=self._evaluate(X).h - columns.amounts.sum(axis=1))
 
     def _speaking(self, X: Any) -> Contributions | None:
-        """The contributions, also where the score stands on another one: what that adds is no column's."""
-        if not self._forms():
-            return None
-        return self._without_base(self._by_column(X, of_r=False))
+        """The same with pairs by themselves; also where the score stands on another, which is no column's."""
+        return self._by_term(X, of_r=False) if self._forms() else None
 
     def _hardening(self, X: Any) -> Contributions | None:
-        """What each column adds to r, less its mean over the training cases, if r was learned."""
-        if not self._forms() or not self._learned_r:
-            return None
-        return self._without_base(self._by_column(X, of_r=True))
+        """What each column and each pair adds to r, less its mean over the training cases, if r was learned."""
+        return self._by_term(X, of_r=True) if self._forms() and self._learned_r else None
 
-    def _without_base(self, amounts: Floats) -> Contributions:
-        note = " (beside the score that it starts from)" if self._starts_from_score else ""
-        return Contributions(amounts, np.zeros(len(amounts)), SCORE, note=note)
-
-    def _by_column(self, X: Any, *, of_r: bool) -> Floats:
-        """What each column adds to h, or to r, beyond what it adds to an average case; half of a pair to either."""
+    def _by_term(self, X: Any, *, of_r: bool) -> Contributions:
+        """What each column and each pair term adds to h, or to r, beyond what it adds to an average case."""
         whole, p = self._forms()[0], self.n_features_in_
         # A stacked score is one more feature behind the columns.
         form = replace(whole, shapes=[shape for shape in whole.shapes if shape.feature < p])
-        parts = form.deviations(self._numbers(X))[int(of_r)]
-        for j, surface in enumerate(form.surfaces, start=p):
-            for column in surface.features:
-                parts[:, column] += parts[:, j] / 2
-        return parts[:, :p]
+        amounts = form.deviations(self._numbers(X))[int(of_r)]
+        note = " (beside the score that it starts from)" if self._starts_from_score else ""
+        pairs = tuple(surface.features for surface in form.surfaces)
+        return Contributions(amounts, np.zeros(len(amounts)), SCORE, note=note, pairs=pairs)
 
     @property
     def _starts_from_score(self) -> bool:

@@ -29,6 +29,8 @@ class Contributions:
         Standard errors, where the amounts are estimated; None where they are exact.
     note : str
         What a sentence has to add about them.
+    pairs : tuple of (int, int)
+        Columns of each pair whose joint effect has an amount of its own; these stand behind those of the columns.
     """
 
     amounts: Floats
@@ -36,6 +38,7 @@ class Contributions:
     scale: str
     error: Floats | None = None
     note: str = ""
+    pairs: tuple[tuple[int, int], ...] = ()
 
     @property
     def score(self) -> Floats:
@@ -44,7 +47,7 @@ class Contributions:
         return total
 
     def by_source(self, sources: Indices, n_columns: int) -> Contributions:
-        """Add up the columns that were made from one and the same column.
+        """Add up the columns that were made from one and the same column, and the pairs of such columns.
 
         Parameters
         ----------
@@ -53,10 +56,24 @@ class Contributions:
         n_columns : int
             How many columns there are to come from.
         """
-        amounts = add_up(self.amounts, sources, n_columns)
+        made_from = sources.tolist()
+        of_pairs = [tuple(sorted((made_from[a], made_from[b]))) for a, b in self.pairs]
+        pairs = tuple(dict.fromkeys((a, b) for a, b in of_pairs if a != b))  # others are a column's own
+        places = {pair: n_columns + k for k, pair in enumerate(pairs)} | {(j, j): j for j in range(n_columns)}
+        sources = np.array([*made_from, *(places[a, b] for a, b in of_pairs)], dtype=np.intp)
+        amounts = add_up(self.amounts, sources, n_columns + len(pairs))
         # Errors of parts of one column are not independent: the sum of them bounds that of the whole.
-        error = None if self.error is None else add_up(self.error, sources, n_columns)
-        return replace(self, amounts=amounts, error=error)
+        error = None if self.error is None else add_up(self.error, sources, n_columns + len(pairs))
+        return replace(self, amounts=amounts, error=error, pairs=pairs)
+
+    def without_pairs(self) -> Contributions:
+        """Those of the columns alone: half of what a pair adds counts for either of its columns."""
+        n_columns = self.amounts.shape[1] - len(self.pairs)
+        amounts = self.amounts[:, :n_columns].copy()
+        for k, pair in enumerate(self.pairs, start=n_columns):
+            for column in pair:
+                amounts[:, column] += self.amounts[:, k] / 2
+        return replace(self, amounts=amounts, pairs=())
 
     def rescaled(self, score: Floats, base: Floats, scale: str) -> Contributions:
         """The same shares of the way from another base to another score, of which this one is a monotone function."""

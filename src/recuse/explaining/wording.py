@@ -1,4 +1,7 @@
-"""Which columns make a case what it is, in plain words: "age = 61 and glucose = 182 speak for 'yes'"."""
+"""Which columns make a case what it is, in plain words: "age = 61 and glucose = 182 speak for 'yes'".
+
+What two columns say only together, in models that have such terms, is named by both: "age x dose (61, 2.5)".
+"""
 
 from __future__ import annotations
 
@@ -58,6 +61,15 @@ class ShownColumns(NamedTuple):
         """What a case holds in a column."""
         values = self.values[column]
         return values.iloc[row] if hasattr(values, "iloc") else values[row]
+
+    def as_text(self, row: int, term: int, pairs: Sequence[tuple[int, int]] = ()) -> str:
+        """What a case holds in a column, or in the pair of columns that stands behind all of them."""
+        if term < len(self.names):
+            return as_text(self.names[term], self.value(row, term))
+        both = pairs[term - len(self.names)]
+        values = (to_python(self.value(row, column)) for column in both)
+        shown = ", ".join("missing" if is_missing(value) else _shown(value) for value in values)
+        return f"{' x '.join(self.names[column] for column in both)} ({shown})"
 
     def columns_of(self, contributions: Contributions) -> Contributions:
         """The contributions of these columns."""
@@ -170,14 +182,12 @@ def columns_speaking(
         The two classes; amounts greater than 0 speak for the second.
     """
     first, second = (repr(to_python(label)) for label in classes)
-    leading = leading_columns(contributions)
+    leading, pairs = leading_columns(contributions), contributions.pairs
     said = []
     for i, row in enumerate(rows):
         amounts = contributions.amounts[i]
         parts = [
-            _speak(
-                [as_text(columns.names[j], columns.value(row, j)) for j in leading[i] if sign * amounts[j] > 0], label
-            )
+            _speak([columns.as_text(row, j, pairs) for j in leading[i] if sign * amounts[j] > 0], label)
             for sign, label in ((1, second), (-1, first))
         ]
         if amounts[leading[i]].sum() < 0:  # the side that weighs more comes first
@@ -202,7 +212,7 @@ def columns_hardening(contributions: Contributions, columns: ShownColumns, rows:
     against = replace(contributions, amounts=np.minimum(contributions.amounts, 0.0))
     said = []
     for row, leading in zip(rows, leading_columns(against), strict=True):
-        shown = [as_text(columns.names[j], columns.value(row, j)) for j in leading]
+        shown = [columns.as_text(row, j, against.pairs) for j in leading]
         if shown:
             said.append(f"harder than the average case by {_joined(shown)}{contributions.note}")
         elif contributions.note:  # it may be harder for another reason
