@@ -120,6 +120,9 @@ MODELS = {
         categorical_features=["smokes", "town"],
     ),
     "edited": lambda: stumps(family="chow").edit("age", "cap", at_most=0.3),
+    "a category removed": lambda: stumps(
+        ("age", "smokes", "town"), family="chow", beta=0.002, categorical_features=["smokes", "town"]
+    ).edit("town", "remove"),
     "exactboost": ranked,
     "scaled": lambda: rule(StandardScaler(), LogisticRegression()),
     "encoded, isotonic": encoded,

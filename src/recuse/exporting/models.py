@@ -34,6 +34,7 @@ from .scores import (
     has_log_odds,
     linear_score,
     log_odds,
+    take_categories,
 )
 
 _DAY = 86400.0
@@ -134,7 +135,7 @@ def _of_abstention(
     pair = model._pair
     if not isinstance(pair, ChowPair | LearnedPair) or not isinstance(pair.form, AdditiveForm):
         raise CannotExportError("trees and stacked scores cannot be exported: use max_depth=1 and stack=None.")
-    program.level_codes = model.categories_
+    take_categories(program, model.categories_, features)
     h, r, amounts = additive_scores(program, pair.form, features, with_r=isinstance(pair, LearnedPair))
     if isinstance(pair, ChowPair):
         return program.let(h - pair.boundary), program.let(call("abs", h) - pair.level), amounts
@@ -162,7 +163,7 @@ def _of_exactboost(
 ) -> tuple[Ref, Ref, Amounts]:
     if model._span is not None:
         raise CannotExportError("a model fitted with init_score needs another model's scores: fit without.")
-    program.level_codes = model.categories_
+    take_categories(program, model.categories_, features)
     h, _, amounts = additive_scores(program, model._form, features, with_r=False)
     low, high = model.thresholds_
     if low == high:

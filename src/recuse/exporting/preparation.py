@@ -161,16 +161,21 @@ def _of_one_hot(
 
 def read_levels(program: DecisionProgram, column: int, levels: Sequence[Any]) -> None:
     """Let a program read a column whose values are levels: as text, or as numbers."""
-    if all(isinstance(level, bool) for level in levels):
+    before = program.columns[column]
+    known = tuple(dict.fromkeys((*before.levels, *levels)))
+    if not known:
+        return
+    if all(isinstance(level, bool) for level in known):
         kind = YES_NO
-    elif all(isinstance(level, str) for level in levels):
+    elif all(isinstance(level, str) for level in known):
         kind = TEXT
-    elif all(isinstance(level, int | float) for level in levels):
-        kind = program.columns[column].kind
+    elif all(isinstance(level, int | float) for level in known):
+        kind = before.kind
     else:
-        name = program.columns[column].name
-        raise CannotExportError(f"The categories of the column {name!r} are text and numbers: make all of them text.")
-    program.columns[column] = replace(program.columns[column], kind=kind)
+        raise CannotExportError(
+            f"The categories of the column {before.name!r} are text and numbers: make all of them text."
+        )
+    program.columns[column] = replace(before, kind=kind, levels=known)
 
 
 def _one_hot(feature: NumberFeature | CategoryFeature, categories: Any, dropped: Any) -> list[Feature]:

@@ -236,6 +236,8 @@ class Column:
         Whether a case without it is refused.
     limit : float
         Numbers must be smaller than this; infinity allows all finite ones.
+    levels : tuple
+        The categories that it may hold, where it holds such.
     """
 
     name: str
@@ -243,6 +245,7 @@ class Column:
     nulls: tuple[str, ...] = ()
     required: bool = False
     limit: float = float("inf")
+    levels: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,17 @@ class Amounts:
     names: tuple[str, ...]
     h: tuple[Expr, ...]
     r: tuple[Expr, ...] | None = None
+
+
+def take_categories(
+    program: DecisionProgram, categories: Mapping[int, Sequence[Any]], features: Sequence[Feature]
+) -> None:
+    """Let a program read the columns that a boosted model takes as categories, also those that add nothing now."""
+    program.level_codes = {f: tuple(levels) for f, levels in categories.items()}
+    for f, levels in program.level_codes.items():
+        feature = features[f]
+        if isinstance(feature, NumberFeature | CategoryFeature):
+            read_levels(program, feature.column, levels)
 
 
 def additive_scores(
@@ -84,7 +95,6 @@ def _shape(
     """What one feature adds to one of the scores."""
     if isinstance(feature, NumberFeature) and not shape.levels:
         return feature.steps(program, shape.cuts, values, missing)
-    read_levels(program, feature.column, shape.levels)
     return Levels(program.column(feature.column), shape.levels, tuple(values.tolist()), float(missing), float(missing))
 
 
@@ -105,7 +115,6 @@ def _axis(
             raise CannotExportError("Pair terms of columns that are filled in or scaled cannot be exported.")
         return feature.start(program), tuple(feature.raw_cuts(cuts).tolist()), values
     levels = program.level_codes[f]
-    read_levels(program, feature.column, levels)
     n = float(len(levels))
     # A missing level gets a number behind those of the known ones, and a cell of its own.
     codes = tuple(float(i) for i in range(len(levels)))

@@ -14,7 +14,7 @@ import numpy as np
 from ..labels import to_python
 from ..locating import decide, steps_before
 from ..tables import TableColumns
-from .program import DATE, NUMBER, REFUSED, TEXT, YES_NO, DecisionProgram, Expr, Grid, Levels, Ref, Steps
+from .program import DATE, NUMBER, REFUSED, TEXT, YES_NO, DecisionProgram, Expr, Grid, Ref, Steps
 
 _MOST_CUTS = 6  # of one column
 _MOST_LEVELS = 8
@@ -71,10 +71,7 @@ def _choices(estimator: Any, program: DecisionProgram, i: int) -> list[Any]:
         return [True, False, None]
     if column.kind == DATE:
         return _dates(*(_limits(estimator, column.name) or ()))
-    levels = [
-        level for expr in _walk(program) if isinstance(expr, Levels) and _reads(expr.x, i) for level in expr.levels
-    ]
-    known = list(dict.fromkeys(levels))[:_MOST_LEVELS]
+    known = list(column.levels[:_MOST_LEVELS])
     if column.kind == TEXT:
         return [*(known or ["a"]), None, "(not seen before)", *(["NA", " "] if column.nulls else [])]
     if known:
