@@ -23,6 +23,7 @@ from recuse import (
     CoupledOneClassSVC,
     DoubleHingeSVC,
     DoubleRampSVC,
+    EnsembleRejectClassifier,
     ExactBoostClassifier,
     ThresholdRejectClassifier,
 )
@@ -51,7 +52,7 @@ def expected_failures(estimator):
     failures = {}
     if any(estimator is rejecting for rejecting in REJECT):
         failures["check_classifiers_train"] = "a rejected case has no class"
-    if any(estimator is drawing for drawing in DRAW):
+    if any(estimator is drawing for drawing in DRAW) and not isinstance(estimator, EnsembleRejectClassifier):
         kinds = ("dense", "sparse") if get_tags(estimator).input_tags.sparse else ("dense",)
         for kind in kinds:
             failures[f"check_sample_weight_equivalence_on_{kind}_data"] = "cases are drawn, whatever their weight"
@@ -61,6 +62,9 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore")  # the checks provoke warnings of their own
 @parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
 def test_scikit_learn_checks(estimator, check):
+    if isinstance(estimator, EnsembleRejectClassifier) and "sample_weight_equivalence" in check.func.__name__:
+        # It draws folds; where labels are random it may still pass, as no member counts and no draw matters.
+        pytest.skip("cases are drawn, whatever their weight")
     check(estimator)
 
 

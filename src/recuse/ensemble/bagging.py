@@ -20,6 +20,7 @@ from threadpoolctl import ThreadpoolController
 
 from ..arrays import Floats, Indices
 from ..calibration import Sigmoid, log_odds
+from ..class_calibration import SharedTemperature
 from ..folds import Fold
 from .cases import Outcomes
 from .features import View
@@ -37,7 +38,7 @@ class BaggedMember:
     models : list
         Fitted classifiers, one per fold.
     sigmoid : Sigmoid
-        From the score to log-odds, fitted to the scores of held-out cases.
+        From the score to log-odds, fitted to the scores of held-out cases; of three or more classes a slope alone.
     """
 
     name: str
@@ -72,6 +73,8 @@ def fit_fold(
     with one_thread():
         classifier.fit(view.take(rows), outcomes.codes[rows], **_weights_for(classifier, outcomes.weights[rows]))
         scores = line_score(classifier, view.take(test)) if len(test) else np.empty(0)
+    if len(test) and outcomes.n_classes > 2 and scores.shape != (len(test), outcomes.n_classes):
+        raise ValueError("it has no score for each class")
     if not np.isfinite(scores).all():
         raise ValueError("a score is not finite")
     return classifier, scores
@@ -95,15 +98,24 @@ def with_final_fit(folds: list[Fold], n: int) -> list[Fold]:
 
 def join_folds(member: Member, fitted: list[tuple[Any, Floats]], folds: list[Fold], outcomes: Outcomes) -> Bagged:
     """A member from the fits of its folds; if the last fit is on all cases, it alone answers new ones."""
-    scores = np.full(len(outcomes.codes), np.nan)
+    shape = () if outcomes.n_classes == 2 else (outcomes.n_classes,)
+    scores = np.full((len(outcomes.codes), *shape), np.nan)
     for (_, found), (_, test) in zip(fitted, folds, strict=True):
-        scores[test] = found
-    tested = ~np.isnan(scores)
-    sigmoid = Sigmoid.fit(scores[tested], outcomes.positive[tested], outcomes.weights[tested])
+        if len(test):
+            scores[test] = found
+    tested = np.flatnonzero(~np.isnan(scores.reshape(len(scores), -1)[:, 0]))
+    sigmoid = calibration_of(scores[tested], outcomes.take(tested))
     models = [model for model, _ in fitted]
     kept = models if len(folds[-1][1]) else models[-1:]
     bagged = BaggedMember(member.name, member.title, member.view, kept, sigmoid)
     return Bagged(bagged, scores)
+
+
+def calibration_of(scores: Floats, outcomes: Outcomes) -> Sigmoid:
+    """The line from scores of held-out cases to log-odds; of three or more classes one slope for all of them."""
+    if scores.ndim == 2:
+        return Sigmoid(SharedTemperature.fit(scores, outcomes.codes, outcomes.weights, False).slope, 0.0)
+    return Sigmoid.fit(scores, outcomes.positive, outcomes.weights)
 
 
 @contextmanager
@@ -123,9 +135,13 @@ def _libraries() -> ThreadpoolController:
 
 
 def line_score(classifier: Any, matrix: NDArray[Any]) -> Floats:
-    """A score without bounds: log-odds of the probability of the second class, or the decision function."""
+    """A score without bounds: log-odds of the probability of the second class, or the decision function.
+
+    With three or more classes the logarithm of each probability.
+    """
     if hasattr(classifier, "predict_proba"):
-        return bounded_log_odds(classifier.predict_proba(matrix)[:, 1])
+        p = classifier.predict_proba(matrix)
+        return bounded_log_odds(p[:, 1]) if p.shape[1] == 2 else np.log(np.maximum(p, _LEAST))
     score: Floats = np.asarray(classifier.decision_function(matrix), dtype=np.float64)
     return score
 

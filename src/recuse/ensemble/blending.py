@@ -14,7 +14,8 @@ libraries of models often use.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
@@ -22,7 +23,7 @@ from scipy.special import expit, log_expit
 
 from ..arrays import Flags, Floats
 
-_RIDGE = 3e-4
+RIDGE = 3e-4
 _NEGLIGIBLE = 0.25  # members with a smaller part of an equal share are left out: every answer waits for them
 _SAME = 1e-9  # log-odds closer than this are equal
 
@@ -34,7 +35,7 @@ class Blend(NamedTuple):
     ----------
     weights : ndarray of shape (n_members,)
         Never negative.
-    intercept : float
+    intercept : float, or ndarray of shape (n_classes,)
         What is added to the sum.
     objective : float
         What was minimised.
@@ -43,23 +44,33 @@ class Blend(NamedTuple):
     """
 
     weights: Floats
-    intercept: float
+    intercept: Any
     objective: float
     residual: float
 
     def log_odds(self, members: Floats) -> Floats:
-        """Log-odds of the blend; `members` has one row per case and one column per member."""
+        """Log-odds of the blend; `members` has one row per case and one column per member.
+
+        With three or more classes log-probabilities, of which `members` has a row per member and a column per class.
+        """
+        if members.ndim == 3:
+            return np.einsum("imk,m->ik", members, self.weights) + self.intercept
         odds: Floats = members @ self.weights + self.intercept
         return odds
 
 
 def stack_few(members: Floats, positive: Flags, weights: Floats, *, strength: float) -> Blend:
     """`stack`, and once more with the members that count for something; the others have the weight 0."""
-    blend = stack(members, positive, weights, strength=strength)
+    return with_few(lambda some: stack(some, positive, weights, strength=strength), members)
+
+
+def with_few(stack: Callable[[Floats], Blend], members: Floats) -> Blend:
+    """A blend of members, made once more of those that count for something; the others have the weight 0."""
+    blend = stack(members)
     counts = blend.weights >= _NEGLIGIBLE * blend.weights.mean()
     if counts.all() or not counts.any():
         return blend
-    fewer = stack(members[:, counts], positive, weights, strength=strength)
+    fewer = stack(members[:, counts])
     shares = np.zeros(len(counts))
     shares[counts] = fewer.weights
     return fewer._replace(weights=shares)
@@ -96,8 +107,8 @@ def _minimise(members: Floats, positive: Flags, weights: Floats, strength: float
         value = -(shares @ (targets * log_expit(z) + (1 - targets) * log_expit(-z)))
         excess, unequal = shares * (expit(z) - targets), w - w.sum() / max(n_members, 1)
         total = float(w.sum())
-        slope = np.append(excess @ members + 2 * strength * unequal + 2 * _RIDGE * total, excess.sum())
-        return float(value + strength * (unequal @ unequal) + _RIDGE * total**2), slope
+        slope = np.append(excess @ members + 2 * strength * unequal + 2 * RIDGE * total, excess.sum())
+        return float(value + strength * (unequal @ unequal) + RIDGE * total**2), slope
 
     start = np.append(np.full(n_members, 1 / max(n_members, 1)), 0.0)
     bounds = [(0.0, None)] * n_members + [(None, None)]

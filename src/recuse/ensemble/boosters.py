@@ -60,16 +60,16 @@ class NativeBooster(ClassifierMixin, BaseEstimator):
         rounds = settings.pop("rounds", 100)
         settings["seed"] = self.random_state
         native = library.fit(X, y, sample_weight, columns, rounds, settings)
-        self.classes_ = np.array([0, 1])
+        self.classes_ = np.arange(int(np.max(y)) + 1)
         self.n_features_in_ = X.shape[1]
         self.model_ = np.frombuffer(library.write(native), dtype=np.uint8)
         setattr(self, _NATIVE, native)
         return self
 
     def predict_proba(self, X: Floats) -> Floats:
-        """Probabilities of both classes."""
+        """Probabilities of the classes."""
         p = LIBRARIES[self.library].score(self._model(), X, np.asarray(self.categorical, dtype=np.intp))
-        return np.column_stack([1 - p, p])
+        return p if p.ndim == 2 else np.column_stack([1 - p, p])
 
     def contributions(self, X: Floats) -> Contributions:
         """What each column adds to the log-odds of class 1: Shapley values, as the library gives them."""
@@ -103,7 +103,8 @@ class Library(NamedTuple):
     write, read : callable
         Its model to bytes, and back.
     score : callable
-        Its model, cases and columns of categories -> probability of class 1.
+        Its model, cases and columns of categories -> probability of class 1; of three or more classes a
+        column for each.
     explain : callable
         The same -> what each column adds to the log-odds, and behind them the base.
     """
@@ -120,7 +121,9 @@ def _fit_lightgbm(
 ) -> Any:
     import lightgbm
 
-    fixed = {"objective": "binary", "verbosity": -1, "num_threads": 1, "deterministic": True, "force_col_wise": True}
+    fixed: dict[str, Any] = {"verbosity": -1, "num_threads": 1, "deterministic": True, "force_col_wise": True}
+    n_classes = int(y.max()) + 1
+    fixed |= {"objective": "binary"} if n_classes == 2 else {"objective": "multiclass", "num_class": n_classes}
     data = lightgbm.Dataset(X, y, weight=weights, categorical_feature=categorical.tolist(), params={"verbosity": -1})
     return lightgbm.train(settings | fixed, data, num_boost_round=rounds)
 
@@ -177,7 +180,8 @@ def _read_catboost(stored: bytes) -> Any:
 
 
 def _score_catboost(model: Any, X: Floats, categorical: Indices) -> Floats:
-    return np.asarray(model.predict_proba(_for_catboost(X, categorical), thread_count=1)[:, 1])
+    p = np.asarray(model.predict_proba(_for_catboost(X, categorical), thread_count=1))
+    return p[:, 1] if p.shape[1] == 2 else p
 
 
 def _explain_catboost(model: Any, X: Floats, categorical: Indices) -> Floats:
@@ -195,7 +199,10 @@ def _fit_xgboost(
 ) -> Any:
     import xgboost
 
-    fixed = {"objective": "binary:logistic", "nthread": 1, "verbosity": 0, "tree_method": "hist"}
+    fixed: dict[str, Any] = {"nthread": 1, "verbosity": 0, "tree_method": "hist"}
+    n_classes = int(y.max()) + 1
+    several = {"objective": "multi:softprob", "num_class": n_classes}
+    fixed |= {"objective": "binary:logistic"} if n_classes == 2 else several
     return xgboost.train(settings | fixed, _for_xgboost(X, categorical, y, weights), num_boost_round=rounds)
 
 

@@ -3,42 +3,53 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, check_random_state
 from threadpoolctl import threadpool_limits
 
 from ..arrays import Flags, Floats
-from ..base import RejectOptionMixin, SettledCosts, require_two_classes
+from ..base import RejectOptionMixin, SettledCosts
 from ..boosting.abstention.pairs import StartedPair
 from ..boosting.reasons import feature_names
-from ..calibration import log_loss
 from ..costs import Costs
 from ..decisions import Evaluation, StatedThresholds
 from ..explaining import Contributions
 from ..labels import to_python
 from ..parameters import check_choice, check_number
-from ..thresholds.reasons import band_reasons, stated_band
+from ..thresholds.bands import Band, RejectRegion
+from ..thresholds.reasons import band_reasons, multiclass_reasons, stated_band, stated_region
 from ..validation import check_training_data, store_columns, validate_data
 from .bagging import Bagged
 from .blending import Blend, greedy, stack_few
 from .budget import Budget
 from .cases import Outcomes, TrainingCases, settle_cases
+from .class_blending import greedy_classes, log_loss_of_classes, stack_few_classes
+from .class_judging import (
+    ClassJudgement,
+    ClassProbabilities,
+    chow_cost_of_classes,
+    class_gains,
+    judge_class_blend,
+    judge_classes,
+)
 from .contributions import Sources, background, blended, typical, view_sources
 from .features import CODES, Table, TableViews, View, categories_by_name, find_categories, list_columns
 from .fitting import Progress, Schedule, fit_members
 from .held_out import Probabilities, UnseenCases, hold_out, judge_blend
-from .judging import AUTO, BLEND, LEARNED, RULES, Judgement, chow_cost, gains, judge
+from .judging import AUTO, BLEND, LEARNED, RULES, Judgement, chow_cost, gains, judge, log_loss_of_outcomes
 from .reasons import CaseNames, disagreement, from_positive_side, learned_reasons, names_by_case
 from .roster import BEST, EFFORTS, MEDIUM, Member, as_member, choose_members
 
 BLENDS = ("stacking", "greedy")
+Loss = Callable[[Floats, Outcomes], float]
+Cost = Callable[[Floats, Outcomes, Costs], float]
 
 _SHRINKAGE = 10.0  # of the weights towards equal ones: how many cases' worth of log loss an excess of 1 costs
 _REJECTOR_SECONDS = (0.2, 5.0)  # for learning one, at 500 x 10 to 20,000 x 20: a fixed part, and one per million cells
@@ -55,6 +66,10 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
 
     and once more without the members that have less than 5 % of the weight. Chow's rule at the prices answers or
     rejects on the blended probability, which itself does not depend on them.
+
+    With three or more classes the log-probabilities of the members are blended, with one weight per member for all
+    classes, and the answer of least expected cost is given where it is cheaper than a rejection. There is no learned
+    rejector, and reasons name the two best answers but no columns.
 
     Parameters
     ----------
@@ -145,6 +160,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     (['extra-trees', 'logistic'], 169)
     """
 
+    _band: RejectRegion
     # Of models saved before there were any.
     _rejector: StartedPair | None = None
     _typical: Floats | None = None
@@ -205,7 +221,8 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         X, y = self._check_cases(X, y)
         members = self._members(len(y))
         labels, codes = self._settle_labels(y)
-        require_two_classes(labels.classes)
+        if len(labels.classes) > 2 and self.rule == LEARNED:
+            raise ValueError(f"rule={LEARNED!r} takes two classes; y has {len(labels.classes)}: leave it out.")
         prices = self._settle_costs(labels.classes)
         seed = _seed(self.random_state)
         cases = settle_cases(X, codes, sample_weight, groups, self.cv, seed)
@@ -218,19 +235,22 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
             seen = {kind: views.view(kind, table) for kind in {CODES} | {member.view for member in members}}
             bagged, left_out = fit_members(members, seen, cases, schedule)
             held_out = self._hold_out(bagged, cases)
-            odds = np.column_stack([part.member.calibrated(part.scores[held_out.rows]) for part in bagged])
+            odds = np.stack([part.member.calibrated(part.scores[held_out.rows]) for part in bagged], axis=1)
             blend = self._combine(odds, held_out.outcomes)
             verdict = self._judge(held_out, seen[CODES], schedule.budget, prices)
-            added = gains(odds, held_out.outcomes, blend, self._combine)
-            sources = view_sources(views, categorical)
-            usual = typical([part.member for part in bagged], blend.weights, _matrices(seen), sources)
+            add = gains if len(labels.classes) == 2 else class_gains
+            added = add(odds, held_out.outcomes, blend, self._combine)
+            usual = other = None
+            if len(labels.classes) == 2:  # else no column is told to speak for a class
+                sources, fitted = view_sources(views, categorical), [part.member for part in bagged]
+                usual = typical(fitted, blend.weights, _matrices(seen), sources)
+                other = background(fitted, blend.weights, _matrices(seen), seed)
         # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
         store_columns(self, X)
         self._store_labels(labels)
         self._store_costs(prices)
         self._views, self._categorical_columns, self.left_out_ = views, categorical, left_out
-        self._typical = usual
-        self._background = background([part.member for part in bagged], blend.weights, _matrices(seen), seed)
+        self._typical, self._background = usual, other
         self._store_blend(bagged, blend)
         self._store_verdict(bagged, verdict, prices)
         self.gains_ = {part.member.name: gain for part, gain in zip(bagged, added, strict=True)}
@@ -274,11 +294,15 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
 
     def _hold_out(self, bagged: list[Bagged], cases: TrainingCases) -> UnseenCases:
         """The cases that every member scored without having seen them."""
-        scores = np.column_stack([part.scores for part in bagged])
+        scores = np.stack([part.scores for part in bagged], axis=1)
         return hold_out(scores, cases.outcomes, cases.folds, cases.groups)
 
     def _judge(self, held_out: UnseenCases, codes: View, budget: Budget, prices: SettledCosts) -> _Verdict:
         """Choose the rule on the blended probabilities of held-out cases, and say what everybody costs there."""
+        if held_out.outcomes.n_classes > 2:
+            found = judge_class_blend(held_out, self._combine)
+            several = held_out.take(held_out.judged)
+            return _Verdict(judge_classes(found.blend, several, prices.oriented, self.rule), found, several.outcomes)
         judged = judge_blend(held_out, self._combine)
         cases = held_out.take(held_out.judged)
         wanted = self.rule == LEARNED or (self.rule == AUTO and self.effort == BEST)
@@ -287,9 +311,16 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         return _Verdict(judge(judged.blend, cases, prices.oriented, self.rule, features), judged, cases.outcomes)
 
     def _combine(self, members: Floats, outcomes: Outcomes) -> Blend:
+        strength = _SHRINKAGE / float(outcomes.weights.sum())
+        if outcomes.n_classes > 2:
+            by_steps = self.blend == "greedy"
+            return (
+                greedy_classes(members, outcomes)
+                if by_steps
+                else stack_few_classes(members, outcomes, strength=strength)
+            )
         if self.blend == "greedy":
             return greedy(members, outcomes.positive, outcomes.weights)
-        strength = _SHRINKAGE / float(outcomes.weights.sum())
         return stack_few(members, outcomes.positive, outcomes.weights, strength=strength)
 
     def _store_blend(self, bagged: list[Bagged], blend: Blend) -> None:
@@ -303,15 +334,23 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
 
     def _store_verdict(self, bagged: list[Bagged], verdict: _Verdict, prices: SettledCosts) -> None:
         found, judged, outcomes = verdict
-        self._band, self.rule_, self.thresholds_ = found.band, found.rule, found.band.thresholds
-        self._rejector = found.rejector
-        self.held_out_coverage_ = found.coverage
+        self.rule_, self.held_out_coverage_ = found.rule, found.coverage
         self.held_out_error_, self.constant_cost_ = found.error * prices.unit, found.constant * prices.unit
         self.held_out_costs_ = {BLEND: found.cost * prices.unit}
-        self.held_out_log_loss_ = {BLEND: log_loss(judged.blend, outcomes.positive, outcomes.weights)}
-        for part, p in zip(bagged, judged.members.T, strict=True):
-            self.held_out_costs_[part.member.name] = chow_cost(p, outcomes, prices.oriented) * prices.unit
-            self.held_out_log_loss_[part.member.name] = log_loss(p, outcomes.positive, outcomes.weights)
+        if isinstance(found, ClassJudgement):
+            self._band, self._rejector = found.region, None
+            if hasattr(self, "thresholds_"):  # of an earlier fit to two classes
+                delattr(self, "thresholds_")
+            loss: Loss = log_loss_of_classes
+            cost: Cost = chow_cost_of_classes
+        else:
+            self._band, self._rejector, self.thresholds_ = found.band, found.rejector, found.band.thresholds
+            loss, cost = log_loss_of_outcomes, chow_cost
+        self.held_out_log_loss_ = {BLEND: loss(judged.blend, outcomes)}
+        for k, part in enumerate(bagged):
+            scores = judged.members[:, k]
+            self.held_out_costs_[part.member.name] = cost(scores, outcomes, prices.oriented) * prices.unit
+            self.held_out_log_loss_[part.member.name] = loss(scores, outcomes)
 
     def _read(self, X: Any) -> Table:
         """New cases, checked, by their columns."""
@@ -330,13 +369,17 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     def _member_log_odds(self, seen: dict[str, Floats]) -> Floats:
         """Log-odds of new cases by each member that counts."""
         with threadpool_limits(1, user_api="blas"):
-            return np.column_stack([member.log_odds(seen[member.view]) for member in self.members_])
+            return np.stack([member.log_odds(seen[member.view]) for member in self.members_], axis=1)
 
     def _evaluate(self, X: Any) -> Evaluation:
         table = self._read(X)
         seen = self._see(table)
         members = self._member_log_odds(seen)
-        odds = members @ self._blend_weights + self._intercept
+        odds = Blend(self._blend_weights, self._intercept, 0.0, 0.0).log_odds(members)
+        if members.ndim == 3:
+            p = softmax(odds, axis=1)
+            details = _Details(p, softmax(members, axis=2), odds, seen, table.text)
+            return replace(self._band.evaluate(p), detail=details)
         p = expit(odds)
         if self._rejector is None:
             ruled = self._band.evaluate(p)
@@ -348,11 +391,15 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     def _stated_thresholds(self) -> StatedThresholds | None:
         if self._rejector is not None:
             return None
+        if not isinstance(self._band, Band):
+            return stated_region(self._band, self.costs_)
         return stated_band(self._band, self.classes_, self.pos_label_, "probability")
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         details, accepted = evaluation.detail, evaluation.accepted
-        if self._rejector is None:
+        if not isinstance(self._band, Band):
+            said = multiclass_reasons(evaluation, self._band, self.classes_, self.costs_)
+        elif self._rejector is None:
             said = band_reasons(details.p, accepted, self._band, self.classes_, self.pos_label_, "probability")
         else:
             said = self._learned_reasons(self._rejector, details, accepted)
@@ -360,6 +407,10 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
 
     def _remarks(self, evaluation: Evaluation) -> list[str]:
         """Where the members disagree."""
+        if evaluation.h.ndim == 2:
+            forced = evaluation.forced()[:, None, None]
+            of_forced = np.take_along_axis(evaluation.detail.members, forced, axis=2)[:, :, 0]
+            return disagreement(evaluation.accepted, of_forced, self._blend_weights)
         members = from_positive_side(evaluation.detail.members, bool(self.pos_label_ == self.classes_[0]))
         return disagreement(evaluation.accepted, members, self._blend_weights)
 
@@ -379,7 +430,7 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
         """What each column adds to the log-odds of the blend: by each member, weighted as it is blended."""
         seen, total = self._see(self._read(X)), float(self._blend_weights.sum())
         if self._typical is None or total == 0:
-            return None
+            return None  # as with three or more classes
         odds = self._member_log_odds(seen) @ self._blend_weights + self._intercept
         with threadpool_limits(1, user_api="blas"):
             found = blended(self.members_, self._blend_weights, seen, self._sources, self._background)
@@ -406,10 +457,11 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of the blend, also for rejected cases."""
         p = self._evaluate(X).detail.p
-        return np.column_stack([1 - p, p])
+        return p if p.ndim == 2 else np.column_stack([1 - p, p])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = True
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True  # in frames
         tags.input_tags.categorical = True
@@ -419,8 +471,8 @@ class EnsembleRejectClassifier(RejectOptionMixin, BaseEstimator):
 class _Verdict(NamedTuple):
     """The rule and its figures, the probabilities of the judged cases, and what these turned out to be."""
 
-    judgement: Judgement
-    judged: Probabilities
+    judgement: Judgement | ClassJudgement
+    judged: Probabilities | ClassProbabilities
     outcomes: Outcomes
 
 
@@ -429,12 +481,12 @@ class _Details(NamedTuple):
 
     Attributes
     ----------
-    p : ndarray of shape (n,)
+    p : ndarray of shape (n,), or (n, n_classes)
         Probabilities by the blend.
-    members : ndarray of shape (n, n_members)
+    members : ndarray of shape (n, n_members), or (n, n_members, n_classes)
         Those by each member that counts.
-    odds : ndarray of shape (n,)
-        Log-odds by the blend.
+    odds : ndarray of shape (n,), or (n, n_classes)
+        Log-odds by the blend; of three or more classes log-probabilities.
     seen : dict of ndarray
         The views of the cases.
     categories : ndarray of str of shape (n, n_categories)

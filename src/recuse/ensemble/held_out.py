@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from ..arrays import Flags, Floats, Indices
+from ..arrays import Floats, Indices
 from ..calibration import Sigmoid
 from ..folds import Fold
 from .blending import Blend
@@ -22,7 +22,7 @@ class UnseenCases(NamedTuple):
 
     Attributes
     ----------
-    scores : ndarray of shape (n, n_members)
+    scores : ndarray of shape (n, n_members), or (n, n_members, n_classes)
         By each member, before its calibration.
     outcomes : Outcomes
         What the cases turned out to be.
@@ -53,7 +53,7 @@ class UnseenCases(NamedTuple):
         outcomes = self.outcomes.take(rows)
         parts = [(place[others], place[test]) for others, test in self.parts]
         parts = [(others[others >= 0], test[test >= 0]) for others, test in parts]
-        parts = [(others, test) for others, test in parts if len(test) and _both_classes(outcomes.codes[others])]
+        parts = [(others, test) for others, test in parts if len(test) and outcomes.take(others).complete]
         groups = None if self.groups is None else self.groups[rows]
         return UnseenCases(self.scores[rows], outcomes, parts, self.rows[rows], groups)
 
@@ -87,8 +87,3 @@ def judge_blend(held_out: UnseenCases, combine: Combine) -> Probabilities:
         blend[test] = combine(odds[others], outcomes).log_odds(odds[test])
     rows = held_out.judged
     return Probabilities(expit(blend[rows]), expit(members[rows]))
-
-
-def _both_classes(codes: Indices) -> bool:
-    present: Flags = np.bincount(codes, minlength=2) > 0
-    return bool(present.all())

@@ -23,7 +23,7 @@ AUTO, CHOW, TUNED, LEARNED = RULES = ("auto", "chow", "tuned", "learned")
 BLEND = "blend"
 
 _MARGIN = 2.0  # standard errors by which another rule must be cheaper on held-out cases than Chow's
-_CHOW_CASES = 1000.0  # tuned thresholds are shrunk towards those of the prices as if these had been seen as often
+CHOW_CASES = 1000.0  # tuned thresholds are shrunk towards those of the prices as if these had been seen as often
 
 
 class Judgement(NamedTuple):
@@ -86,7 +86,7 @@ def judge(p: Floats, held_out: UnseenCases, costs: Costs, rule: str, features: F
         found.append(_by_learning(p, held_out, costs, features))
     cases = held_out.take(rows)
     best = _choose([ruled.take(rows) for ruled in found], rule, cases)
-    cost, error = _mean(best.paid, cases)
+    cost, error = mean_over_cases(best.paid, cases)
     coverage = float(np.average(best.accepted, weights=cases.outcomes.weights))
     return Judgement(best.rule, best.band, best.rejector, cost, error, _constant_cost(cases, costs), coverage)
 
@@ -125,7 +125,7 @@ def _by_learning(p: Floats, held_out: UnseenCases, costs: Costs, features: Float
     """A rejector boosted on top of the blend; its band is where it starts from."""
     from ..boosting.abstention.on_top import boost_on_top
 
-    codes, weights = held_out.outcomes
+    codes, weights, _ = held_out.outcomes
     found = boost_on_top(features, log_odds(p), codes, weights, costs, held_out.parts)
     return _Ruled(LEARNED, chow_band(costs), found.paid, found.accepted, found.pair)
 
@@ -134,17 +134,17 @@ def _choose(found: list[_Ruled], rule: str, held_out: UnseenCases) -> _Ruled:
     """The rule that is wanted; with "auto" the first, or the cheapest of those that are cheaper beyond doubt."""
     first, *others = found
     if rule == AUTO:
-        others = [other for other in others if _cheaper_beyond_doubt(other.paid, first.paid, held_out)]
+        others = [other for other in others if cheaper_beyond_doubt(other.paid, first.paid, held_out)]
     return min(others or [first], key=lambda ruled: float(held_out.outcomes.weights @ ruled.paid))
 
 
-def _cheaper_beyond_doubt(one: Floats, other: Floats, held_out: UnseenCases) -> bool:
+def cheaper_beyond_doubt(one: Floats, other: Floats, held_out: UnseenCases) -> bool:
     """Whether one rule saves more than the margin against another."""
-    saved, error = _mean(other - one, held_out)
+    saved, error = mean_over_cases(other - one, held_out)
     return saved > _MARGIN * error
 
 
-def _mean(values: Floats, held_out: UnseenCases) -> tuple[float, float]:
+def mean_over_cases(values: Floats, held_out: UnseenCases) -> tuple[float, float]:
     """Weighted mean over the cases, and its standard error; cases of a group are one case."""
     share = held_out.outcomes.weights / held_out.outcomes.weights.sum()
     mean = float(share @ values)
@@ -156,10 +156,15 @@ def _mean(values: Floats, held_out: UnseenCases) -> tuple[float, float]:
 
 def _constant_cost(held_out: UnseenCases, costs: Costs) -> float:
     """What the cheapest constant answer costs."""
-    codes, weights = held_out.outcomes
+    codes, weights, _ = held_out.outcomes
     return min(
         float(np.average(costs.prices(codes, np.full(len(codes), answer)), weights=weights)) for answer in range(3)
     )
+
+
+def log_loss_of_outcomes(p: Floats, outcomes: Outcomes) -> float:
+    """Mean negative log-likelihood of cases."""
+    return log_loss(p, outcomes.positive, outcomes.weights)
 
 
 def chow_cost(p: Floats, outcomes: Outcomes, costs: Costs) -> float:
@@ -190,7 +195,7 @@ def gains(members: Floats, outcomes: Outcomes, blend: Blend, combine: Combine) -
 
 def _tuned(p: Floats, outcomes: Outcomes, costs: Costs) -> Band:
     sample = Sample.of(p, outcomes.positive, outcomes.weights)
-    return shrunk_band(sample, costs, probabilities=True, shrinkage=_CHOW_CASES)
+    return shrunk_band(sample, costs, probabilities=True, shrinkage=CHOW_CASES)
 
 
 def _prices(band: Band, p: Floats, outcomes: Outcomes, costs: Costs) -> Floats:

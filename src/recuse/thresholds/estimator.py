@@ -36,9 +36,9 @@ from ..parameters import check_choice, check_number, check_share, check_weights
 from ..rounding import SAME, near_threshold
 from ..routing import group_params, routing_enabled, weight_params
 from ..validation import check_labels, require_given, require_in_memory, store_columns
-from .bands import Band, LeastCost, RejectRegion
+from .bands import Band, RejectRegion
 from .class_rules import ClassSample, class_region, least_cost_region
-from .reasons import band_reasons, detector_name, multiclass_reasons, stated_band
+from .reasons import band_reasons, detector_name, multiclass_reasons, stated_band, stated_region
 from .rules import EVERYTHING, RULES, Aim, Sample, chow_band
 from .scores import (
     PROBABILITIES,
@@ -643,10 +643,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
     def _stated_thresholds(self) -> StatedThresholds | None:
         if isinstance(self._region, Band):
             return stated_band(self._region, self.classes_, self.pos_label_, self._compares)
-        if isinstance(self._region, LeastCost):
-            least = self._region.least * self.costs_.cheaper_error
-            return StatedThresholds("expected saving over manual review", least, least)
-        return StatedThresholds("highest probability", self._region.lowest, self._region.lowest)
+        return stated_region(self._region, self.costs_)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         scores, accepted = evaluation.detail, evaluation.accepted

@@ -54,6 +54,14 @@ def band_reasons(
     ]
 
 
+def stated_region(region: LowestProbability | LeastCost, costs: Costs) -> StatedThresholds:
+    """The threshold of a rule for three or more classes."""
+    if isinstance(region, LeastCost):
+        least = region.least * costs.cheaper_error
+        return StatedThresholds("expected saving over manual review", least, least)
+    return StatedThresholds("highest probability", region.lowest, region.lowest)
+
+
 def multiclass_reasons(
     evaluation: Evaluation, region: LowestProbability | LeastCost, classes: NDArray[Any], costs: Costs
 ) -> list[str]:
