@@ -53,6 +53,7 @@ HANDED_BACK = {
     "recuse.datasets.Dataset",
     "recuse.ensemble.Member",
     "recuse.evaluating.CalibrationBin",
+    "recuse.metrics.ClassScores",
     "recuse.exporting.CannotExportError",
     "recuse.exporting.Exported",
     "recuse.guarantees.Shown",

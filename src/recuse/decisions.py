@@ -80,10 +80,10 @@ class Evaluation:
         return (self.h > 0).astype(np.intp) if self.h.ndim == 1 else self.h.argmax(axis=1)
 
     def two_best(self) -> TwoBest:
-        """With three or more classes: the two best answers to each case."""
+        """With three or more classes: the best answer to each case, and of the others the most probable one."""
         shown = self.h if self.class_scores is None else self.class_scores
         first, rows = self.forced(), np.arange(len(self.h))
-        others = self.h.copy()
+        others = shown.astype(np.float64)
         others[rows, first] = -np.inf
         second = others.argmax(axis=1)
         return TwoBest(first, second, shown[rows, first], shown[rows, second])
@@ -102,7 +102,7 @@ class Evaluation:
 
 
 class TwoBest(NamedTuple):
-    """Class numbers of the best and the second best answer to each case, and what a person is shown for each."""
+    """Class numbers of the best answer to each case and of its rival, and what a person is shown for each."""
 
     first: Indices
     second: Indices
@@ -250,7 +250,7 @@ class Decisions:
         Row names of the cases, where they came as a pandas frame; positions in the table, where only some of its cases
         were answered (`cross_val_decide` over time).
     second : ndarray, optional
-        With three or more classes: the second best answer.
+        With three or more classes: of the other classes the most probable one.
     score, second_score : ndarray of float, optional
         With three or more classes: the probability, or score, of `forced` and of `second`.
 

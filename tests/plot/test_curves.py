@@ -97,6 +97,14 @@ def test_confusion_matrix(fitted):
     assert np.array_equal(by_hand.matrix, matrix)
 
 
+def test_confusion_matrix_by_kind():
+    kind = ["accept", "ambiguity", "novelty", "accept"]
+    options = {"labels": ["a", "b", "c"], "reject_label": "?", "kind": kind, "by_kind": True}
+    drawn = RejectConfusionMatrixDisplay.from_predictions(["a", "b", "c", "c"], ["a", "?", "?", "b"], **options)
+    assert drawn.matrix.tolist() == [[1, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 1, 0, 0, 1]]
+    assert [text.get_text() for text in drawn.ax_.get_xticklabels()] == ["a", "b", "c", "ambiguity", "novelty"]
+
+
 def test_without_matplotlib_the_remedy_is_named(fitted, monkeypatch):
     import sys
 

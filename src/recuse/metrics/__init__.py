@@ -13,11 +13,20 @@ from .curves import (
 )
 from .merging import RiskCoverageSketch
 from .ranking import ks_score, precision_at_k_score
-from .rejection import coverage_score, expected_cost, reject_confusion_matrix, rejection_rate, selective_accuracy_score
+from .rejection import (
+    ClassScores,
+    coverage_score,
+    expected_cost,
+    per_class_scores,
+    reject_confusion_matrix,
+    rejection_rate,
+    selective_accuracy_score,
+)
 from .reliability import Reliability, reliability_curve
 from .scorers import RejectScorer, get_scorer, get_scorer_names
 
 __all__ = [
+    "ClassScores",
     "RejectScorer",
     "Reliability",
     "RiskCoverageSketch",
@@ -33,6 +42,7 @@ __all__ = [
     "get_scorer_names",
     "ks_score",
     "pareto_front",
+    "per_class_scores",
     "precision_at_k_score",
     "reject_confusion_matrix",
     "rejection_rate",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from ..arrays import Flags, Floats
 from ..costs import Costs, as_costs
 from ..decisions import Decisions
-from ..labels import encode
+from ..labels import encode, to_python
 from .encoding import PlacedAnswers, place_answers
 
 
@@ -223,8 +223,10 @@ def reject_confusion_matrix(
     reject_label: Any = None,
     sample_weight: Any = None,
     normalize: str | None = None,
+    kind: Any = None,
+    by_kind: bool = False,
 ) -> NDArray[Any]:
-    """Confusion matrix with a last column for the rejected cases.
+    """Confusion matrix with a last column for the rejected cases, or one for each kind of rejection.
 
     Parameters
     ----------
@@ -240,12 +242,17 @@ def reject_confusion_matrix(
         Weight of each case.
     normalize : {"true", "all"}, optional
         "true" divides by the row sums, "all" by the total.
+    kind : array-like of str, optional
+        Kind of each answer, as in `Decisions.kind`, where `y_pred` is an array.
+    by_kind : bool, default=False
+        Whether cases rejected as ambiguous and as novelties have a column each.
 
     Returns
     -------
-    ndarray of shape (n_classes, n_classes + 1)
-        Row i, column j: number, or weight, of the cases of class i answered with class j; last column: rejected. Whole
-        numbers where cases are counted: without `normalize`, and without weights or with whole ones.
+    ndarray of shape (n_classes, n_classes + 1), or (n_classes, n_classes + 2)
+        Row i, column j: number, or weight, of the cases of class i answered with class j; last column: rejected, or
+        with `by_kind` the last two: rejected as ambiguous, and as a novelty. Whole numbers where cases are counted:
+        without `normalize`, and without weights or with whole ones.
 
     Examples
     --------
@@ -256,16 +263,106 @@ def reject_confusion_matrix(
     """
     if normalize not in (None, "true", "all"):
         raise ValueError(f"normalize must be None, 'true' or 'all'; got {normalize!r}.")
-    placed = place_answers(y_true, y_pred, labels=labels, reject_label=reject_label, sample_weight=sample_weight)
+    placed = place_answers(
+        y_true, y_pred, labels=labels, reject_label=reject_label, kind=kind, sample_weight=sample_weight
+    )
     n = len(placed.labels)
-    matrix = np.zeros((n, n + 1))
-    np.add.at(matrix, (placed.truth, np.minimum(placed.answer, n)), placed.weights)
+    matrix = np.zeros((n, n + 1 + by_kind))
+    np.add.at(matrix, (placed.truth, np.minimum(placed.answer, n + by_kind)), placed.weights)
     if normalize == "all":
         return matrix / matrix.sum()
     if normalize == "true":
         totals = matrix.sum(axis=1, keepdims=True)
         return np.divide(matrix, totals, out=np.zeros_like(matrix), where=totals > 0)
     return matrix.astype(np.int64) if _are_whole(sample_weight) else matrix
+
+
+class ClassScores(NamedTuple):
+    """What became of the cases of one class.
+
+    Attributes
+    ----------
+    label : object
+        The class.
+    weight : float
+        Number of its cases, or their weight.
+    coverage : float
+        Share of them that is answered.
+    error : float
+        Share of wrong answers among those that are answered; NaN where none is.
+    ambiguity, novelty : float
+        Shares of them that are rejected as ambiguous and as novelties.
+    """
+
+    label: Any
+    weight: float
+    coverage: float
+    error: float
+    ambiguity: float
+    novelty: float
+
+
+def per_class_scores(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    labels: Any = None,
+    reject_label: Any = None,
+    kind: Any = None,
+    sample_weight: Any = None,
+) -> list[ClassScores]:
+    """Coverage and error for each class: whether some of them are left to reviewers, or answered badly.
+
+    Parameters
+    ----------
+    y_true : array-like
+        The outcomes.
+    y_pred : Decisions or array-like
+        The answers, with `reject_label` where a case was rejected; a `Decisions` table tells by itself.
+    labels : array-like, optional
+        The classes, where `y_true` does not hold them all.
+    reject_label : label, optional
+        What `y_pred` holds for a rejected case.
+    kind : array-like of str, optional
+        Kind of each answer, as in `Decisions.kind`; without it all rejections in an array are of ambiguous cases.
+    sample_weight : array-like, optional
+        Weight of each case.
+
+    Returns
+    -------
+    list of ClassScores
+        One for each class; ``pandas.DataFrame`` makes a table of them.
+
+    Examples
+    --------
+    >>> from recuse.metrics import per_class_scores
+    >>> for scores in per_class_scores(["a", "a", "b", "c"], ["a", "b", "?", "c"], reject_label="?"):
+    ...     print(scores.label, scores.coverage, scores.error)
+    a 1.0 0.5
+    b 0.0 nan
+    c 1.0 0.0
+    """
+    matrix = reject_confusion_matrix(
+        y_true,
+        y_pred,
+        labels=labels,
+        reject_label=reject_label,
+        sample_weight=sample_weight,
+        kind=kind,
+        by_kind=True,
+    )
+    known = y_pred.classes if labels is None and isinstance(y_pred, Decisions) else labels
+    names = place_answers(y_true, y_pred, labels=known, reject_label=reject_label).labels
+    return [_class_scores(to_python(label), i, row) for i, (label, row) in enumerate(zip(names, matrix, strict=True))]
+
+
+def _class_scores(label: Any, i: int, row: NDArray[Any]) -> ClassScores:
+    """Of a row of the confusion matrix."""
+    total, answered = float(row.sum()), float(row[:-2].sum())
+    error = 1 - float(row[i]) / answered if answered > 0 else float("nan")
+    if total == 0:
+        return ClassScores(label, 0.0, *4 * [float("nan")])
+    return ClassScores(label, total, answered / total, error, float(row[-2]) / total, float(row[-1]) / total)
 
 
 def _are_whole(weights: Any) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Floats
+from ..decisions import KINDS
 from ..labels import to_python
 from ..locating import decide, locate
 from ..metrics import accuracy_rejection_curve, aurc_score, cost_curve, reject_confusion_matrix, risk_coverage_curve
@@ -266,16 +267,16 @@ class CostCurveDisplay(_CurveDisplay):
 
 
 class RejectConfusionMatrixDisplay:
-    """Confusion matrix with a last column for the rejected cases.
+    """Confusion matrix with a last column for the rejected cases, or one for each kind of rejection (``by_kind=True``).
 
     Attributes
     ----------
-    matrix : ndarray of shape (n_classes, n_classes + 1)
+    matrix : ndarray of shape (n_classes, n_classes + 1), or (n_classes, n_classes + 2)
         As from `reject_confusion_matrix`.
     labels : list
         The classes.
     reject_label : object
-        Name of the last column.
+        Name of the last column, where there is one for both kinds.
     ax_, figure_, text_
         What `plot` drew.
 
@@ -311,10 +312,11 @@ class RejectConfusionMatrixDisplay:
         """Draw the matrix: right answers blue, wrong ones orange, rejections grey; the larger the share, the darker."""
         self.ax_ = axes_or_new(ax)
         self.figure_ = self.ax_.figure
-        n = len(self.labels)
+        n, columns = len(self.labels), self.matrix.shape[1]
+        rejected = [self.reject_label] if columns == n + 1 else list(KINDS[1:])
         totals = self.matrix.sum(axis=1, keepdims=True)
         shares = np.divide(self.matrix, totals, out=np.zeros(self.matrix.shape), where=totals > 0)
-        colors = [[BLUE if i == j else _GREY if j == n else ORANGE for j in range(n + 1)] for i in range(n)]
+        colors = [[BLUE if i == j else _GREY if j >= n else ORANGE for j in range(columns)] for i in range(n)]
         self.text_ = np.empty(self.matrix.shape, dtype=object)
         for (i, j), value in np.ndenumerate(self.matrix):
             # A tint, never the full colour: black text stays readable on it.
@@ -323,13 +325,13 @@ class RejectConfusionMatrixDisplay:
             shown = f"{count}{shares[i, j]:.1%}"
             self.text_[i, j] = self.ax_.text(j, i, shown, ha="center", va="center")
         self.ax_.set(
-            xticks=range(n + 1),
+            xticks=range(columns),
             yticks=range(n),
-            xticklabels=[*self.labels, self.reject_label],
+            xticklabels=[*self.labels, *rejected],
             yticklabels=self.labels,
             xlabel="answer (share of each outcome)",
             ylabel="outcome",
-            xlim=(-0.5, n + 0.5),
+            xlim=(-0.5, columns - 0.5),
             ylim=(n - 0.5, -0.5),
             aspect="equal",
         )
