@@ -176,6 +176,10 @@ def _predict_parts(
 
         return answer_partitions(model, data, out, settings, cluster, overwrite, progress)
     source = TableFile.of(data)
+    if source.missing:
+        raise ValueError(
+            f"missing={list(source.missing)!r} is for one file: in a folder of Parquet files leave cells empty."
+        )
     # Text in the files is read as the options say; without them, as in the table the model was fitted on.
     model, data = _read_with(model, source.decimal_writing, source.dates), source.path
     if cluster is not None:

@@ -183,3 +183,26 @@ def test_errors_of_cells_are_missing_values(tmp_path):
     read = read_table(tmp_path / "t.xlsx")
     assert read["a"].isna().tolist() == [False, True, False]
     assert read["b"].isna().tolist() == [True, False, True]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_what_means_unknown_is_missing(tmp_path, kind):
+    """A word among numbers, where the format has mixed columns, and a number among numbers."""
+    frame = loans()[["income", "age", "y"]]
+    frame["age"] = frame["age"].where(frame.index % 9 > 0, -99)
+    mixed = kind not in ("parquet", "feather", "sqlite", "duckdb")  # of columns with one type
+    if mixed:
+        frame["income"] = frame["income"].astype(object).where(frame.index % 7 > 0, "n.k.")
+    source = TableFile(write(frame, tmp_path / f"t.{kind}"), missing=["n.k.", "-99"])
+    whole, chunks = read_table(source), pd.concat(read_chunks(source, size=11))
+    for read in (whole, chunks):
+        assert (read["age"].isna() == (frame.index % 9 == 0)).all()
+        assert (read["income"].isna() == (frame.index % 7 == 0) & mixed).all()
+        assert [read[name].dtype.kind for name in ("income", "age")] == ["f", "f"]
+        known = read["income"].notna()
+        np.testing.assert_allclose(read["income"][known], frame["income"][known].astype(float))
+
+
+def test_what_means_unknown_is_a_list():
+    with pytest.raises(ValueError, match=r"missing='n\.k\.' must be a list of texts, such as \['n\.k\.'\]"):
+        TableFile("t.csv", missing="n.k.")

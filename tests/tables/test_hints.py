@@ -63,3 +63,40 @@ def test_equal_rows_of_few_values_are_chance():
     frame = pd.DataFrame({"a": rng.integers(0, 3, 200), "b": rng.integers(0, 4, 200), "y": np.arange(200) % 2})
     assert frame.duplicated().sum() > 100
     assert table_hints(check_cases(frame, "y")) == []
+
+
+def with_marks(column, *marks):
+    """Each of the marks in one cell of ten."""
+    return [next((mark for place, mark in enumerate(marks) if row % 10 == place), value)
+            for row, value in enumerate(column)]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        with_marks([f"{row / 7:.2f}".replace(".", ",") for row in range(120)], "n.k."),
+        with_marks([row / 7 for row in range(120)], "unknown", "-"),  # of a workbook
+        with_marks([f"{row % 28 + 1:02d}.03.2024" for row in range(120)], "?"),
+        with_marks(pd.date_range("2020-01-01", periods=120).astype(str), "never"),
+    ],
+)
+def test_words_among_numbers_and_dates_are_pointed_out(values):
+    frame = pd.DataFrame({"since": pd.Series(values, dtype=object), "y": [0, 1] * 60})
+    (hint,) = [text for text in table_hints(check_cases(frame, "y")) if "--missing" in text]
+    words = [value for value in dict.fromkeys(values) if isinstance(value, str) and not any(map(str.isdigit, value))]
+    assert f"missing={words!r}" in hint
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        [f"{row} kg" for row in range(120)],  # every cell has a word
+        with_marks([f"A{row}" for row in range(120)], "none"),  # no numbers
+        [f"{row}.03.2024" if row < 3 else "never" for row in range(120)],  # few others
+        with_marks([str(row) for row in range(120)], "a", "b", "c", "d"),  # words of their own
+        ["low", "high"] * 60,
+    ],
+)
+def test_text_is_not_taken_for_numbers_with_marks(values):
+    frame = pd.DataFrame({"size": values, "y": [0, 1] * 60})
+    assert [text for text in table_hints(check_cases(frame, "y")) if "--missing" in text] == []

@@ -33,6 +33,10 @@ _READING: dict[str, Any] = {
         str | None,
         typer.Option("--dates", metavar="day-first|month-first", help="How 03/02/2024 is meant (default: found out)."),
     ],
+    "missing": Annotated[
+        str | None,
+        typer.Option("--missing", metavar="TEXT", help="What else than an empty cell means unknown: n.k.,-99."),
+    ],
 }
 
 
@@ -113,4 +117,5 @@ def _with_table_file(given: dict[str, Any]) -> dict[str, Any]:
         return given
     from recuse.tables import TableFile
 
+    reading["missing"] = [mark.strip() for mark in (reading["missing"] or "").split(",") if mark.strip()]
     return given | {"data": TableFile(data, **reading)}

@@ -12,7 +12,7 @@ import numpy as np
 from ..labels import to_python
 from .cases import check_cases
 from .columns import DATE, TableColumns, with_dates
-from .hints import identifier_hints, table_hints
+from .hints import identifier_hints, mark_hints, table_hints
 from .reading import Source, as_frame, read_with_writings
 from .sources import TableFile
 from .writings import example_of
@@ -200,7 +200,7 @@ def _findings(frame: Any, target: str | None, positive: Any, drop: tuple[str, ..
     constant = [column for column in features if features[column].nunique(dropna=False) == 1]
     found = [f"column {column!r} holds the same in every row and tells nothing" for column in constant]
     if target is None:
-        return found + identifier_hints(features)
+        return found + mark_hints(features) + identifier_hints(features)
     try:
         cases = check_cases(frame, target, positive, drop=drop, name=name)
     except (ValueError, TypeError) as error:

@@ -61,7 +61,8 @@ class TableColumns(TransformerMixin, BaseEstimator):
     ['number', 'text']
     >>> columns.transform(pd.DataFrame({"town": ["Ulm"], "age": ["old"]}))
     Traceback (most recent call last):
-    ValueError: The column 'age' holds 'old' in row 1, where the model was fitted with numbers.
+    ValueError: The column 'age' holds 'old' in row 1, where the model was fitted with numbers: leave the cell empty if
+    nothing is known, or name what stands for that with --missing (TableFile(..., missing=)).
     """
 
     def __init__(self, novelty: str = "range") -> None:
@@ -267,7 +268,10 @@ def _refuse_lost(name: str, before: Any, after: Any, what: str) -> None:
     if len(lost):
         value, row = before.iloc[lost[0]], int(before.index[lost[0]]) + 1
         shown = repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:77]}..."
-        raise ValueError(f"The column {name!r} holds {shown} in row {row}, where the model was fitted with {what}.")
+        raise ValueError(
+            f"The column {name!r} holds {shown} in row {row}, where the model was fitted with {what}: leave the cell "
+            "empty if nothing is known, or name what stands for that with --missing (TableFile(..., missing=))."
+        )
 
 
 _CONVERSIONS = {NUMBER: _to_numbers, YES_NO: _to_yes_no, DATE: _to_dates, TEXT: _to_text}

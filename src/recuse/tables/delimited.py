@@ -33,11 +33,14 @@ class Dialect:
         Between its columns.
     skipped : int
         Lines before the header, such as the ``sep=;`` that spreadsheets write.
+    missing : tuple of str
+        Cells, besides empty ones, of which nothing is known.
     """
 
     encoding: Encoding
     separator: str
     skipped: int = 0
+    missing: tuple[str, ...] = ()
 
     def sentences(self, usual: str, source: TableFile) -> list[str]:
         """Say what was found out and is not as usual."""
@@ -62,8 +65,8 @@ def detect_dialect(path: str, source: TableFile, usual: str) -> Dialect:
     first, _, rest = text.lstrip("\r\n").partition("\n")
     if first.strip().lower().startswith("sep=") and len(first.strip("\r")) == len("sep=;"):
         skipped = text[: len(text) - len(rest)].count("\n")
-        return Dialect(encoding, source.column_separator or first.strip("\r")[-1], skipped)
-    return Dialect(encoding, source.column_separator or _separator(text, usual))
+        return Dialect(encoding, source.column_separator or first.strip("\r")[-1], skipped, tuple(source.missing))
+    return Dialect(encoding, source.column_separator or _separator(text, usual), missing=tuple(source.missing))
 
 
 def _separator(text: str, usual: str) -> str:
@@ -107,6 +110,7 @@ def text_chunks(path: str, dialect: Dialect, text_columns: tuple[str, ...] | Non
     require_distinct(names)
     # Without index_col=False, rows that are longer than the header would lose their first cells to an index.
     options: dict[str, Any] = {"sep": separator, "index_col": False, "low_memory": size is not None}
+    options["na_values"] = list(dialect.missing)
     options["dtype"] = str if text_columns is None else {name: str for name in text_columns if name in names}
     with open_limited(path, separator, encoding) as file:
         _skip_lines(file, dialect.skipped)

@@ -11,11 +11,14 @@ import numpy as np
 from ..arrays import Flags
 from .cases import Cases
 from .columns import ISO_DAY
+from .writings import share_a_writing
 
 _FEW_ROWS = 50  # up to this number of rows, values that are all different may be chance
 _FEW_PEOPLE = 10  # fewer different values are categories, whatever the column is called
 _LEAK = 0.98  # share of the cases, both classes alike, that a column tells right all by itself
 _CASES_PER_VALUE = 5  # fewer in a category tell little about it
+_MOST_MARKS = 3  # different words among numbers; more are no marks of what is unknown
+_LEAST_VALUES = 5  # numbers for each word
 _MANY_CASES = 50  # per value: more are a site or a category rather than a person
 # Outcomes, the negative first, of which nobody asks which is the positive one.
 _TELLING = {
@@ -34,7 +37,7 @@ _ID = re.compile(rf"(.*_)?(u?id|uuid|index|mrn|ssn|email|({_PERSON})(_?(id|no|nr
 
 def table_hints(cases: Cases) -> list[str]:
     """Say what in the table would make a comparison look better than it is: identifiers, people, copies of rows."""
-    hints = identifier_hints(cases.features) + leak_hints(cases)
+    hints = mark_hints(cases.features) + identifier_hints(cases.features) + leak_hints(cases)
     if cases.groups is None and cases.times is None:
         hints += person_hints(cases.features)
     return hints + copy_hints(cases)
@@ -64,6 +67,41 @@ def identifier_hints(features: Any) -> list[str]:
         for name in features.columns
         if len(features) > _FEW_ROWS and _is_identifier(name, features[name])
     ]
+
+
+def mark_hints(features: Any) -> list[str]:
+    """For each column of text that would be numbers or dates but for a word or two, say how to have them."""
+    return [
+        f"column {name!r} is read as text because of {', '.join(map(repr, marks))} beside {example!r} and the like: "
+        "if that means that nothing is known, say so with "
+        f"--missing {shlex.quote(','.join(marks))} (in Python, recuse.tables.TableFile(..., missing={marks!r}))"
+        for name in features.columns
+        if (found := _marks_among(features[name])) is not None
+        for marks, example in [found]
+    ]
+
+
+def _marks_among(column: Any) -> tuple[list[str], str] | None:
+    """The words that keep a column from being numbers or dates, and one of these; None if there is more to it."""
+    import pandas as pd
+
+    if not (column.dtype == object or pd.api.types.is_string_dtype(column)):
+        return None
+    marks: list[str] = []
+    others: list[Any] = []
+    for value in column.dropna().unique().tolist():
+        if isinstance(value, str) and not any(letter.isdigit() for letter in value):
+            marks.append(value)
+            if len(marks) > _MOST_MARKS or not _can_be_listed(value):
+                return None
+        else:
+            others.append(value)
+    if not marks or len(others) < _LEAST_VALUES * len(marks):
+        return None
+    texts = [value for value in others if isinstance(value, str)]
+    if texts and not (all(map(ISO_DAY.match, texts)) or share_a_writing(texts)):
+        return None
+    return marks, str(others[0])
 
 
 def leak_hints(cases: Cases) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -72,7 +72,7 @@ def read_with_writings(source: Source, *, text_columns: tuple[str, ...] = ()) ->
     """Read a table as `read_table` does; return how its columns are written, too, for tables to be read later."""
     source = TableFile.of(source)
     if is_dataset(source):
-        frame = _whole(read_dataset(source.path))
+        frame = _whole(without_marks(chunk, source.missing) for chunk in read_dataset(source.path))
         found = detect_writings(frame, decimal=source.decimal_writing, dates=source.dates)
         return _told(frame, found, source, text_columns)
     with on_disk(source) as path, _Refusing(source, kind := _format(source, path)):
@@ -108,7 +108,8 @@ def read_chunks(
     """
     source = TableFile.of(source)
     if is_dataset(source):
-        yield from read_dataset(source.path, size)
+        for chunk in read_dataset(source.path, size):
+            yield without_marks(chunk, source.missing)
         return
     with on_disk(source) as path, _Refusing(source, kind := _format(source, path)):
         if kind in SEPARATORS:
@@ -183,6 +184,11 @@ def _refusals(kind: str) -> tuple[type[BaseException], ...]:
 
 def _chunks(path: str, source: TableFile, kind: str, size: int | None) -> Iterator[Any]:
     """Chunks of a file that is no text with separators."""
+    for chunk in _chunks_as_written(path, source, kind, size):
+        yield without_marks(chunk, source.missing)
+
+
+def _chunks_as_written(path: str, source: TableFile, kind: str, size: int | None) -> Iterator[Any]:
     if kind == PARQUET:
         yield from parquet_chunks(path, size)
     elif kind == FEATHER:
@@ -195,7 +201,22 @@ def _chunks(path: str, source: TableFile, kind: str, size: int | None) -> Iterat
             yield from readers[kind](copy, source, size)
 
 
-def _whole(chunks: Iterator[Any]) -> Any:
+def without_marks(frame: Any, missing: Sequence[str]) -> Any:
+    """The frame with empty cells in place of what says that nothing is known; columns of numbers become such."""
+    if not missing:
+        return frame
+    marks = {*missing, *(number for mark in missing if (number := _as_number(mark)) is not None)}
+    return frame.assign(**{name: frame[name].mask(frame[name].isin(marks)).infer_objects() for name in frame.columns})
+
+
+def _as_number(mark: str) -> float | None:
+    try:
+        return float(mark)
+    except ValueError:
+        return None
+
+
+def _whole(chunks: Iterable[Any]) -> Any:
     """All chunks as one frame, each column with a type of its own."""
     import pandas as pd
 

@@ -6,7 +6,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,8 @@ class TableFile:
         Decimal sign.
     dates : {"day-first", "month-first"}, optional
         How dates such as 03/02/2024 are written.
+    missing : sequence of str
+        What stands in a cell, besides nothing, where nothing is known, such as "unknown" or "-99".
 
     Examples
     --------
@@ -58,6 +60,7 @@ class TableFile:
     separator: str | None = None
     decimal: str | None = None
     dates: str | None = None
+    missing: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         path = os.fspath(self.path)
@@ -71,6 +74,9 @@ class TableFile:
             raise ValueError(f"decimal={self.decimal!r} is no decimal sign: give ',' or '.'.")
         if self.dates not in (None, DAY_FIRST, MONTH_FIRST):
             raise ValueError(f"dates={self.dates!r} must be {DAY_FIRST!r} or {MONTH_FIRST!r}.")
+        if isinstance(self.missing, str):
+            raise ValueError(f"missing={self.missing!r} must be a list of texts, such as [{self.missing!r}].")
+        object.__setattr__(self, "missing", tuple(map(str, self.missing)))
         if self.column_separator is not None and len(self.column_separator) != 1:
             raise ValueError(f"separator={self.separator!r} must be one character, such as ';', or 'tab'.")
 

@@ -208,6 +208,11 @@ def _fitting(values: list[str], every: bool) -> list[str]:
     return fitting
 
 
+def share_a_writing(values: list[str]) -> bool:
+    """Whether text is numbers in one writing, or dates in one."""
+    return bool(_fitting(values, every=True) or _date_format(values, None))
+
+
 def _is_decorated(value: str) -> bool:
     """Whether pandas would not read a number: it has a comma, a separator of thousands, or an unusual minus."""
     return "," in value or value.count(".") > 1 or _SOFT.search(value.strip()) is not None or _MINUS in value
