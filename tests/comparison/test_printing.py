@@ -3,8 +3,10 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
+import recuse
 from recuse.comparison.printing import leaderboard_json, print_leaderboard
 
 
@@ -48,3 +50,17 @@ def test_the_choice_is_a_row_with_its_corrected_cost(comparison, lines):
         "found": comparison.verdict.found_signal,
         "saved": pytest.approx(list(comparison.verdict.signal.saved)),
     }
+
+
+@pytest.mark.parametrize(("reject", "says"), [(0.01, True), (0.4, False)])
+def test_a_model_that_answers_all_cases_alike_is_called_that(tmp_path, capsys, reject, says):
+    """Who goes on to rank cases with it shall know before."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    positive = (X[:, 0] + 0.5 * rng.normal(size=120) > 0).astype(int)
+    result = recuse.compare(X, positive, costs=reject, methods=["logistic-chow"], cv=2, repeats=1)
+    (tmp_path / "model.skops").touch()
+    (tmp_path / "summary.json").write_text("{}")
+    print_leaderboard(result, tmp_path)
+    sentence = "model.skops gives every case the same answer, 'Manual review of every case'"
+    assert (sentence in capsys.readouterr().out) is says

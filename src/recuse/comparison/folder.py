@@ -13,9 +13,10 @@ from .checkpoints import CACHE, remove_leftovers
 
 RUN_FILE = "run.json"  # the last file of a finished run
 REPORT_FILE = "report.html"
+MODEL_FILE = "model.skops"
 SEGMENTS_FILE = "segments.csv"  # only if segments were asked for
 SUMMARY_FILE = "summary.json"  # what the report shows
-RESULTS = (REPORT_FILE, "leaderboard.csv", "decisions.csv", SEGMENTS_FILE, "model.skops", SUMMARY_FILE, RUN_FILE)
+RESULTS = (REPORT_FILE, "leaderboard.csv", "decisions.csv", SEGMENTS_FILE, MODEL_FILE, SUMMARY_FILE, RUN_FILE)
 _OWNER_FILE = Path(CACHE) / "table.json"  # the first file of a run
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..ensemble import EnsembleRejectClassifier
 from ..report.html import as_count
-from .folder import REPORT_FILE, RESULTS, SUMMARY_FILE
+from .folder import MODEL_FILE, REPORT_FILE, RESULTS, SUMMARY_FILE
 from .leaderboard import Interval, Row, too_few
 from .result import Comparison
 
@@ -58,6 +58,11 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
         print(f"Report: {out / REPORT_FILE}")
         others = [name for name in RESULTS if name != REPORT_FILE and (out / name).is_file()]
         print(f"Also in {out}: {', '.join(others)}")
+        if not result.verdict.model_chosen and MODEL_FILE in others:
+            print(
+                f"{MODEL_FILE} gives every case the same answer, {result.choice.title!r}, and knows no order among "
+                f"them; a model that does, though it may not pay: recuse fit with --method {result.verdict.best_model}"
+            )
 
 
 def _promise_in(out: Path | None) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from ..labels import to_python
 from ..persistence import save, write_whole
 from ..report import render, summarize
 from ..tables import to_csv
-from .folder import REPORT_FILE, RUN_FILE, SEGMENTS_FILE, SUMMARY_FILE
+from .folder import MODEL_FILE, REPORT_FILE, RUN_FILE, SEGMENTS_FILE, SUMMARY_FILE
 from .result import Comparison
 
 
@@ -59,7 +59,7 @@ def write_run(comparison: Comparison, folder: str | os.PathLike[str]) -> None:
     write_whole(folder / "decisions.csv", to_csv(comparison.decisions()))
     _write_segments(comparison, folder / SEGMENTS_FILE)
     model = comparison.model()
-    _save_model(model, folder / "model.skops")
+    _save_model(model, folder / MODEL_FILE)
     summary = summarize(comparison, model)
     write_whole(folder / SUMMARY_FILE, json.dumps(summary, allow_nan=False).encode())
     write_whole(folder / REPORT_FILE, render(summary).encode())
