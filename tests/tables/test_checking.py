@@ -63,6 +63,15 @@ def test_findings(change, finding):
     assert finding in found[0]
 
 
+def test_hints_come_beside_what_cannot_be_compared_yet():
+    """Three outcomes, none of them named: identifiers and words among numbers are told all the same."""
+    table = loans().assign(y=np.resize(["a", "b", "c"], 120), income=["n.k.", *map(str, range(119))])
+    table.insert(0, "Encounter ID", range(7, 847, 7))
+    found = check_table(table, "y").findings
+    for text in ("--positive c", "--missing n.k.", "'Encounter ID'"):
+        assert any(text in finding for finding in found)
+
+
 def test_copies_are_found():
     frame = loans().assign(debt=np.random.default_rng(1).gamma(2, 500, 120).round(1))
     assert "3 rows repeat an earlier row" in check_table(pd.concat([frame, frame[:3]]), "y").findings[0]

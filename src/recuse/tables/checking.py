@@ -204,7 +204,7 @@ def _findings(frame: Any, target: str | None, positive: Any, drop: tuple[str, ..
     try:
         cases = check_cases(frame, target, positive, drop=drop, name=name)
     except (ValueError, TypeError) as error:
-        return [*found, str(error)]
+        return [*found, str(error), *mark_hints(features), *identifier_hints(features)]
     missing = len(frame) - len(cases.outcomes)
     found += [f"{missing:,} rows have no {target} and would be set aside"] if missing else []
     rare = float(np.mean(cases.outcomes == cases.positive))

@@ -155,7 +155,7 @@ def _is_identifier(name: str, column: Any) -> bool:
         return False
     if kind == "string" and ISO_DAY.match(column.iloc[0]):
         return False  # times, though not all written in the same form
-    named = re.fullmatch(r"(.*_)?(id|index)", name.lower()) is not None
+    named = re.fullmatch(r"(.*_)?(id|index)", _in_snake_case(name)) is not None
     return kind == "string" or named or int(column.max()) - int(column.min()) == len(column) - 1
 
 
