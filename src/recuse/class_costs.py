@@ -122,6 +122,10 @@ class ClassCosts(Costs):
         negative, positive = labels if pos_label is None or pos_label == labels[1] else labels[::-1]
         return taken.between(negative, positive)
 
+    def renamed(self, classes: Iterable[Any]) -> Costs:
+        """The same prices for classes of other names, in the same order."""
+        return self._taken(list(range(self.n_classes)), tuple(classes))
+
     def between(self, negative: Any, positive: Any) -> Costs:
         """The prices of a choice between two classes, as if there were no others; the second is the positive one."""
         no, yes = (self._positions([label])[0] for label in (negative, positive))

@@ -56,7 +56,10 @@ def batch_columns(model: Any) -> BatchColumns:
     classifier, _ = locate(model)
     label = _label_type([to_python(label) for label in classifier._labels.outputs])
     scores = dict.fromkeys(("h", "r", "probability"), NUMBER)
-    answered = {"answer": label, "forced": label, "accepted": FLAG, "kind": TEXT, **scores, "reason": TEXT}
+    answered = {"answer": label, "forced": label, "accepted": FLAG, "kind": TEXT, **scores}
+    if len(classifier.classes_) > 2:
+        answered |= {"score": NUMBER, "second": label, "second_score": NUMBER}
+    answered["reason"] = TEXT
     return BatchColumns(_given(model, classifier), answered)
 
 
@@ -92,7 +95,8 @@ def score_batch(model: Any, frame: Any, *, reasons: bool | str = True) -> Any:
     DataFrame
         "answer" and "forced" (whole numbers, numbers or text, whatever holds all labels of the model), "accepted"
         (bool), "kind" (text), "h", "r", "probability" (of the positive class; NaN for models without probabilities) and
-        "reason" (text), with the index of the frame.
+        "reason" (text), with the index of the frame. For three or more classes also "score", of the forced answer, and
+        "second" and "second_score", of its rival.
 
     Examples
     --------
@@ -122,6 +126,8 @@ def score_batch(model: Any, frame: Any, *, reasons: bool | str = True) -> Any:
         "probability": np.full(len(decisions), np.nan) if probability is None else probability,
         "reason": decisions.reason.astype(object),
     }
+    if decisions.second is not None:
+        values |= {"score": decisions.score, "second_score": decisions.second_score, "second": _plain(decisions.second)}
     types = batch_columns(model).answered
     index = decisions.index if decisions.index is not None else pd.RangeIndex(len(decisions))
     return pd.DataFrame({name: pd.Series(values[name], index=index).astype(types[name]) for name in types})

@@ -65,7 +65,10 @@ def decisions_meta(model: Any, index: Any = None) -> Any:
     columns = {name: np.array([""], dtype=object) for name in ("reason",)}
     columns |= {"kind": np.array([""]), "accepted": np.array([False]), "h": np.zeros(1), "r": np.zeros(1)}
     labels = locate(model)[0]._labels.decode(np.zeros(1, dtype=np.intp))
-    frame = pd.DataFrame({"label": labels, "forced": labels, **columns})[list(none.to_pandas().columns)].iloc[:0]
+    several = {"second": labels, "score": np.zeros(1), "second_score": np.zeros(1)}
+    frame = pd.DataFrame({"label": labels, "forced": labels, **several, **columns})[
+        list(none.to_pandas().columns)
+    ].iloc[:0]
     return frame if index is None else frame.set_axis(index[:0])
 
 

@@ -18,7 +18,7 @@ from .. import metrics
 from ..arrays import Floats
 from ..costs import Costs
 from ..metrics.merging import BITS, RiskCoverageSketch
-from .summaries import counted, sketched
+from .summaries import by_number, counted, sketched
 
 __all__ = [
     "aurc_score",
@@ -83,7 +83,11 @@ def expected_cost(
     """
     counts = counted(y_true, y_pred, sample_weight, labels, reject_label, novelty_label)
     return metrics.expected_cost(
-        **counts.arguments(), kind=counts.kinds(), costs=costs, pos_label=counts.number(pos_label), **counts.novelty()
+        **counts.arguments(),
+        kind=counts.kinds(),
+        costs=by_number(costs, counts.classes),
+        pos_label=counts.number(pos_label),
+        **counts.novelty(),
     )
 
 

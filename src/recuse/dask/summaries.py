@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Indices
+from ..class_costs import ClassCosts
 from ..costs import Costs, answer_columns, as_costs
 from ..decisions import KINDS
 from ..extras import require
@@ -69,6 +70,12 @@ class AnswerCounts:
         return class_number(label, self.classes)
 
 
+def by_number(costs: Costs | float, classes: list[Any]) -> Costs:
+    """Prices whose classes, where they name any, are numbered as they are here."""
+    costs = as_costs(costs)
+    return costs.for_classes(classes).renamed(range(len(classes))) if isinstance(costs, ClassCosts) else costs
+
+
 def class_number(label: Any, classes: list[Any]) -> int | None:
     """Number of the positive class; None stays None."""
     if label is None:
@@ -123,7 +130,8 @@ def sketched(
         classes = (
             counted(y_true, y_pred, None, labels, None).classes if labels is None else list(map(to_python, labels))
         )
-        prices = price_matrix(np.arange(len(classes)), as_costs(costs), class_number(pos_label, classes))
+        numbers = np.arange(len(classes))
+        prices = price_matrix(numbers, by_number(costs, classes), class_number(pos_label, classes))
     found: RiskCoverageSketch = _merged(
         _joined(y_true, y_pred, sample_weight, score, _sketch, prices, classes, bits), _add_sketches
     )
