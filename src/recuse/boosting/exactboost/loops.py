@@ -34,6 +34,7 @@ WINDOW = 32  # the longest shift there can be; known to the compiler, so that lo
 _entry = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 # Called from compiled code only: without the entry point for Python, too.
 _inner = njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+_NO_ENTRY = {"no_cfunc_wrapper": True}  # and none for Python, as by default
 BEYOND = 2**60  # stands before the first and after the last of the distinct scores: farther than any shift leads
 
 # ---------------------------------------------------------------------------------------------------------------------
@@ -244,7 +245,7 @@ def draw(state, items, n):
         z = (z ^ (z >> _S27)) * _MIX2
         z ^= z >> _S31
         # 53 bits, as many as a float holds, divided by 2^53: a number in [0, 1).
-        j = i + int(float(z >> _S11) * (1.0 / 9007199254740992.0) * (len(items) - i))
+        j = i + np.int64(float(z >> _S11) * (1.0 / 9007199254740992.0) * (len(items) - i))
         items[i], items[j] = items[j], items[i]
 
 
@@ -877,17 +878,17 @@ def sweep(objective: Any, cuts: FeatureCuts, room: Room, size: int, n: int, floo
 
 # The three functions above are what runs without the compiler. In compiled code the choice is made here, while it is
 # being compiled: the source of the function chosen (with the same names of arguments) takes the place of the call.
-@overload(loss_of)
+@overload(loss_of, jit_options=_NO_ENTRY)
 def _loss_of(objective, pos, neg, n):
     return COMPILED_OBJECTIVES[objective.instance_class].loss.py_func
 
 
-@overload(start_search)
+@overload(start_search, jit_options=_NO_ENTRY)
 def _start_search(objective, room, size, totals):
     return COMPILED_OBJECTIVES[objective.instance_class].start.py_func
 
 
-@overload(sweep)
+@overload(sweep, jit_options=_NO_ENTRY)
 def _sweep(objective, cuts, room, size, n, floor):
     return COMPILED_OBJECTIVES[objective.instance_class].sweep.py_func
 
@@ -1044,7 +1045,7 @@ def margin_of(theta, low, high, D):
     if theta == 0.0:
         return 0
     # Rounded half to even, as everywhere else.
-    margin = int(np.rint(theta * (high - low if high - low > D else D)))
+    margin = np.int64(np.rint(theta * (high - low if high - low > D else D)))
     return margin if margin > 1 else 1
 
 
