@@ -247,11 +247,12 @@ def run_synthetic(split: int, c: float) -> list[Outcome]:
     return [_outcome_of_model(cell, DEFAULT, model, test), chow]
 
 
-def page(outcomes: list[Outcome], synthetic: list[Outcome], quick: bool = False) -> str:
-    """The results as a page."""
+def page(outcomes: list[Outcome], synthetic: list[Outcome], quick: bool = False, remark: str = "") -> str:
+    """The results as a page; a remark says what is not of one run."""
     found = {outcome.data for outcome in outcomes}
     missing = [] if quick else [name for name in DATASETS if name not in found]
-    text = [*heading(NAME, __doc__), *sections(outcomes, synthetic), "", *not_run([], missing)]
+    remarks = [remark, ""] if remark else []
+    text = [*heading(NAME, __doc__), *remarks, *sections(outcomes, synthetic), "", *not_run([], missing)]
     return "\n".join(text + run_again(NAME, quick))
 
 
