@@ -131,7 +131,8 @@ def test_the_committed_page_is_that_of_the_committed_results():
     folder = Path(__file__).parents[3] / "benchmarks" / "results"
     data = json.loads((folder / "reproduce_boosting_abstention.json").read_text())
     outcomes, synthetic = ([Outcome(**values) for values in data[kind]] for kind in ("losses", "synthetic"))
-    assert page(outcomes, synthetic, remark=data.get("remark", "")) == (folder / "reproduce_boosting_abstention.md").read_text()
+    committed = (folder / "reproduce_boosting_abstention.md").read_text()
+    assert page(outcomes, synthetic, remark=data.get("remark", "")) == committed
     assert [outcome.to_dict() for outcome in outcomes] == data["losses"]
     fitted = {(o.data, o.split, o.c, o.gamma, o.beta) for o in outcomes if o.method == PRINTED}
     assert fitted == {(o.data, o.split, o.c, o.gamma, o.beta) for o in best_of_search(outcomes)}
