@@ -1,5 +1,7 @@
 """Batches: the same columns and types whatever is in them, and the answers of `decide`."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -63,20 +65,25 @@ def test_a_scorer_hands_columns_on():
     assert found["id"].tolist() == cases["id"].tolist()
 
 
-def test_spark_calls_the_model():
+@pytest.mark.filterwarnings("ignore::FutureWarning:pyspark", "ignore::DeprecationWarning:pyspark")
+def test_spark_calls_the_model(monkeypatch):
     pyspark = pytest.importorskip("pyspark", reason="pyspark is not installed: the adapter of Spark is not run")
     from recuse.batches import spark_udf
 
-    session = pyspark.sql.SparkSession.builder.master("local[1]").getOrCreate()
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)  # its workers take python3 of the path otherwise
+    session = pyspark.sql.SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
     try:
-        X = patients()[["age", "income"]].fillna(30.0)
-        frame = session.createDataFrame(X.set_axis(["x0", "x1"], axis=1))
-        found = frame.select(spark_udf(fitted("scaled"), reasons=False)("x0", "x1").alias("a")).select("a.*").toPandas()
-        assert found["answer"].tolist() == recuse.decide(fitted("scaled"), X.to_numpy()).label.tolist()
+        model, cases = fitted("logistic-chow"), patients().drop(columns="y").assign(id=np.arange(260))
+        answered = session.createDataFrame(cases).withColumn("answers", spark_udf(model)(*batch_columns(model).given))
+        found = answered.select("id", "answers.*").toPandas().sort_values("id", ignore_index=True)
+        said = recuse.score_batch(model, cases)
+        assert found["accepted"].dtype == bool
+        pd.testing.assert_frame_equal(found[list(said)], said, check_dtype=False, rtol=1e-12)
     finally:
         session.stop()
 
 
+@pytest.mark.filterwarnings("ignore::DeprecationWarning:ray", "ignore::FutureWarning:ray")
 def test_ray_calls_the_model():
     ray = pytest.importorskip("ray", reason="ray is not installed: the adapter of Ray is not run")
     ray.init(num_cpus=1, include_dashboard=False)

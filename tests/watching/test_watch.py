@@ -71,6 +71,14 @@ def test_nothing_is_found_where_nothing_changes():
     assert max(found.strongest for result in quiet for found in result.found) < 100
 
 
+@pytest.mark.parametrize("promises", [None, "error<=0.1", "error<=0.1, misses<=0.3"])
+def test_alarms_share_alpha(promises):
+    result = watched(records_of(World(cases=300)), promises=promises, alpha=0.1)
+    assert sum(1 / found.threshold for found in result.found) == pytest.approx(0.1)
+    of_promises = sum(1 / found.threshold for found in result.found if found.kind == "promise")
+    assert of_promises == pytest.approx(0.05 if promises else 0.0)
+
+
 def test_the_expectation_of_the_model_does_not_see_what_the_audit_sees():
     result = watched(records_of(World(cases=2000, audit=0.4), World(cases=2000, audit=0.4, turned=0.9)))
     before, after = result.points[:BEFORE], result.points[BEFORE:]

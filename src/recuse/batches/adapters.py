@@ -11,7 +11,8 @@ from ..extras import require
 from .scoring import FLAG, NUMBER, TEXT, TIME, WHOLE, batch_columns, score_batch
 
 _IN_DUCKDB = {TEXT: "VARCHAR", WHOLE: "BIGINT", NUMBER: "DOUBLE", FLAG: "BOOLEAN", TIME: "TIMESTAMP"}
-_IN_SPARK = {TEXT: "string", WHOLE: "bigint", NUMBER: "double", FLAG: "boolean", TIME: "timestamp"}
+# What a batch function of Spark returns may not be boolean: flags are numbers until Spark has them.
+_FROM_BATCHES = {TEXT: "string", WHOLE: "bigint", NUMBER: "double", FLAG: "tinyint"}
 
 
 def duckdb_function(connection: Any, model: Any, name: str = "recuse_score", *, reasons: bool | str = True) -> str:
@@ -111,9 +112,18 @@ def spark_udf(model: Any, *, reasons: bool | str = True, batch_size: int = 10_00
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError("spark_udf needs pyspark and Java: pip install pyspark.", name=error.name) from None
     columns = batch_columns(model)
-    fields = ", ".join(f"{field}: {_IN_SPARK[kind]}" for field, kind in columns.answered.items())
+    fields = ", ".join(f"{field}: {_FROM_BATCHES[kind]}" for field, kind in columns.answered.items())
+    flags = [field for field, kind in columns.answered.items() if kind == FLAG]
     made = partial(_spark_predictor, model, tuple(columns.given), reasons)
-    return predict_batch_udf(made, return_type=StructType.fromDDL(fields), batch_size=batch_size)
+    function = predict_batch_udf(made, return_type=StructType.fromDDL(fields), batch_size=batch_size)
+
+    def answers(*given: Any) -> Any:
+        found = function(*given)
+        for flag in flags:
+            found = found.withField(flag, found[flag].cast("boolean"))
+        return found
+
+    return answers
 
 
 def _spark_predictor(model: Any, names: Sequence[str], reasons: bool | str) -> Callable[..., dict[str, Any]]:
@@ -121,10 +131,15 @@ def _spark_predictor(model: Any, names: Sequence[str], reasons: bool | str) -> C
 
     def predict(*given: Any) -> dict[str, Any]:
         answers = score_batch(model, dict(zip(names, given, strict=True)), reasons=reasons)
-        return {name: answers[name].to_numpy() for name in answers}
+        return {name: _for_spark(answers[name]) for name in answers}
 
     _state_parameters(predict, len(names))
     return predict
+
+
+def _for_spark(column: Any) -> Any:
+    """A column of answers as an array that Spark takes."""
+    return column.to_numpy(dtype=object if column.dtype == TEXT else "int8" if column.dtype == FLAG else None)
 
 
 class BatchScorer:

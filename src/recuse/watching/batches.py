@@ -153,13 +153,13 @@ def _closed(records: list[dict[str, Any]], draws: dict[str, _Draw]) -> list[tupl
     """Draws that count, in the order in which they began to, each with the verdicts there were at that record."""
     waiting: dict[str, set[str]] = {}
     begun: dict[str, datetime] = {}
-    verdicts: dict[str, Any] = {}
+    given_by = {task["task"]: name for name, draw in draws.items() for task in draw.tasks}
+    verdicts: dict[str, dict[str, Any]] = {name: {} for name in draws}
     closed = []
 
     def close(name: str) -> None:
         waiting.pop(name)
-        own = {task["task"] for task in draws[name].tasks}
-        closed.append((name, {task: verdict for task, verdict in verdicts.items() if task in own}))
+        closed.append((name, dict(verdicts[name])))
 
     for record in records:
         now = datetime.fromisoformat(record["at"])
@@ -171,7 +171,8 @@ def _closed(records: list[dict[str, Any]], draws: dict[str, _Draw]) -> list[tupl
             if not waiting[name]:
                 close(name)
         elif record["kind"] == VERDICT:
-            verdicts[record["task"]] = record["verdict"]
+            if record["task"] in given_by:  # else one of a case that was given out before
+                verdicts[given_by[record["task"]]][record["task"]] = record["verdict"]
             if record["draw"] in waiting:
                 waiting[record["draw"]].discard(record["task"])
                 if not waiting[record["draw"]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,9 +15,9 @@ from ..labels import preview
 from ..parameters import check_count, check_share
 from ..reviews import ReviewLog
 from .alarms import (
-    COLUMNS,
     DIFFICULTY,
     NOVELTY,
+    PROMISE,
     Alarm,
     ColumnAlarm,
     ConceptAlarm,
@@ -43,7 +44,7 @@ def watch(
 
     It may be called after every batch: the probability that it ever gives an alarm while nothing has changed and all
     promises hold is `alpha` at most, however often one looks. What changed is found by evidence that grows batch by
-    batch, each thing that is watched having an equal part of `alpha`.
+    batch: promises have one half of `alpha`, in equal parts, and the kinds of change the other.
 
     Parameters
     ----------
@@ -195,18 +196,26 @@ class _Watched:
             self.changes.append(alarm)
 
     def follow(self, alpha: float) -> list[Found]:
-        """Evidence after each batch. Kinds share alpha, and columns their kind's part of it."""
-        alarms = [*self.promises, *self.changes]
-        n_columns = sum(alarm.kind == COLUMNS for alarm in alarms)
-        n_parts = len(alarms) - n_columns + (n_columns > 0)
-        found = []
-        for alarm in alarms:
+        """Evidence after each batch, and how strong it must be."""
+        parts, found = self._parts(), []
+        for alarm in [*self.promises, *self.changes]:
             first = 0 if isinstance(alarm, PromiseAlarm) else self.n_reference  # the reference keeps its promise or not
-            threshold = n_parts / alpha * (n_columns if alarm.kind == COLUMNS else 1)
+            threshold = parts[alarm.kind] / alpha
             evidence = [None] * first + [alarm.add(batch) for batch in self.batches[first:]]
             over = (number for number, value in enumerate(evidence) if value is not None and value >= threshold)
             found.append(Found(alarm.kind, alarm.name, threshold, tuple(evidence), next(over, None)))
         return found
+
+    def _parts(self) -> dict[str, int]:
+        """In how many parts alpha is cut for an alarm of each kind; the sum of their inverses over all alarms is 1.
+
+        Promises and changes have one half each, where there are both; kinds of change share theirs, and columns that of
+        their kind.
+        """
+        alarms = Counter(alarm.kind for alarm in self.changes)
+        halves = 2 if self.promises and self.changes else 1
+        parts = {kind: halves * len(alarms) * n for kind, n in alarms.items()}
+        return parts | {PROMISE: halves * len(self.promises)}
 
     def not_watched(self, found: Sequence[Found]) -> list[str]:
         """What could not be watched, and why."""
