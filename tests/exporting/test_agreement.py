@@ -1,6 +1,8 @@
 """Every kind of model, in every language that runs here: the same answers as the model gives itself."""
 
 import json
+import os
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -64,6 +66,15 @@ def test_sqlite_answers_the_self_test_as_the_model(name):
     assert sqlite3.connect(":memory:").execute(exported.self_test).fetchall() == []
 
 
+@pytest.mark.skipif("RECUSE_POSTGRES" not in os.environ, reason="RECUSE_POSTGRES does not hold the arguments of psql")
+def test_postgresql_answers_the_self_tests_as_the_models(tmp_path):
+    for i, name in enumerate(MODELS):
+        recuse.export(fitted(name), tmp_path / f"model{i}.sql", dialect="postgresql")
+        given = [*shlex.split(os.environ["RECUSE_POSTGRES"]), "-tqf", tmp_path / f"model{i}.self_test.sql"]
+        done = subprocess.run(["psql", *given], capture_output=True, text=True, check=True)
+        assert (name, done.stdout.strip(), done.stderr) == (name, "", "")
+
+
 @pytest.mark.skipif(NODE is None, reason="Node is not installed: the modules of JavaScript are not run")
 def test_javascript_answers_the_self_tests_as_the_models(tmp_path):
     for i, name in enumerate(MODELS):
@@ -110,6 +121,26 @@ def test_a_query_hands_on_keys_and_reads_text_as_numbers():
     assert found.loc[["z", "w"], "kind"].tolist() == ["refused"] * 2
     assert found.loc[["z", "w"], "answer"].tolist() == [model.reject_label_] * 2
     assert found.loc["z", "reason"] == "age cannot be read or is missing"
+
+
+def test_a_truth_value_in_place_of_text_is_refused():
+    """DuckDB makes one of "yes" when it reads a CSV: it must not pass for a category that was not seen before."""
+    model, connection = fitted("logistic-chow"), duckdb.connect()
+    connection.sql(
+        "CREATE VIEW cases AS SELECT 30.0 AS age, town, TIMESTAMP '2021-03-01' AS seen, true AS smokes, 3e3 AS income "
+        "FROM (VALUES (true), (NULL)) AS t(town)"
+    )
+    found = connection.sql(recuse.export(model).text.rstrip(";\n")).df().set_index("kind")
+    assert found.loc["refused", "reason"] == "town cannot be read or is missing"
+    assert len(found) == 2
+    decide = run(recuse.export(model, to="python").text)["decide"]
+    case = {"age": 30.0, "seen": "2021-03-01", "smokes": True, "income": 3e3}
+    assert [decide(case | {"town": town})["kind"] == "refused" for town in (True, np.True_, None, "true")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
 
 
 def test_sqlite_does_not_take_text_for_zero():

@@ -18,6 +18,7 @@ class Database(ABC):
     text: str = "VARCHAR"
     keep_apart = ("", "")  # before and behind each group
     greatest, least = "greatest", "least"
+    is_truth: str | None = None  # whether a value is true or false, and no text
 
     @abstractmethod
     def number(self, value: float) -> str:
@@ -26,6 +27,18 @@ class Database(ABC):
     @abstractmethod
     def read(self, column: Column, raw: str) -> str:
         """A column as number or text; NULL where it is missing or cannot be read."""
+
+    def is_checked(self, column: Column) -> bool:
+        """Whether something may be there that cannot be read."""
+        return column.kind != TEXT or self.is_truth is not None
+
+    def unread(self, column: Column, raw: str, value: str) -> str:
+        """Whether something is there that cannot be read.
+
+        Databases that know truth values may have made them of text such as "yes", which is then lost.
+        """
+        lost = f"({value}) IS NULL" if self.is_truth is None or column.kind != TEXT else self.is_truth.format(raw)
+        return f"{raw} IS NOT NULL AND {lost}"
 
     def identifier(self, name: str) -> str:
         """A quoted name."""
@@ -73,6 +86,7 @@ class DuckDB(Database):
     """DuckDB, where a literal without an exponent would be a decimal number."""
 
     name, double = "duckdb", "DOUBLE"
+    is_truth = "typeof({}) = 'BOOLEAN'"
 
     def number(self, value: float) -> str:
         """A literal that is read as exactly this number."""
@@ -94,6 +108,7 @@ class PostgreSQL(Database):
 
     name, double, text = "postgresql", "float8", "TEXT"
     keep_apart = ("", " OFFSET 0")
+    is_truth = "pg_typeof({}) = 'boolean'::regtype"
     _number = r"^\s*[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?\s*$"
     _special = r"^\s*([-+]?inf(inity)?|nan)\s*$"
     _date = r"^\s*-?[0-9]{4,}-[0-9]{2}-[0-9]{2}([ T][0-9:.]+(Z|[-+][0-9:]+)?)?\s*$"

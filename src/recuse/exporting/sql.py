@@ -15,7 +15,6 @@ from .program import (
     NUMBER,
     OUTPUTS,
     REFUSED,
-    TEXT,
     Apply,
     Column,
     DecisionProgram,
@@ -108,8 +107,8 @@ class SQLWriter:
             raw = f"t.{d.identifier(column.name)}"
             value = d.read(column, raw)
             read.append(f"{value} AS c{i}")
-            if column.kind != TEXT:
-                read.append(f"{raw} IS NOT NULL AND ({value}) IS NULL AS b{i}")
+            if d.is_checked(column):
+                read.append(f"{d.unread(column, raw, value)} AS b{i}")
         checked = [*key_names, *(self._limited(i, column) for i, column in enumerate(columns)), self._refused()]
         groups = [f"SELECT {', '.join(read)} FROM {table} AS t", f"SELECT {', '.join(checked)} FROM recuse_0"]
         stages = self.program.stages()
@@ -138,7 +137,7 @@ class SQLWriter:
         """The sentence about the first column that the model would refuse."""
         tests = []
         for i, column in enumerate(self.program.columns):
-            wrong = [] if column.kind == TEXT else [f"b{i}"]
+            wrong = [f"b{i}"] if self.dialect.is_checked(column) else []
             if column.kind == NUMBER:
                 # A number that is none (NaN) is above infinity here: it is missing, and not refused.
                 wrong.append(f"abs(c{i}) BETWEEN {self._limit(column)} AND {self.dialect.any_number(float('inf'))}")
