@@ -43,6 +43,17 @@ def test_compare_promises_of_the_model_at_the_end(tmp_path, capsys):
     assert (result.arguments.promise, result.arguments.confidence) == ("error<=0.6", 0.9)
 
 
+def test_fit_promises_in_every_group_of_a_column():
+    table = make_loans(900, random_state=0)[["late_payments", "instalment_share", "income", "outcome", "region"]]
+    groups = {"promise": "error<=0.9", "promise_groups": "region"}
+    model = recuse.fit(table, "outcome", method="logistic-chow", drop=["region"], **groups, **ARGUMENTS)
+    assert {shown.group for shown in model[-1].guarantee_.shown} == set(table["region"])
+    assert "region" not in model[0].columns_
+    table.loc[7, "region"] = "an island"
+    with pytest.raises(ValueError, match=r"no case of \['an island'\] is among the 270 that test the promise"):
+        recuse.fit(table, "outcome", method="logistic-chow", **groups, **ARGUMENTS)
+
+
 def test_a_promise_that_fails_is_said(tmp_path):
     with pytest.warns(NoGuaranteeWarning, match="error<=0.0001.*could show"):
         model = recuse.fit(LOANS, "outcome", method="logistic-chow", promise="error<=0.0001", **ARGUMENTS)
@@ -53,6 +64,8 @@ def test_a_promise_that_fails_is_said(tmp_path):
     ("given", "message"),
     [
         ({"confidence": 0.9}, "confidence=0.9 is that of a promise: give promise as well"),
+        ({"promise_groups": "income"}, "promise_groups='income' is that of a promise: give promise as well"),
+        ({"promise": 0.1, "promise_groups": "incme"}, "no column 'incme'"),
         ({"promise": "eror<=0.1"}, "did you mean 'error'"),
         ({"promise": 0.1, "groups": "income"}, "leave out groups"),
         ({"promise": 0.1, "time": "income"}, "leave out time"),

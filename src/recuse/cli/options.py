@@ -90,6 +90,10 @@ Promise = Annotated[
 Confidence = Annotated[
     float | None, typer.Option(show_default=False, help="Confidence of the promise (default: 0.95).")
 ]
+PromiseGroups = Annotated[
+    str | None,
+    typer.Option("--promise-groups", metavar="COLUMN", help="Column in each of whose groups the promise is to hold."),
+]
 Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
 Fn = Annotated[float, typer.Option(help="Price of a miss.")]
 Reject = Annotated[float, typer.Option(help="Cost of the manual review of one case.")]

@@ -7,7 +7,7 @@ from typing import Any
 
 from .promising import Pledge
 
-_LOOKED_AT = ("repeats", "by", "policy", "volume", "promise", "confidence")
+_LOOKED_AT = ("repeats", "by", "policy", "volume", "promise", "confidence", "promise_groups")
 ARRAY = "(array)"  # the name of groups that are not a column of the table
 
 
@@ -41,6 +41,8 @@ class RunArguments:
         What is promised of the model that is fitted at the end.
     confidence : float or None
         Confidence of the promise.
+    promise_groups : str or None
+        Column in each of whose groups it is to hold.
     """
 
     cv: int
@@ -55,11 +57,12 @@ class RunArguments:
     volume: dict[str, Any] | None = None
     promise: str | None = None
     confidence: float | None = None
+    promise_groups: str | None = None
 
     @property
     def pledge(self) -> Pledge | None:
         """The promise and its confidence."""
-        return Pledge.of(self.promise, self.confidence)
+        return Pledge.of(self.promise, self.confidence, self.promise_groups)
 
     def as_dict(self) -> dict[str, Any]:
         """The arguments by name, as in run.json."""

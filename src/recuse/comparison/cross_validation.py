@@ -52,6 +52,7 @@ def compare(
     volume: Volume | str | None = None,
     promise: Any = None,
     confidence: float | None = None,
+    promise_groups: str | None = None,
     costs: Costs | float = DEFAULT_COSTS,
     methods: Iterable[Any] | None = None,
     cv: int = 5,
@@ -105,6 +106,8 @@ def compare(
         the figures of the comparison are those of the methods without it.
     confidence : float in (0, 1), optional
         Confidence of the promise; 0.95 by default.
+    promise_groups : str, optional
+        Column, a feature or not, in each of whose groups the promise is to hold.
     costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
         Prices.
     methods : iterable, optional
@@ -170,11 +173,12 @@ def compare(
     drop = drop if policy is None or policy in drop else [*drop, policy]
     volume = Volume.of(volume) if isinstance(volume, str) else volume
     looked_at: dict[str, Any] = {"by": by, "policy": policy, "volume": None if volume is None else volume.as_dict()}
-    looked_at |= _promised(Pledge.of(promise, confidence, groups=groups, time=time))
+    pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)
+    looked_at |= _promised(pledge)
     arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))
-    kept = by if policy is None else [*by, policy]
+    kept = [*by, *([] if policy is None else [policy]), *([] if pledge is None else pledge.columns)]
     cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=kept, least=max(cv, LEAST_CASES))
     warn_of_other_prices(chosen, costs, cases)
     splits = _splits(cases, arguments)
@@ -199,7 +203,8 @@ def _promised(pledge: Pledge | None) -> dict[str, Any]:
     """The arguments of a run that a promise makes."""
     if pledge is None:
         return {}
-    return {"promise": ", ".join(map(str, pledge.promises)), "confidence": pledge.confidence}
+    promise = ", ".join(map(str, pledge.promises))
+    return {"promise": promise, "confidence": pledge.confidence, "promise_groups": pledge.per}
 
 
 def _begun(

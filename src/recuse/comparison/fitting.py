@@ -39,6 +39,7 @@ def fit(
     coverage: float | None = None,
     promise: Any = None,
     confidence: float | None = None,
+    promise_groups: str | None = None,
     remember: bool = False,
     cluster: Any = None,
     seed: int = 0,
@@ -70,6 +71,8 @@ def fit(
         a warning.
     confidence : float in (0, 1), optional
         Confidence of the promise; 0.95 by default.
+    promise_groups : str, optional
+        Column, a feature or not, in each of whose groups the promise is to hold.
     remember : bool, default=False
         Whether the model keeps the cases, 20,000 of them at most, so that reasons can name those that are alike:
         ``decide(..., neighbours=2)``. Whoever has the model then has these cases; see `recuse.remember_cases`.
@@ -106,7 +109,7 @@ def fit(
     costs.require_rejecting_pays()
     check_count("seed", seed, least=0)
     check_folding(groups, time)
-    pledge = Pledge.of(promise, confidence, groups=groups, time=time)
+    pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)
     if pledge is not None and cluster is not None:
         raise ValueError("promise is not made on a cluster: leave out cluster, or promise.")
     table = load_table(data, target)
@@ -115,7 +118,8 @@ def fit(
         settings |= {"n_jobs": n_jobs, "progress": progress}
     given = {name: value for name, value in settings.items() if value is not None}
     chosen = _with_coverage(method_to_fit(method, len(table.frame), given), coverage)
-    cases = load_cases(table, positive, drop=as_names(drop), groups=groups, time=time)
+    beside = [] if pledge is None else pledge.columns
+    cases = load_cases(table, positive, drop=as_names(drop), groups=groups, time=time, beside=beside)
     if cases.groups is not None:
         require_groups(cases.groups, INNER_FOLDS)
     warn_of_other_prices([chosen], costs, cases)

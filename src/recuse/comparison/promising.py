@@ -12,6 +12,7 @@ from sklearn.pipeline import Pipeline
 from ..guarantees import GuaranteedRejectClassifier, Promise
 from ..guarantees.promises import as_promises
 from ..guarantees.splitting import split_rows
+from ..labels import preview
 from ..parameters import check_share
 from ..tables import Cases
 from .folds import fit_model
@@ -32,17 +33,29 @@ class Pledge:
         What is to hold.
     confidence : float
         Of all together.
+    per : str or None
+        Column in each of whose groups it is to hold.
     """
 
     promises: tuple[Promise, ...]
     confidence: float
+    per: str | None = None
 
     @classmethod
-    def of(cls, promise: Any, confidence: float | None, *, groups: Any = None, time: Any = None) -> Pledge | None:
+    def of(
+        cls,
+        promise: Any,
+        confidence: float | None,
+        promise_groups: str | None = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+    ) -> Pledge | None:
         """Check the arguments; None where nothing is promised."""
         if promise is None:
-            if confidence is not None:
-                raise ValueError(f"confidence={confidence!r} is that of a promise: give promise as well.")
+            for name, value in (("confidence", confidence), ("promise_groups", promise_groups)):
+                if value is not None:
+                    raise ValueError(f"{name}={value!r} is that of a promise: give promise as well.")
             return None
         for name, value in (("groups", groups), ("time", time)):
             if value is not None:
@@ -52,7 +65,24 @@ class Pledge:
                 )
         confidence = DEFAULT_CONFIDENCE if confidence is None else confidence
         check_share("confidence", confidence)
-        return cls(as_promises(promise), float(confidence))
+        return cls(as_promises(promise), float(confidence), promise_groups)
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that it is about, be they features or not."""
+        return [] if self.per is None else [self.per]
+
+    def groups_of(self, cases: Cases, testing: Cases) -> Any:
+        """The groups of the cases that are to show it; none of the table may be lacking there."""
+        if self.per is None:
+            return None
+        lacking = set(cases.beside[self.per].dropna()) - set(testing.beside[self.per])
+        if lacking:
+            raise ValueError(
+                f"promise_groups={self.per!r}: no case of {preview(sorted(map(str, lacking)))} is among the "
+                f"{len(testing.outcomes)} that test the promise: put small groups together."
+            )
+        return testing.beside[self.per].to_numpy()
 
 
 def fit_promised(method: Method, task: Task, cases: Cases, pledge: Pledge) -> Pipeline:
@@ -66,7 +96,7 @@ def fit_promised(method: Method, task: Task, cases: Cases, pledge: Pledge) -> Pi
     promised = GuaranteedRejectClassifier(
         FrozenEstimator(model), guarantee=list(pledge.promises), confidence=pledge.confidence, random_state=task.seed
     )
-    promised.fit(testing.features, testing.outcomes)
+    promised.fit(testing.features, testing.outcomes, promise_groups=pledge.groups_of(cases, testing))
     return promised.as_pipeline()
 
 
