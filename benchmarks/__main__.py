@@ -46,6 +46,7 @@ BENCHMARKS = (
     "portfolio",
     "quality",
     "quality_large",
+    "class_quality",
 )
 
 
