@@ -6,7 +6,7 @@ import numbers
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,7 @@ from sklearn.utils.validation import check_is_fitted, indexable
 
 from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, rejects_all
-from ..calibration import Calibrator, calibrate, check_calibration, log_odds
-from ..class_calibration import ClassCalibrator, calibrate_classes
+from ..calibration import check_calibration
 from ..costs import Costs
 from ..decisions import Evaluation, StatedThresholds
 from ..explaining import Contributions, TypicalCases, explain
@@ -33,13 +32,13 @@ from ..guarantees.splitting import Split, split_rows
 from ..guarantees.terms import PromiseTerms
 from ..locating import stated_pos_label
 from ..parameters import check_choice, check_number, check_share, check_weights
-from ..rounding import SAME, near_threshold
 from ..routing import group_params, routing_enabled, weight_params
 from ..validation import check_labels, require_given, require_in_memory, store_columns
 from .bands import Band, RejectRegion
-from .class_rules import ClassSample, class_region, least_cost_region
+from .models import Models
+from .placing import Placed, Placing
 from .reasons import band_reasons, detector_name, multiclass_reasons, stated_band, stated_region
-from .rules import EVERYTHING, RULES, Aim, Sample, chow_band
+from .rules import EVERYTHING, RULES
 from .scores import (
     PROBABILITIES,
     CrossValidation,
@@ -48,85 +47,10 @@ from .scores import (
     find_response,
     fit_rows,
     in_double,
-    is_rough,
     require_scores,
-    rescored,
     score,
     take_rows,
 )
-
-_OUTLIER = (0.0,)  # by the convention of all detectors, a negative score marks an outlier
-
-
-class _Models(NamedTuple):
-    """The fitted classifier, the method that gives its score, the fitted outlier detector, and the calibration.
-
-    Where scores of the one or the other are rough, `is_rough`, cases near a threshold are scored again by themselves.
-    """
-
-    classifier: Any
-    response: str
-    novelty: Any = None
-    calibrator: Calibrator | ClassCalibrator | None = None
-    rough_scores: bool = False
-    rough_novelty: bool = False
-
-    @property
-    def gives_probabilities(self) -> bool:
-        """Whether the thresholds see probabilities."""
-        return self.calibrator is not None or self.response == PROBABILITIES
-
-    def calibrated(self, scores: Floats) -> Floats:
-        """Scores of the classifier as the thresholds see them."""
-        if self.calibrator is None:
-            return scores
-        return self.calibrator(_as_line(scores, self.response))
-
-    def evaluate(self, X: Any, region: RejectRegion) -> Evaluation:
-        """Class and acceptance scores of new cases, with novelties marked."""
-        scores = self.cut_scores(X)
-        if self.rough_scores:
-            scores = rescored(self.cut_scores, X, scores, region.near(scores))
-        evaluation = region.evaluate(scores)
-        if self.novelty is None:
-            return evaluation
-        inlier_score = self.inlier_scores(X)
-        if self.rough_novelty:
-            inlier_score = rescored(self.inlier_scores, X, inlier_score, near_threshold(inlier_score, _OUTLIER))
-        novel = inlier_score < -SAME  # 0 up to rounding is not negative
-        r = np.where(novel, np.minimum(evaluation.r, inlier_score), evaluation.r)
-        return Evaluation(evaluation.h, r, novel, detail=evaluation.detail)
-
-    def cut_scores(self, X: Any) -> Floats:
-        """Scores of the classifier, calibrated: what the thresholds cut."""
-        return self.calibrated(score(self.classifier, X, self.response))
-
-    def inlier_scores(self, X: Any) -> Floats:
-        """Scores of the outlier detector."""
-        scores = np.asarray(self.novelty.decision_function(X), dtype=np.float64)
-        require_scores(scores, f"{type(self.novelty).__name__}.decision_function")
-        return scores
-
-    def measured(self, X: Any, region: RejectRegion) -> _Models:
-        """The same models, after a look at how rough their scores of these cases are."""
-        return self._replace(
-            rough_scores=is_rough(self.cut_scores, X, region.cuts),
-            rough_novelty=self.novelty is not None and is_rough(self.inlier_scores, X, _OUTLIER),
-        )
-
-
-def _as_line(scores: Floats, response: str) -> Floats:
-    """Scores for a calibration, which takes any number: the log-odds of probabilities."""
-    return log_odds(scores) if response == PROBABILITIES else scores
-
-
-class _Placed(NamedTuple):
-    """Where the rule puts the thresholds, what that costs per case in units of the cheaper error, and what it took."""
-
-    region: RejectRegion
-    objective: float
-    n_fits: int
-    fold_thresholds: Floats | None = None
 
 
 def _gives_probabilities(self: Any) -> bool:
@@ -360,7 +284,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         fitting = cases.take(split.fitting)
         models = self._fit_models(fitting, labels.classes)
         held_out = self._hold_out(fitting, models, labels.classes)
-        models, placed = self._place(fitting, codes[split.fitting], models, held_out, prices.oriented, labels.classes)
+        models, placed = self._placing.place(
+            fitting, codes[split.fitting], models, held_out, prices.oriented, len(labels.classes)
+        )
         region, shown = placed.region, None
         if self.guarantee is not None:
             outcomes = TrueOutcomes(codes, prices.costs, prices.pos_label, labels.classes)
@@ -467,7 +393,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             return Split(rows, rows[:0])
         return split_rows(n, self.calibration_size, fitted=self._is_fitted_already(), random_state=self.random_state)
 
-    def _fit_models(self, cases: GivenCases, classes: NDArray[Any]) -> _Models:
+    def _fit_models(self, cases: GivenCases, classes: NDArray[Any]) -> Models:
         classifier = self._fit_rows(self.estimator, cases, np.arange(len(cases.y)))
         response = self._find_response(classifier)
         known = getattr(classifier, "classes_", classes)
@@ -477,14 +403,14 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
                 "give cases of the same classes, enough of each."
             )
         if self.novelty is None:
-            return _Models(classifier, response)
+            return Models(classifier, response)
         detector = clone(self.novelty).fit(cases.X, **cases.novelty_params)
         if not hasattr(detector, "decision_function"):
             raise TypeError(
                 f"novelty={self.novelty!r} cannot score new cases: it has no decision_function. "
                 "LocalOutlierFactor needs novelty=True."
             )
-        return _Models(classifier, response, detector)
+        return Models(classifier, response, detector)
 
     def _find_response(self, classifier: Any) -> str:
         """Method of the fitted classifier that gives its score; some have probabilities only when fitted."""
@@ -496,81 +422,25 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             )
         return response
 
-    def _hold_out(self, cases: GivenCases, models: _Models, classes: NDArray[Any]) -> HeldOut | None:
+    @property
+    def _placing(self) -> Placing:
+        return Placing(self.rule, self.calibration, self.coverage, float(self.shrinkage))
+
+    def _hold_out(self, cases: GivenCases, models: Models, classes: NDArray[Any]) -> HeldOut | None:
         """Cross-validated scores, where thresholds, calibration or a guarantee are placed by them."""
         placing = self.guarantee is not None and not self._is_fitted_already()
-        if not (self._learns or placing):
+        if not (self._placing.learns or placing):
             return None
         folds = make_folds(self.cv, cases.y, X=cases.X, groups=cases.groups, random_state=self.random_state)
         validation = CrossValidation(self.estimator, models.response, classes, folds, self.cv, self._fit_rows)
         return validation.run(cases, self.n_jobs)
-
-    @property
-    def _learns(self) -> bool:
-        """Whether the rule learns anything from the cases."""
-        return RULES[self.rule].learns or self.coverage is not None or self.calibration is not None
-
-    def _place(
-        self,
-        cases: GivenCases,
-        codes: Indices,
-        models: _Models,
-        held_out: HeldOut | None,
-        costs: Costs,
-        classes: NDArray[Any],
-    ) -> tuple[_Models, _Placed]:
-        """Calibrate and place the thresholds, on cross-validated scores where anything is learned from the cases."""
-        n_fits = 1 if held_out is None else 1 + len(held_out.tests)
-        n_classes = len(classes)
-        if not self._learns or held_out is None:
-            region: RejectRegion = chow_band(costs) if n_classes == 2 else least_cost_region(costs, n_classes)
-            scores = score(models.classifier, cases.X, models.response)
-            return models, _Placed(region, _mean_cost(region, scores, codes, cases.weights, costs, n_classes), n_fits)
-        codes, weights = codes[held_out.rows], cases.weights[held_out.rows]
-        groups = None if cases.groups is None else cases.groups[held_out.rows]
-        models = models._replace(calibrator=self._calibrate(held_out, codes, weights, groups, models, n_classes))
-        scores, per_fold = models.calibrated(held_out.scores), None
-        aim = Aim(costs, self.coverage, models.gives_probabilities, float(self.shrinkage))
-        if n_classes > 2:
-            region = class_region(self.rule, ClassSample(scores, codes, weights), aim)
-        else:
-            region, *bands = (
-                RULES[self.rule].place(Sample.of(scores[rows], codes[rows] == 1, weights[rows]), aim)
-                for rows in (np.arange(len(scores)), *held_out.tests)
-            )
-            per_fold = np.array([band.thresholds for band in bands])
-        cost = _mean_cost(region, scores, codes, weights, costs, len(classes))
-        return models, _Placed(region, cost, n_fits, per_fold)
-
-    def _calibrate(
-        self,
-        held_out: HeldOut,
-        codes: Indices,
-        weights: Floats,
-        groups: Indices | None,
-        models: _Models,
-        n_classes: int,
-    ) -> Calibrator | ClassCalibrator | None:
-        """The map from held-out scores to probabilities, where there is to be one."""
-        line = _as_line(held_out.scores, models.response)
-        if n_classes == 2:
-            return None if self.calibration is None else calibrate(self.calibration, line, codes == 1, weights, groups)
-        has_probabilities = models.response == PROBABILITIES
-        how = self.calibration
-        if how is None and not has_probabilities:
-            how = "sigmoid"  # a class of three or more is compared with others by its probability only
-        elif how is None and self.rule == "tuned":
-            how = "temperature"
-        if how is None:
-            return None
-        return calibrate_classes(how, line, codes, weights, groups, of_probabilities=has_probabilities)
 
     def _guarantee(
         self,
         cases: GivenCases,
         outcomes: TrueOutcomes,
         split: Split,
-        models: _Models,
+        models: Models,
         held_out: HeldOut | None,
         region: RejectRegion,
     ) -> tuple[RejectRegion, Guarantee]:
@@ -602,7 +472,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
         return region.moved_to(shown.threshold) if shown.holds else region.rejecting_everything(), shown
 
     def _store(
-        self, models: _Models, placed: _Placed, region: RejectRegion, shown: Guarantee | None, unit: float
+        self, models: Models, placed: Placed, region: RejectRegion, shown: Guarantee | None, unit: float
     ) -> None:
         self.estimator_ = models.classifier
         self._response = models.response
@@ -616,7 +486,7 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
             "calibrator_": models.calibrator,
             "thresholds_": region.thresholds if isinstance(region, Band) else None,
             "fold_thresholds_": placed.fold_thresholds,
-            "threshold_spread_": None if placed.fold_thresholds is None else _spread(placed.fold_thresholds),
+            "threshold_spread_": placed.threshold_spread,
             "guarantee_": shown,
         }
         for name, value in sometimes.items():
@@ -626,9 +496,9 @@ class ThresholdRejectClassifier(RejectOptionMixin, MetaEstimatorMixin, BaseEstim
                 delattr(self, name)
 
     @property
-    def _models(self) -> _Models:
+    def _models(self) -> Models:
         novelty, calibrator = getattr(self, "novelty_", None), getattr(self, "calibrator_", None)
-        return _Models(self.estimator_, self._response, novelty, calibrator, self._rough_scores, self._rough_novelty)
+        return Models(self.estimator_, self._response, novelty, calibrator, self._rough_scores, self._rough_novelty)
 
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self, "estimator_")
@@ -696,17 +566,3 @@ def _seen(
     sure = region.confidence(evaluation.detail)
     sure = sure if evaluation.novel is None else np.where(evaluation.novel, -np.inf, sure)
     return Seen(outcomes.answered(rows, evaluation.forced()), sure, cases.terms.take(rows).groups)
-
-
-def _mean_cost(
-    region: RejectRegion, scores: Floats, codes: Indices, weights: Floats, costs: Costs, n_classes: int
-) -> float:
-    prices = costs.prices(codes, region.evaluate(scores).answers(), n_classes)
-    return float(np.average(prices, weights=weights))
-
-
-def _spread(fold_thresholds: Floats) -> Floats:
-    """Standard deviation of each threshold over the folds on which it is finite."""
-    # A threshold is infinite on a fold that never answers its side; the other folds still have a spread.
-    finite = [column[np.isfinite(column)] for column in fold_thresholds.T]
-    return np.array([column.std() if len(column) else np.nan for column in finite])
