@@ -1,6 +1,7 @@
 """Watching a model by its reviews: what changed is named, nothing else is, and open batches wait."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -160,6 +161,29 @@ def test_rare_categories_and_identifiers_raise_no_alarm():
     assert result.alarms == []
     assert {found.name for found in result.found if found.kind == "columns"} == {"town", "amount"}
     assert any("'loan_id'" in reason for reason in result.not_watched)
+
+
+def test_a_first_batch_that_waits_is_told_in_words():
+    records = [r for r in records_of(World(cases=300)) if r.get("draw") == "batch 0" and r["kind"] != "verdict"]
+    told = list(watched(records, promises="error<=0.1").lines())
+    assert told[0] == "1 batch, 0 reviewed cases; no reference yet"
+    assert "without a verdict keep 1 batch from being counted" in told[1]
+
+
+def test_evidence_is_drawn_against_the_limit_of_each_alarm():
+    """One line is the limit of all: no curve may cross it without an alarm, nor stay below it with one."""
+    world = {"cases": 250, "audit": 1.0}
+    result = watched(records_of(World(**world), World(**world, turned=0.7)), promises="error<=0.08").as_dict()
+    names = [row["name"] for row in result["found"] if row["kind"] != "columns"]
+    picture = next(
+        svg for svg in re.findall("<svg.*?</svg>", render_watch(result), re.DOTALL) if 'class="limit"' in svg
+    )
+    limit = float(next(y for y in re.findall(r'<line[^>]* y1="([0-9.]+)"[^>]* class="limit"', picture)))
+    paths = re.findall(r'<path d="M([^"]+)" class="curve', picture)
+    tops = [min(float(place.split()[1]) for place in path.split("L")) for path in paths]
+    alarms = {row["name"] for row in result["alarms"]}
+    assert 0 < len(alarms) < len(names)
+    assert {name for name, top in zip(names, tops, strict=True) if top <= limit} == alarms  # in pictures, up is less
 
 
 def test_three_classes_are_refused():
