@@ -1,6 +1,7 @@
 """Watching a model by its reviews: what changed is named, nothing else is, and open batches wait."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -65,6 +66,13 @@ def test_what_changed_is_named_after_it_changed(kind):
         assert [alarm.name for alarm in result.alarms if alarm.kind == "columns"] == ["age"]
 
 
+def test_a_change_half_as_strong_is_named_without_a_promise():
+    """The error rises from 7 % to 12.5 %; outcomes are compared with earlier ones only."""
+    world, after = {"cases": 250, "audit": 1.0}, {"turned": 0.45}
+    results = [watched(records_of(World(**world), World(**world, **after), seed), columns=[]) for seed in range(8)]
+    assert sum("concept" in {alarm.kind for alarm in result.alarms} for result in results) >= 6
+
+
 def test_nothing_is_found_where_nothing_changes():
     quiet = [watched(records_of(World(cases=300), World(cases=300), seed), promises="error<=0.1") for seed in range(5)]
     assert [alarm.name for result in quiet for alarm in result.alarms] == []
@@ -75,8 +83,10 @@ def test_nothing_is_found_where_nothing_changes():
 def test_alarms_share_alpha(promises):
     result = watched(records_of(World(cases=300)), promises=promises, alpha=0.1)
     assert sum(1 / found.threshold for found in result.found) == pytest.approx(0.1)
-    of_promises = sum(1 / found.threshold for found in result.found if found.kind == "promise")
-    assert of_promises == pytest.approx(0.05 if promises else 0.0)
+    parts = {kind: sum(1 / f.threshold for f in result.found if f.kind == kind) for kind in CHANGES}
+    assert parts["promise"] == pytest.approx(0.05 if promises else 0.0)
+    assert parts["concept"] == pytest.approx(0.025 if promises else 0.05)
+    assert parts["difficulty"] == pytest.approx(parts["columns"])
 
 
 def test_the_expectation_of_the_model_does_not_see_what_the_audit_sees():
@@ -151,6 +161,29 @@ def test_rare_categories_and_identifiers_raise_no_alarm():
     assert result.alarms == []
     assert {found.name for found in result.found if found.kind == "columns"} == {"town", "amount"}
     assert any("'loan_id'" in reason for reason in result.not_watched)
+
+
+def test_a_first_batch_that_waits_is_told_in_words():
+    records = [r for r in records_of(World(cases=300)) if r.get("draw") == "batch 0" and r["kind"] != "verdict"]
+    told = list(watched(records, promises="error<=0.1").lines())
+    assert told[0] == "1 batch, 0 reviewed cases; no reference yet"
+    assert "without a verdict keep 1 batch from being counted" in told[1]
+
+
+def test_evidence_is_drawn_against_the_limit_of_each_alarm():
+    """One line is the limit of all: no curve may cross it without an alarm, nor stay below it with one."""
+    world = {"cases": 250, "audit": 1.0}
+    result = watched(records_of(World(**world), World(**world, turned=0.7)), promises="error<=0.08").as_dict()
+    names = [row["name"] for row in result["found"] if row["kind"] != "columns"]
+    picture = next(
+        svg for svg in re.findall("<svg.*?</svg>", render_watch(result), re.DOTALL) if 'class="limit"' in svg
+    )
+    limit = float(next(y for y in re.findall(r'<line[^>]* y1="([0-9.]+)"[^>]* class="limit"', picture)))
+    paths = re.findall(r'<path d="M([^"]+)" class="curve', picture)
+    tops = [min(float(place.split()[1]) for place in path.split("L")) for path in paths]
+    alarms = {row["name"] for row in result["alarms"]}
+    assert 0 < len(alarms) < len(names)
+    assert {name for name, top in zip(names, tops, strict=True) if top <= limit} == alarms  # in pictures, up is less
 
 
 def test_three_classes_are_refused():

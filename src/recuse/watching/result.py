@@ -96,11 +96,13 @@ class WatchResult:
         """The result for a terminal."""
         compared = sum(point.reference for point in self.points)
         reviewed = sum(point.reviewed for point in self.points)
-        yield f"{len(self.points)} batches, {reviewed:,} reviewed cases; the first {compared} are the reference"
+        first = {0: "no reference yet", 1: "the first is the reference"}
+        reference = first.get(compared, f"the first {compared} are the reference")
+        yield f"{batches_said(len(self.points))}, {reviewed:,} reviewed cases; {reference}"
         waiting = [point for point in self.points if not point.counted]
         if waiting:
             n_open = sum(point.open for point in waiting)
-            yield f"waiting: {n_open:,} cases without a verdict keep {len(waiting)} batches from being counted"
+            yield f"waiting: {n_open:,} cases without a verdict keep {batches_said(len(waiting))} from being counted"
         if self.error is not None:
             value, low, high = self.error
             yield f"error among accepted cases since then: {value:.1%} ({low:.1%} to {high:.1%}), from the audit"
@@ -120,6 +122,11 @@ class WatchResult:
         if later:
             mean = sum(later) / len(later)
             yield f"the model expects {mean:.1%}, without any verdict: that does not see whether outcomes have changed"
+
+
+def batches_said(n: int) -> str:
+    """So many batches, in words."""
+    return f"{n:,} batch" if n == 1 else f"{n:,} batches"
 
 
 def sentence(found: Found, points: Sequence[Point]) -> str:
