@@ -14,6 +14,7 @@ from .options import (
     Cluster,
     CompareLimit,
     Confidence,
+    CostsFile,
     Drop,
     Fn,
     Fp,
@@ -54,9 +55,10 @@ def compare(
     promise: Promise = None,
     confidence: Confidence = None,
     promise_groups: PromiseGroups = None,
-    fp: Fp = 1.0,
-    fn: Fn = 5.0,
-    reject: Reject = 0.3,
+    costs: CostsFile = None,
+    fp: Fp = None,
+    fn: Fn = None,
+    reject: Reject = None,
     reject_positive: RejectPositive = None,
     reject_negative: RejectNegative = None,
     novelty: Novelty = "range",
@@ -78,6 +80,7 @@ def compare(
     if data is not None and target is None:
         raise typer.BadParameter("name the column to predict.", param_hint="--target")
     import recuse
+    from recuse.comparison.prices import StatedPrices
 
     with progress("comparing", quiet=as_json, resumes=True) as report:
         result = recuse.compare(
@@ -93,7 +96,7 @@ def compare(
             promise=promise,
             confidence=confidence,
             promise_groups=promise_groups,
-            costs=recuse.Costs(fp, fn, reject, reject_positive=reject_positive, reject_negative=reject_negative),
+            costs=StatedPrices(fp, fn, reject, reject_negative, reject_positive, costs),
             methods=None if methods is None else names_of([methods]),
             cv=cv,
             repeats=repeats,

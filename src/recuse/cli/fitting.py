@@ -14,6 +14,7 @@ from .options import (
     AsJson,
     Cluster,
     Confidence,
+    CostsFile,
     DataFile,
     Drop,
     Fn,
@@ -41,7 +42,7 @@ from .shared_options import reads_table
 @reads_table
 def fit(
     data: DataFile,
-    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")],
+    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict.")],
     method: Annotated[
         str, typer.Option("--method", "-m", help="`recuse methods` lists them.", autocompletion=complete_methods)
     ] = "ensemble",
@@ -49,9 +50,10 @@ def fit(
     drop: Drop = None,
     groups: Groups = None,
     time: Time = None,
-    fp: Fp = 1.0,
-    fn: Fn = 5.0,
-    reject: Reject = 0.3,
+    costs: CostsFile = None,
+    fp: Fp = None,
+    fn: Fn = None,
+    reject: Reject = None,
     reject_positive: RejectPositive = None,
     reject_negative: RejectNegative = None,
     novelty: Novelty = "range",
@@ -77,12 +79,13 @@ def fit(
 ) -> None:
     """Fit a model on a whole table and save it: the ensemble, unless another method is named."""
     import recuse
+    from recuse.comparison.prices import StatedPrices
 
     with progress("fitting", quiet=as_json) as report:
         model = recuse.fit(
             data,
             target,
-            recuse.Costs(fp, fn, reject, reject_positive=reject_positive, reject_negative=reject_negative),
+            StatedPrices(fp, fn, reject, reject_negative, reject_positive, costs),
             method=method,
             positive=positive,
             drop=names_of(drop),
@@ -155,5 +158,12 @@ def inspect(
     for edit in facts.pop("edits", []):
         print(f"{'edit':<12} {edit['sentence']}")
     for name, value in facts.items():
-        shown = ", ".join(f"{key}: {part}" for key, part in value.items()) if isinstance(value, dict) else value
-        print(f"{name:<12} {shown}")
+        if name == "prices" and any(isinstance(part, dict) for part in value.values()):
+            for truth, row in value.items():  # of three classes or more: what each answer costs
+                print(f"{name:<12} {truth}: {_listed(row)}")
+        else:
+            print(f"{name:<12} {_listed(value) if isinstance(value, dict) else value}")
+
+
+def _listed(facts: dict[str, Any]) -> str:
+    return ", ".join(f"{key}: {part}" for key, part in facts.items())
