@@ -100,7 +100,7 @@ def _without_noise(edge: float) -> float | None:
 
 
 def _prices(classifier: Any) -> dict[str, Any]:
-    """The positive class and the prices; of three classes or more the prices alone, by class."""
+    """The positive class and the prices; of three classes or more no class is, and prices are by class and answer."""
     costs, n_classes = classifier.costs_, len(classifier.classes_)
     if n_classes == 2:
         return {
@@ -114,10 +114,11 @@ def _prices(classifier: Any) -> dict[str, Any]:
         }
     matrix, names = costs.matrix(n_classes)[:-1], [str(to_python(label)) for label in classifier.classes_]
     return {
+        "positive": None,
         "prices": {
             truth: dict(zip([*names, "reject"], row.tolist(), strict=True))
             for truth, row in zip(names, matrix[:, :-1], strict=True)
-        }
+        },
     }
 
 

@@ -185,6 +185,8 @@ def compare(
     least = max(cv, LEAST_CASES)
     cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=kept, least=least, prices=prices)
     settled = prices.settled(cases)
+    if pledge is not None:
+        pledge.require_possible(len(cases.classes))
     task = Task.of(cases, settled, seed, novelty)
     chosen, unable = able_methods(chosen, task, named=methods is not None)
     warn_of_other_prices(chosen, settled, cases)

@@ -122,6 +122,8 @@ def fit(
     if cases.groups is not None:
         require_groups(cases.groups, INNER_FOLDS)
     settled = prices.settled(cases)
+    if pledge is not None:
+        pledge.require_possible(len(cases.classes))
     task = Task.of(cases, settled, seed, novelty)
     able_methods([chosen], task, named=True)
     warn_of_other_prices([chosen], settled, cases)

@@ -100,8 +100,9 @@ def at_factors(costs: ClassCosts, factors: Factors) -> Floats:
 
 
 def cheapest_class_point(points: list[ClassPoint], prices: Floats) -> ClassPoint:
-    """The point at which a method stands at these prices."""
-    return points[int(np.argmin([(point.matrix * prices).sum() for point in points]))]
+    """The point at which a method stands at these prices; of equally cheap ones (but for rounding) the first."""
+    paid = np.array([(point.matrix * prices).sum() for point in points])
+    return points[int(np.argmax(paid <= paid.min() * (1 + _SAME)))]
 
 
 def error_factors(n_classes: int) -> Floats:

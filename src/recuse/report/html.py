@@ -143,7 +143,8 @@ def folded_methods(summary: dict[str, Any]) -> set[str]:
     constants = [row["method"] for row in rows if row["method"] in same][:1]
     kept = {*best, *constants, "today", summary["winner"], summary["verdict"]["best_model"]}
     folded = {row["method"] for row in rows if row["method"] not in kept}
-    return folded if len(models & folded) > 1 else set()
+    # Of two classes there are two constant answers at most to fold, which is no reason for a button.
+    return folded if len(folded if "constants" in summary else models & folded) > 1 else set()
 
 
 def _price(value: float | None) -> str:

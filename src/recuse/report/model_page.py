@@ -63,7 +63,7 @@ def _listed(cells: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
 
 def _named_prices(facts: dict[str, Any]) -> dict[str, float]:
     """The prices by what they are the price of."""
-    if "positive" in facts:
+    if facts["positive"] is not None:
         return {_PRICE_NAMES[name]: price for name, price in facts["prices"].items()}
     return {
         f"review of a case of {truth}" if answer == "reject" else f"{answer} answered to a case of {truth}": price
