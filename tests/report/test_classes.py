@@ -131,6 +131,17 @@ def test_the_summary_holds_no_infinity_and_hostile_names_close_nothing(departmen
     assert len(page) < 3_000_000
 
 
+def test_probabilities_are_those_of_the_answer_that_would_be_given(departments, summary):
+    assert set(summary["reliability"]) == {"logistic-chow", "logistic-no-reject"}
+    decisions = departments.decisions("logistic-chow")
+    bins = summary["reliability"]["logistic-chow"]["bins"]
+    counts = np.array([part["counts"] for part in bins])
+    right = (decisions["forced"] == decisions["outcome"]).mean()
+    assert sum(counts) == 300
+    assert sum(counts * [part["observed"] for part in bins]) / 300 == pytest.approx(right)
+    assert sum(counts * [part["predicted"] for part in bins]) / 300 == pytest.approx(decisions["score"].mean())
+
+
 def count_of(page, i, j):
     return number(shown(page, f"m{i}-{j}"))
 
@@ -201,7 +212,7 @@ def test_fits_the_screen_and_axe_finds_nothing(open_page, size, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
     page = open_page(size, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert page.locator(".chart svg").count() == 4
+    assert page.locator(".chart svg").count() == 5
     page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
     found = axe.Axe().run(page).response
     assert len(found["passes"]) > 20

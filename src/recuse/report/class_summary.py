@@ -30,6 +30,7 @@ def shared_of_classes(comparison: ReportedComparison) -> dict[str, Any]:
             "novel": matrix[:-1, -1].tolist(),
         },
         "constants": [constant.name for constant in comparison.constants],
+        "reliability_axis": "share right",
         "winner": comparison.verdict.chosen,
         "novelties": any((answers.kind == 2).any() for answers in comparison.answers.values()),
     }

@@ -350,7 +350,7 @@ def _members(material: Material) -> list[dict[str, Any]]:
 
 
 def _reliability(material: Material) -> dict[str, Any]:
-    return {} if material.comparison.cases.several else reliability_section(material.comparison)
+    return reliability_section(material.comparison)
 
 
 def _policy(material: Material) -> dict[str, Any] | None:

@@ -80,7 +80,7 @@ function reliabilityChart(name) {
       { data: { values: [{ v: 0 }, { v: 1 }] }, mark: { type: "line", strokeDash: [4, 4], color: "var(--quiet)", strokeWidth: 1 },
         encoding: { x: { field: "v", ...share }, y: { field: "v", ...share } } },
       { data: { values: found.bins }, mark: { type: "rule", strokeWidth: 3, opacity: 0.45, color: "var(--c0)" },
-        encoding: { x, y: { field: "low", ...share, title: "share of positive cases" }, y2: { field: "high" } } },
+        encoding: { x, y: { field: "low", ...share, title: summary.reliability_axis || "share of positive cases" }, y2: { field: "high" } } },
       { data: { values: found.bins }, mark: { type: "point", filled: true, size: 70, color: "var(--c0)", opacity: 1 },
         encoding: { x, y: { field: "observed", ...share },
           tooltip: [{ field: "predicted", title: "mean probability", format: ".3f" }, { field: "observed", title: "share", format: ".3f" }, { field: "counts", title: "cases" }] } },

@@ -19,6 +19,7 @@ function showLater(shown) {
 function redraw() {
   update();
   showLegend();
+  return reliabilityChart(chosen);
 }
 
 function setFactor(name, value) {
@@ -82,6 +83,7 @@ Promise.all([
   lines("chart-price", "cost of review", "cost per case", first.price, [rule, dot]).then(chart => { charts.price = chart; }),
   lines("chart-cost", "share of cases answered", "cost per case", first.cost, [dot]).then(chart => { charts.cost = chart; }),
   lines("chart-risk", "share of cases answered", "share wrong", first.risk, [dot]).then(chart => { charts.risk = chart; }),
+  reliabilityChart(chosen),
 ]).then(() => {
   showCurves(start);
   document.documentElement.dataset.ready = "yes";
