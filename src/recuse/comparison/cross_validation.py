@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..costs import Costs
 from ..folds import Fold, make_folds, time_folds
 from ..labels import to_python
 from ..parameters import check_count
@@ -184,21 +183,20 @@ def compare(
     kept = [*by, *([] if policy is None else [policy]), *([] if pledge is None else pledge.columns)]
     least = max(cv, LEAST_CASES)
     cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=kept, least=least, prices=prices)
-    settled = prices.settled(cases)
+    task = Task.of(cases, prices.settled(cases), seed, novelty)
+    chosen, unable = able_methods(chosen, task, named=methods is not None)
     if pledge is not None:
         pledge.require_possible(len(cases.classes))
-    task = Task.of(cases, settled, seed, novelty)
-    chosen, unable = able_methods(chosen, task, named=methods is not None)
-    warn_of_other_prices(chosen, settled, cases)
+    warn_of_other_prices(chosen, task.costs, cases)
     splits = _splits(cases, arguments)
     source, fingerprint = table_fingerprint(table.frame), data_fingerprint(cases)
     folder = None if out is None else claim_folder(out, table.name, source, overwrite)
-    checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.of_folds() | settled.as_dict()))
+    checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.of_folds() | task.costs.as_dict()))
     there = TableThere.of(data, table.target, positive, drop, groups, time, fingerprint)
     with cluster_runs(cluster, cases, there, splits, task) as run:
         fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing, run, limit)
-        begun = _begun(fits, settled, arguments, fingerprint, source, methods is None)
-        begun = replace(begun, left_out=begun.left_out | unable)
+        too_slow = left_out(len(cases.outcomes)) if methods is None else {}
+        begun = _begun(fits, arguments, fingerprint, source, too_slow | unable)
         _ = begun.cut_columns, begun.today  # what cannot be looked at afterwards is refused before the first fit
         comparison = _repeat(fits, begun)
     comparison = _without_unfinished(comparison, fits, resumes=folder is not None)
@@ -217,21 +215,21 @@ def _promised(pledge: Pledge | None) -> dict[str, Any]:
 
 
 def _begun(
-    fits: Fits, costs: Costs, arguments: RunArguments, fingerprint: str, source: str, all_methods: bool
+    fits: Fits, arguments: RunArguments, fingerprint: str, source: str, without: dict[Method, str]
 ) -> Comparison:
     """The comparison before the first fit."""
     cases, answered = fits.cases, fits.answered_cases
     n_cases = len(cases.outcomes)
     return Comparison(
         cases if len(answered) == n_cases else cases.take(answered),
-        costs,
+        fits.task.costs,
         fits.methods,
         answers={},
         errors={},
         arguments=arguments,
         fingerprint=fingerprint,
         repetitions=Repetitions(0, None, ""),
-        left_out=left_out(n_cases) if all_methods else {},
+        left_out=without,
         table=None if len(answered) == n_cases else cases,
         source=source,
     )

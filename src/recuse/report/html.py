@@ -43,12 +43,12 @@ _CLASS_CODE = (
     "class_charts.js",
     "class_start.js",
 )
-# By kind of summary: template, arithmetic, code.
-_PAGES = {
-    "": ("report.html", _ARITHMETIC, _CODE),
-    "classes": ("class_report.html", _CLASS_ARITHMETIC, _CLASS_CODE),
-}
 STYLES = ("style.css", "phone.css", "print.css")
+# By kind of summary: template, arithmetic, code, styles.
+_PAGES = {
+    "": ("report.html", _ARITHMETIC, _CODE, STYLES),
+    "classes": ("class_report.html", _CLASS_ARITHMETIC, _CLASS_CODE, (*STYLES, "class.css")),
+}
 CONSTANT_ANSWERS = ("send-all", "always-no", "always-yes")
 SHOWN_METHODS = 5  # of the leaderboard; the others are folded
 _NO_VALUE = "\N{EN DASH}"
@@ -67,7 +67,7 @@ def render(summary: dict[str, Any]) -> str:
     str
         HTML.
     """
-    template, arithmetic, code = _PAGES[summary.get("kind", "")]
+    template, arithmetic, code, styles = _PAGES[summary.get("kind", "")]
     scripts = {"library": _library(), "live": _joined(arithmetic), "code": _joined(code)}
     page: str = (
         environment()
@@ -78,7 +78,7 @@ def render(summary: dict[str, Any]) -> str:
             # Without "<" nothing in the data can close the script element that holds them.
             data=json.dumps(summary, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
             policy=content_policy(scripts.values()),
-            style=style_sheet(*STYLES),
+            style=style_sheet(*styles),
             folded=folded_methods(summary),
             **scripts,
         )

@@ -72,6 +72,7 @@ function showMatrix(matrix, p) {
       if (!cell) return;  // no method of this run knows novelties
       cell.textContent = count(value);
       cell.dataset.value = value;
+      cell.classList.toggle("none", value === 0 && i !== j);
       const share = value && total ? percent(value / total, 0) : "", paid = value && priceOf(p, i, j) > 0 ? `costs ${inThree(priceOf(p, i, j))}` : "";
       cell.append(Object.assign(document.createElement("small"), { textContent: [share, paid].filter(Boolean).join(", ") }));
     });

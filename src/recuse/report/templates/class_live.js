@@ -15,7 +15,7 @@ const sum = values => values.reduce((total, value) => total + value, 0);
 function pricesAtFactors(run, ofClass, error, review, counts) {
   const errors = run.errors.map((row, i) => (i === ofClass ? row.map(value => value * error) : row));
   const reject = run.reject.map(value => value * review), novel = run.novel.map(value => value * review);
-  return { errors, reject, novel, rneg: sum(reject.map((value, i) => value * counts[i])) / sum(counts) };
+  return { errors, reject, novel, ofClass, error, review, rneg: sum(reject.map((value, i) => value * counts[i])) / sum(counts) };
 }
 
 const priceOf = (p, i, j) => (j < p.errors.length ? p.errors[i][j] : j === p.errors.length ? p.reject[i] : p.novel[i]);
@@ -24,12 +24,24 @@ function matrixCost(matrix, p) {
   return sum(matrix.map((row, i) => sum(row.map((count, j) => (count ? count * priceOf(p, i, j) : 0))))) / sum(matrix.flat());
 }
 
+// A point with what it pays at the prices of the run: for errors on cases of each class, and for reviews. Its cost at other
+// prices follows from these alone: a matrix of fifty classes has thousands of cells, and a slider asks for many points.
+function asPoint(matrix, run) {
+  const errors = matrix.map((row, i) => sum(row.slice(0, matrix.length).map((count, j) => count * run.errors[i][j])));
+  const reviews = sum(matrix.map((row, i) => row[matrix.length] * run.reject[i] + row[matrix.length + 1] * run.novel[i]));
+  return { matrix, errors, paid: sum(errors), reviews, cases: sum(matrix.flat()) };
+}
+
+const errorCost = (point, p) => (point.paid + (p.error - 1) * point.errors[p.ofClass]) / point.cases;
+const reviewCost = (point, p) => (p.review * point.reviews) / point.cases;
+const pointCost = (point, p) => errorCost(point, p) + reviewCost(point, p);
+
 // The point at which a method stands: the cheapest; of equally cheap ones (but for rounding) the first, which is its own at
 // the run's prices.
 function cheapestPoint(points, p) {
-  let best = points[0], least = matrixCost(best.matrix, p);
+  let best = points[0], least = pointCost(best, p);
   for (const point of points) {
-    const cost = matrixCost(point.matrix, p);
+    const cost = pointCost(point, p);
     if (cost < least * (1 - 1e-12)) { best = point; least = cost; }
   }
   return best;
@@ -53,16 +65,12 @@ const matrixCoverage = matrix => sum(matrix.map(row => sum(row.slice(0, matrix.l
 
 // The points that a method passes as reviews become more expensive, from few answers to many.
 function pointsAlong(points, p) {
-  const free = { ...p, reject: p.reject.map(() => 0), novel: p.novel.map(() => 0) };
-  const paid = points.map(point => {
-    const errors = matrixCost(point.matrix, free);
-    return { point, errors, reviews: matrixCost(point.matrix, p) - errors };
-  });
+  const paid = points.map(point => ({ point, errors: errorCost(point, p), reviews: reviewCost(point, p) }));
   const least = (rows, key) => rows.reduce((a, b) => (b[key] < a[key] || (b[key] === a[key] && b.reviews < a.reviews) ? b : a));
   let here = least(paid, "errors");  // where reviews cost nothing
   const path = [here.point];
   for (;;) {
-    const fewer = paid.filter(other => other.reviews < here.reviews * (1 - 1e-9) - 1e-15);
+    const fewer = paid.filter(other => other.reviews < here.reviews * (1 - 1e-12));
     if (!fewer.length) return path;
     for (const other of fewer) other.factor = (other.errors - here.errors) / (here.reviews - other.reviews);
     const soonest = least(fewer, "factor").factor * (1 + 1e-9);

@@ -5,7 +5,7 @@ const summary = JSON.parse(document.getElementById("summary").textContent);
 const byId = id => document.getElementById(id);
 const run = summary.prices;
 const classes = summary.classes;
-const asPoints = list => list.map(sparse => ({ matrix: dense(sparse, classes.length) }));
+const asPoints = list => list.map(sparse => asPoint(dense(sparse, classes.length), run));
 const methods = summary.methods.map(method => ({ ...method, points: asPoints(method.points), forced: asPoints(method.forced) }));
 const factors = { error: 1, review: 1 };
 let ofClass = 0, chosen = summary.verdict.best_model;
@@ -20,13 +20,13 @@ const pricesAt = (error, review) => pricesAtFactors(run, ofClass, error, review,
 const current = () => pricesAt(factors.error, factors.review);
 
 const pointAt = (method, p) => cheapestPoint(method.points, p);
-const costAt = (method, p) => matrixCost(pointAt(method, p).matrix, p);
+const costAt = (method, p) => pointCost(pointAt(method, p), p);
 
 // The answers that are the same for every case, as operating points.
 const constants = summary.constants.map((name, k) => {
   const column = k === 0 ? classes.length : k - 1, title = summary.leaderboard.find(row => row.method === name).title;
   const matrix = summary.counts.map(cases => { const row = new Array(classes.length + 2).fill(0); row[column] = cases; return row; });
-  return { name, title, points: [{ matrix }] };
+  return { name, title, points: [asPoint(matrix, run)] };
 });
 const sendAll = constants[0];
 const sendAllCost = p => costAt(sendAll, p);
