@@ -32,6 +32,13 @@ class OutcomeFigures:
         How many there are, how many of them were answered, and how many of these wrongly.
     cost : float
         Mean cost per case.
+
+    Examples
+    --------
+    >>> from recuse.evaluating import OutcomeFigures
+    >>> figures = OutcomeFigures("legal", cases=40, answered=30, wrong=2, cost=0.41)
+    >>> figures.wrong / figures.answered < 0.1
+    True
     """
 
     outcome: Any
@@ -70,6 +77,17 @@ class ClassEvaluation:
         for models without probabilities.
     calibration_error : float or None
         Mean distance between the two in bins of that probability.
+
+    Examples
+    --------
+    >>> import recuse
+    >>> from recuse.evaluating import evaluate_table
+    >>> from sklearn.datasets import load_iris
+    >>> table = load_iris(as_frame=True).frame.sample(frac=1, random_state=0)
+    >>> model = recuse.fit(table[:100], "target", 0.1, method="logistic-chow")
+    >>> found = evaluate_table(model, table[100:], "target")
+    >>> found.cases, [item.cases for item in found.outcomes]
+    (50, [19, 17, 14])
     """
 
     cases: int

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .arrays import Flags, Floats, Indices
-from .class_evaluating import ClassEvaluation, evaluate_classes
+from .class_evaluating import ClassEvaluation, OutcomeFigures, evaluate_classes
 from .comparison.intervals import Interval, combined, frequent_mean, rare_mean
 from .costs import Costs, answer_columns
 from .decisions import KINDS, Decisions
@@ -21,7 +21,7 @@ from .metrics import reliability_curve
 from .persistence import load
 from .tables import TableColumns, TableFile, as_frame, check_cases, read_with_writings
 
-__all__ = ["CalibrationBin", "ClassEvaluation", "EvaluationResult", "evaluate_table"]
+__all__ = ["CalibrationBin", "ClassEvaluation", "EvaluationResult", "OutcomeFigures", "evaluate_table"]
 
 _LEAST = 1  # cases of each class
 _MOST_BINS = 10

@@ -159,7 +159,7 @@ def test_sliders_give_figures_that_follow_from_the_decisions(open_page, departme
         expected = from_decisions(departments.decisions("logistic-chow"), prices, of_class, error, review)
         assert number(shown(page, "live-cost")) == pytest.approx(expected, abs=6e-5)
         assert "Not the prices of the run" in shown(page, "prices-state")
-        assert "too low by some luck" in shown(page, "what-moves")
+        assert "a new run at these prices" in shown(page, "what-moves")
         # The matrix that is shown has this cost, and a row for every case.
         table = moved(prices, of_class, error, review).loc[list(NAMES), [*NAMES, "reject"]].to_numpy()
         matrix = np.array([[count_of(page, i, j) for j in range(6)] for i in range(5)])
