@@ -16,10 +16,10 @@ from recuse.comparison.loading import load_cases, load_table
 from recuse.comparison.own import able_methods, as_methods
 from recuse.comparison.payments import Payments
 from recuse.comparison.plans import Task
-from recuse.comparison.prices import Prices
+from recuse.comparison.prices import RunPrices
 from recuse.comparison.printing import print_leaderboard
 from recuse.comparison.segments import segments_of
-from recuse.tables import check_cases, cut_into_segments
+from recuse.tables import TableFile, check_cases, cut_into_segments
 from tests.departments import NAMES, PRICES, price_table, tickets
 
 LOGISTIC = ["logistic-no-reject", "logistic-chow", "logistic-tuned"]
@@ -227,7 +227,7 @@ def test_interrupted_runs_resume(tmp_path):
 def test_methods_that_tell_two_outcomes_apart_are_left_out():
     table = tickets(120).drop(columns=[*DROP, "today"])
     given = {"costs": 0.3, "cv": 2, "repeats": 1}
-    prices = Prices.of(0.3)
+    prices = RunPrices.of(0.3)
     cases = load_cases(load_table(table, "department"), prices=prices)
     task = Task.of(cases, prices.settled(cases), 0)
     able, unable = able_methods(as_methods(None, len(table)), task, named=False)
@@ -238,6 +238,8 @@ def test_methods_that_tell_two_outcomes_apart_are_left_out():
             recuse.compare(table, "department", methods=[method.name], **given)
     own = recuse.compare(table, "department", methods=[("mine", LogisticRegression())], **given)
     assert own.row("mine").error is None
+    with pytest.raises(ValueError, match="the name 'always-sales' is taken"):
+        recuse.compare(table, "department", methods=[("always-sales", LogisticRegression())], **given)
     priced = recuse.ThresholdRejectClassifier(LogisticRegression(), costs=0.1)
     with pytest.warns(UserWarning, match="'own' is fitted at prices of its own"):
         recuse.compare(table, "department", methods=[("own", priced)], **given)
@@ -277,6 +279,7 @@ def test_prices_of_other_outcomes(prices_file, tmp_path, caplog):
     other = table.assign(department=table["department"].replace("sales", "sale"))
     with pytest.raises(ValueError, match=r"no prices of department = \['sale'\]; it has 'sales', which no case has"):
         recuse.compare(other, "department", costs=prices_file, **given)
+    assert RunPrices.of(TableFile(prices_file)) == RunPrices.of(str(prices_file)) == RunPrices.of(prices_file)
     with pytest.raises(ValueError, match="leave out --positive"):
         recuse.compare(table, "department", positive="legal", costs=prices_file, **given)
     without = table[table["department"] != "sales"]

@@ -14,10 +14,7 @@ from .options import (
     Cluster,
     CompareLimit,
     Confidence,
-    CostsFile,
     Drop,
-    Fn,
-    Fp,
     Groups,
     Methods,
     Novelty,
@@ -27,21 +24,19 @@ from .options import (
     Positive,
     Promise,
     PromiseGroups,
-    Reject,
-    RejectNegative,
-    RejectPositive,
     Repeats,
     Seed,
     Target,
     Time,
 )
 from .printing import names_of, print_json, progress
-from .shared_options import reads_table, tells_volume
+from .shared_options import reads_table, tells_prices, tells_volume
 
 
 @app.command()
 @reads_table
 @tells_volume
+@tells_prices
 def compare(
     data: OptionalDataFile = None,
     target: Target = None,
@@ -55,12 +50,7 @@ def compare(
     promise: Promise = None,
     confidence: Confidence = None,
     promise_groups: PromiseGroups = None,
-    costs: CostsFile = None,
-    fp: Fp = None,
-    fn: Fn = None,
-    reject: Reject = None,
-    reject_positive: RejectPositive = None,
-    reject_negative: RejectNegative = None,
+    costs: Any = None,
     novelty: Novelty = "range",
     methods: Methods = None,
     cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
@@ -80,7 +70,6 @@ def compare(
     if data is not None and target is None:
         raise typer.BadParameter("name the column to predict.", param_hint="--target")
     import recuse
-    from recuse.comparison.prices import StatedPrices
 
     with progress("comparing", quiet=as_json, resumes=True) as report:
         result = recuse.compare(
@@ -96,7 +85,7 @@ def compare(
             promise=promise,
             confidence=confidence,
             promise_groups=promise_groups,
-            costs=StatedPrices(fp, fn, reject, reject_negative, reject_positive, costs),
+            costs=costs,
             methods=None if methods is None else names_of([methods]),
             cv=cv,
             repeats=repeats,

@@ -14,20 +14,14 @@ from .options import (
     AsJson,
     Cluster,
     Confidence,
-    CostsFile,
     DataFile,
     Drop,
-    Fn,
-    Fp,
     Groups,
     ModelFile,
     Novelty,
     Positive,
     Promise,
     PromiseGroups,
-    Reject,
-    RejectNegative,
-    RejectPositive,
     Remember,
     Seed,
     Time,
@@ -35,11 +29,12 @@ from .options import (
     complete_methods,
 )
 from .printing import fail, names_of, print_json, progress
-from .shared_options import reads_table
+from .shared_options import reads_table, tells_prices
 
 
 @app.command()
 @reads_table
+@tells_prices
 def fit(
     data: DataFile,
     target: Annotated[str, typer.Option("--target", "-t", help="Column to predict.")],
@@ -50,12 +45,7 @@ def fit(
     drop: Drop = None,
     groups: Groups = None,
     time: Time = None,
-    costs: CostsFile = None,
-    fp: Fp = None,
-    fn: Fn = None,
-    reject: Reject = None,
-    reject_positive: RejectPositive = None,
-    reject_negative: RejectNegative = None,
+    costs: Any = None,
     novelty: Novelty = "range",
     effort: Annotated[
         str | None, typer.Option(help="Of the ensemble: quick, medium (default) or best.", show_default=False)
@@ -79,13 +69,12 @@ def fit(
 ) -> None:
     """Fit a model on a whole table and save it: the ensemble, unless another method is named."""
     import recuse
-    from recuse.comparison.prices import StatedPrices
 
     with progress("fitting", quiet=as_json) as report:
         model = recuse.fit(
             data,
             target,
-            StatedPrices(fp, fn, reject, reject_negative, reject_positive, costs),
+            costs,
             method=method,
             positive=positive,
             drop=names_of(drop),

@@ -96,27 +96,6 @@ PromiseGroups = Annotated[
     str | None,
     typer.Option("--promise-groups", metavar="COLUMN", help="Column in each of whose groups the promise is to hold."),
 ]
-Fp = Annotated[float | None, typer.Option(help="Price of a false alarm.", show_default="1")]
-Fn = Annotated[
-    float | None,
-    typer.Option(help="Price of a miss; of three outcomes or more as that of every error.", show_default="5"),
-]
-Reject = Annotated[float | None, typer.Option(help="Cost of the manual review of one case.", show_default="0.3")]
-CostsFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--costs",
-        metavar="TABLE",
-        help="Prices of every answer to every outcome, such as prices.csv: rows truth, columns answer, and a column "
-        "reject.",
-    ),
-]
-RejectPositive = Annotated[
-    float | None, typer.Option(show_default=False, help="The same of a positive case (default: --reject).")
-]
-RejectNegative = Annotated[
-    float | None, typer.Option(show_default=False, help="The same of a negative case (default: --reject).")
-]
 Novelty = Annotated[
     str,
     typer.Option(metavar="range|off", help="Reject cases with a number far outside the training range, or do not."),

@@ -28,7 +28,7 @@ from .loading import LEAST_CASES, as_names, check_folding, load_cases, load_tabl
 from .methods import Method, left_out
 from .own import able_methods, as_methods, warn_of_other_prices
 from .plans import INNER_FOLDS, Task
-from .prices import DEFAULT_COSTS, Prices
+from .prices import DEFAULT_COSTS, RunPrices
 from .promising import Pledge
 from .remote import TableThere, cluster_runs
 from .repetitions import AUTO, Repetitions, in_question, most_repetitions, why_enough, why_no_more
@@ -167,10 +167,9 @@ def compare(
     """
     limit = TimeLimit.of(time_limit)
     require_packages("compare", writes=out is not None)
-    prices = Prices.of(costs)
-    _check_arguments(cv, repeats, seed, n_jobs)
+    prices = RunPrices.of(costs)
     check_folding(groups, time)
-    _check_repeats_over_time(repeats, time)
+    _check_arguments(cv, repeats, seed, n_jobs, time)
     drop, by, repeats = as_names(drop), as_names(by), _as_repeats(repeats)
     drop = drop if policy is None or policy in drop else [*drop, policy]
     volume = Volume.of(volume) if isinstance(volume, str) else volume
@@ -184,10 +183,7 @@ def compare(
     least = max(cv, LEAST_CASES)
     cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=kept, least=least, prices=prices)
     task = Task.of(cases, prices.settled(cases), seed, novelty)
-    chosen, unable = able_methods(chosen, task, named=methods is not None)
-    if pledge is not None:
-        pledge.require_possible(len(cases.classes))
-    warn_of_other_prices(chosen, task.costs, cases)
+    chosen, without = _possible(chosen, task, cases, pledge, named=methods is not None)
     splits = _splits(cases, arguments)
     source, fingerprint = table_fingerprint(table.frame), data_fingerprint(cases)
     folder = None if out is None else claim_folder(out, table.name, source, overwrite)
@@ -195,15 +191,25 @@ def compare(
     there = TableThere.of(data, table.target, positive, drop, groups, time, fingerprint)
     with cluster_runs(cluster, cases, there, splits, task) as run:
         fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing, run, limit)
-        too_slow = left_out(len(cases.outcomes)) if methods is None else {}
-        begun = _begun(fits, arguments, fingerprint, source, too_slow | unable)
+        begun = _begun(fits, arguments, fingerprint, source, without)
         _ = begun.cut_columns, begun.today  # what cannot be looked at afterwards is refused before the first fit
         comparison = _repeat(fits, begun)
-    comparison = _without_unfinished(comparison, fits, resumes=folder is not None)
-    comparison = replace(comparison, seconds=limit.elapsed)
+    comparison = replace(_without_unfinished(comparison, fits, folder is not None), seconds=limit.elapsed)
     if folder is not None:
         write_run(comparison, folder)
     return comparison
+
+
+def _possible(
+    chosen: list[Method], task: Task, cases: Cases, pledge: Pledge | None, *, named: bool
+) -> tuple[list[Method], dict[Method, str]]:
+    """The methods that can answer the cases, and why others are left out; refuse what cannot be done."""
+    too_slow = {} if named else left_out(len(cases.outcomes))
+    able, unable = able_methods(chosen, task, named=named)
+    if pledge is not None:
+        pledge.require_possible(len(cases.classes))
+    warn_of_other_prices(able, task.costs, cases)
+    return able, too_slow | unable
 
 
 def _promised(pledge: Pledge | None) -> dict[str, Any]:
@@ -235,7 +241,7 @@ def _begun(
     )
 
 
-def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:
+def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any, time: str | None) -> None:
     check_count("cv", cv, least=2)
     if isinstance(repeats, str) and repeats != AUTO:
         raise ValueError(f"repeats must be {AUTO!r} or a number of 1 or more; got {repeats!r}.")
@@ -244,6 +250,7 @@ def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:
     check_count("seed", seed, least=0)
     if n_jobs == 0:
         raise ValueError("n_jobs=0 leaves no process to do the work; give 1 or more, or -1 for all cores.")
+    _check_repeats_over_time(repeats, time)
 
 
 def _check_repeats_over_time(repeats: Any, time: str | None) -> None:
@@ -364,7 +371,7 @@ def _with_answers(comparison: Comparison, fits: Fits, repetitions: Repetitions, 
     return replace(comparison, answers=answers, errors=errors, repetitions=repetitions)
 
 
-def _without_unfinished(comparison: Comparison, fits: Fits, *, resumes: bool) -> Comparison:
+def _without_unfinished(comparison: Comparison, fits: Fits, resumes: bool) -> Comparison:
     """The comparison of the methods that have all their folds; the others are left out, and it says why."""
     lacking = fits.unfinished(resumes)
     if lacking and not comparison.answers and not comparison.errors:

@@ -17,7 +17,7 @@ from .loading import as_names, check_folding, load_cases, load_table, require_pa
 from .methods import ENSEMBLE, Method
 from .own import able_methods, as_methods, warn_of_other_prices
 from .plans import INNER_FOLDS, Plan, Task
-from .prices import DEFAULT_COSTS, Prices
+from .prices import DEFAULT_COSTS, RunPrices
 from .promising import Pledge, fit_at_the_end
 from .remote import TableThere, fit_on_cluster
 
@@ -105,7 +105,7 @@ def fit(
     169
     """
     require_packages("fit")
-    prices = Prices.of(costs)
+    prices = RunPrices.of(costs)
     check_count("seed", seed, least=0)
     check_folding(groups, time)
     pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)

@@ -26,7 +26,7 @@ from ..tables import (
 )
 from ..tables.outcomes import other_way
 from .prices import DEFAULT_COSTS as DEFAULT_COSTS
-from .prices import Prices
+from .prices import RunPrices
 
 LEAST_CASES = 6  # of each class: three inner folds of the smallest training part
 _logger = logging.getLogger("recuse.comparison")
@@ -92,7 +92,7 @@ def load_cases(
     time: str | None = None,
     beside: Iterable[str] = (),
     least: int = LEAST_CASES,
-    prices: Prices | None = None,
+    prices: RunPrices | None = None,
 ) -> Cases:
     """Check a table and split it into features and outcomes; say how the outcomes are taken.
 

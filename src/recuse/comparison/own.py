@@ -24,7 +24,7 @@ from ..locating import has_reject_option, is_search, stated_pos_label
 from ..tables import Cases
 from ..thresholds import ThresholdRejectClassifier
 from . import methods
-from .constants import CONSTANTS
+from .constants import CONSTANTS, constants_of
 from .methods import CHOW, PAIR, Method, choose_methods, with_rule
 from .payments import number_of_classes
 from .plans import Grid, Plan, Task
@@ -183,6 +183,10 @@ def able_methods(chosen: list[Method], task: Task, *, named: bool) -> tuple[list
     """
     if not task.several:
         return chosen, {}
+    assert isinstance(task.costs, ClassCosts)
+    reserved = {constant.name for constant in constants_of(task.costs.classes or ())}
+    for method in chosen:
+        _check_free(method.name, reserved)
     unable = [method for method in chosen if not _tells_several(method, task)]
     if named and unable:
         raise ValueError(

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ..class_costs import ClassCosts
 from ..costs import Costs, as_costs
 from ..labels import preview
-from ..tables import Cases, is_table_file, read_costs
+from ..tables import Cases, TableFile, is_table_file, read_costs
 from ..tables.price_files import named_like, require_priced
 
 DEFAULT_COSTS = Costs(fp=1.0, fn=5.0, reject=0.3)
@@ -26,7 +25,7 @@ class StatedPrices:
     ----------
     fp, fn, reject, reject_negative, reject_positive : float or None
         As in `Costs`.
-    file : path or None
+    file : path, TableFile or None
         A table of prices, see `read_costs`.
     """
 
@@ -35,7 +34,12 @@ class StatedPrices:
     reject: float | None = None
     reject_negative: float | None = None
     reject_positive: float | None = None
-    file: Path | None = None
+    file: Any = None
+
+    @property
+    def source(self) -> str:
+        """What to call the prices in messages."""
+        return "costs" if self.file is None else TableFile.of(self.file).name
 
     def two(self) -> Costs:
         """The prices of two outcomes."""
@@ -64,14 +68,14 @@ class StatedPrices:
         for name in ("fp", "fn", "reject_negative", "reject_positive"):
             if getattr(self, name) is not None:
                 raise ValueError(
-                    f"{name}={getattr(self, name):g} is a price of two outcomes, and {self.file.name} prices every "
+                    f"{name}={getattr(self, name):g} is a price of two outcomes, and {self.source} prices every "
                     "one: leave out one of the two."
                 )
         return read_costs(self.file, self.reject)
 
 
 @dataclass(frozen=True)
-class Prices:
+class RunPrices:
     """What is known of the prices before the outcomes are.
 
     Attributes
@@ -92,18 +96,18 @@ class Prices:
     assumed: bool = False
 
     @classmethod
-    def of(cls, given: Any) -> Prices:
+    def of(cls, given: Any) -> RunPrices:
         """Read and check what was given as `costs`: prices, a number, a file, or what was typed."""
         if given is DEFAULT_COSTS:
             given = StatedPrices()
         elif not isinstance(given, StatedPrices | Costs) and is_table_file(given):
-            given = StatedPrices(file=Path(given))
+            given = StatedPrices(file=given)
         if not isinstance(given, StatedPrices):
             costs = as_costs(given)
             found = cls(costs, costs if isinstance(costs, ClassCosts) or costs.symmetric else None)
         elif given.file is not None:
             costs = given.from_file()
-            found = cls(costs, costs, Path(given.file).name)
+            found = cls(costs, costs, given.source)
         else:
             found = cls(given.two(), given.several(), assumed=given.fp is given.fn is None)
         if found.several is None or isinstance(found.several, ClassCosts):  # else it depends on the outcomes
