@@ -15,7 +15,7 @@ from .tables.spreadsheet import neutralised
 CSV, JSON_LINES, PARQUET = "csv", "jsonl", "parquet"
 ALL = "all"
 SCORES = ("probability", "h", "r")
-CLASS_SCORES = ("score", "second_score", "h", "r")  # with three classes or more
+ALL_SCORES = (*SCORES, "score", "second_score")  # with three classes or more
 
 
 def answer_format(out: Any, given: str | None) -> str:
@@ -57,14 +57,10 @@ class AnswerFile:
         "csv", "jsonl" or "parquet".
     raw : bool or None
         Whether text that a spreadsheet would run stays as it is. None: not in CSV, which people open; else yes.
-    scores : sequence of str
-        Columns of numbers with six digits.
     """
 
-    def __init__(
-        self, file: BinaryIO, kind: str = CSV, raw: bool | None = None, scores: Sequence[str] = SCORES
-    ) -> None:
-        self._file, self._begun, self._scores = file, False, scores
+    def __init__(self, file: BinaryIO, kind: str = CSV, raw: bool | None = None) -> None:
+        self._file, self._begun = file, False
         self._raw = kind != CSV if raw is None else raw
         self._write: Callable[[AnswerFile, Any], None] = _WRITERS[kind]
         self._parquet: Any = None
@@ -80,7 +76,9 @@ class AnswerFile:
             self._parquet.close()
 
     def _write_csv(self, frame: Any) -> None:
-        scores = {name: [f"{value:.{DIGITS}g}" for value in frame[name]] for name in self._scores if name in frame}
+        names = list(frame.columns)
+        answers = names[names.index("decision") :]  # what is kept of the table stands before, whatever it is called
+        scores = {name: [f"{value:.{DIGITS}g}" for value in frame[name]] for name in answers if name in ALL_SCORES}
         self._file.write(to_csv(frame.assign(**scores), header=not self._begun, raw=True))
 
     def _write_json(self, frame: Any) -> None:

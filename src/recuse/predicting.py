@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .answer_files import CLASS_SCORES, SCORES, AnswerFile, answer_format, as_kept, with_kept
+from .answer_files import ALL_SCORES, AnswerFile, answer_format, as_kept, with_kept
 from .answering import (
     ROWS_AT_ONCE,
     Answered,
@@ -28,7 +28,6 @@ from .answering import (
 from .arrays import Floats
 from .inspecting import inspect_model, report_model
 from .labels import REJECT_TEXT
-from .locating import locate
 from .parameters import check_count
 from .persistence import load, open_whole
 from .tables import TableColumns, TableFile, detected_decimal, is_dataset, read_chunks
@@ -140,17 +139,16 @@ def predict_table(
         )
     model = _reading_as_written(model, TableFile.of(data))
     with _opened(out) as file:
-        scores = CLASS_SCORES if len(locate(model)[0].classes_) > 2 else SCORES
-        answers = AnswerFile(file, answer_format(out, format), raw, scores)
+        answers = AnswerFile(file, answer_format(out, format), raw)
         if capacity is None:
             counts, _ = _answer(model, data, answers.write, as_kept(keep), settings, progress)
             answers.close()
             return Answered(*counts)
         with tempfile.TemporaryFile() as unranked:
             store = partial(pickle.dump, file=unranked)
-            counts, ranked = _answer(model, data, store, as_kept(keep), settings, progress)
+            counts, scores = _answer(model, data, store, as_kept(keep), settings, progress)
             unranked.seek(0)
-            limit = _add_ranks(unranked, answers.write, ranked, capacity)
+            limit = _add_ranks(unranked, answers.write, scores, capacity)
             answers.close()
             return Answered(*counts, capacity, limit)
 
@@ -238,7 +236,7 @@ def _answer(
         frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))
         if probability is not None:
             frame.insert(frame.columns.get_loc("h"), "probability", probability)
-        for score in {*SCORES, *CLASS_SCORES}:  # and no other column: labels may be floats, too
+        for score in ALL_SCORES:  # and no other column: labels may be floats, too
             if score in frame:
                 frame[score] = six_digits(frame[score])
         write(with_kept(frame.reset_index(drop=True), chunk, keep))

@@ -7,6 +7,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ..class_costs import ClassCosts
+from ..costs import Costs
 from ..ensemble import EnsembleRejectClassifier
 from ..report.html import as_count
 from .class_printing import CLASS_ERRORS, class_error_cells, class_lines, errors_of, outcome_facts, shown_rows
@@ -85,11 +87,15 @@ def _ensemble_sentences(classifier: Any) -> list[str]:
     return [
         f"On cases that its parts had not seen it costs {classifier.held_out_costs_['blend']:.4g} +- "
         f"{classifier.held_out_error_:.2g} (one standard error) per case and answers "
-        f"{classifier.held_out_coverage_:.1%} of them, at {classifier.costs_!r}; one answer for every case would cost "
-        f"{classifier.constant_cost_:.4g} or more. `recuse compare` judges it beside other methods.",
+        f"{classifier.held_out_coverage_:.1%} of them, at {_in_words(classifier.costs_)}; one answer for every case "
+        f"would cost {classifier.constant_cost_:.4g} or more. `recuse compare` judges it beside other methods.",
         f"Members, by weight: {members}." + (f" Fitted, but of no use here: {', '.join(unused)}." if unused else ""),
         *missing,
     ]
+
+
+def _in_words(costs: Costs) -> str:
+    return f"the prices of {costs.n_classes} outcomes" if isinstance(costs, ClassCosts) else repr(costs)
 
 
 def _cells(row: Row, width: int) -> list[str]:

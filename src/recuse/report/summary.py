@@ -208,7 +208,7 @@ def _shapes(comparison: ReportedComparison, model: Any) -> dict[str, Any]:
     A model whose shape functions add nothing to r has no acceptance score of its own: r follows from h.
     """
     classifier = _behind_promise(model)
-    several = comparison.cases.several  # scores of several classes have no one direction
+    several = len(getattr(classifier, "classes_", ())) > 2  # their scores have no one direction
     found = [] if several else getattr(classifier, "shape_functions_", None) or []
     # Towards the positive class, as everywhere on the page.
     sign = -1.0 if found and to_python(classifier.classes_[0]) == comparison.cases.positive else 1.0
