@@ -34,7 +34,7 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
         print("* fewer than ten errors of this kind: a few cases more or less would change the row")
     if result.n_repeats > 1:
         print("counts are means over the repetitions, rounded")
-    if result.cases.several:
+    if result.cases.several and result.verdict.model_chosen:
         print(*class_lines(result), sep="\n")
     for row in result.rows:
         if row.error or row.note:
