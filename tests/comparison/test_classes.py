@@ -315,3 +315,20 @@ def test_numbers_as_outcomes(tmp_path):
     assert result.cases.classes == [0, 1, 2, 3, 4]
     assert result.costs.errors[1][0] == 10
     assert check_cases(table, "department", several=True).codes.tolist() == table["department"].tolist()
+
+
+def test_promises_of_error_and_cost(prices_file, tmp_path):
+    table = tickets(400, signal=2.0).drop(columns=[*DROP, "today"])
+    given = {"method": "logistic-chow", "promise": "error<=0.2, cost<=0.5"}
+    model = recuse.fit(table, "department", prices_file, **given)
+    guarantee = model[-1].guarantee_
+    assert guarantee.holds
+    recuse.save(model, tmp_path / "promised.skops")
+    facts = recuse.predicting.inspect_model(tmp_path / "promised.skops")
+    assert facts["promise"] == str(guarantee)
+    new = tickets(400, seed=1, signal=2.0)
+    answers = recuse.decide(recuse.load(tmp_path / "promised.skops"), new)
+    wrong = answers.accepted & (answers.label != new["department"].to_numpy())
+    assert 0 < wrong.sum() < 0.2 * answers.accepted.sum()
+    found = recuse.evaluating.evaluate_table(tmp_path / "promised.skops", new, "department")
+    assert found.error.value == pytest.approx(wrong.sum() / answers.accepted.sum())
