@@ -29,6 +29,7 @@ BENCHMARKS = (
     "dask",
     "honesty",
     "sliders",
+    "class_sliders",
     "segments",
     "watching",
     "updating",

@@ -15,6 +15,7 @@ from .tables.spreadsheet import neutralised
 CSV, JSON_LINES, PARQUET = "csv", "jsonl", "parquet"
 ALL = "all"
 SCORES = ("probability", "h", "r")
+ALL_SCORES = (*SCORES, "score", "second_score")  # with three classes or more
 
 
 def answer_format(out: Any, given: str | None) -> str:
@@ -75,7 +76,9 @@ class AnswerFile:
             self._parquet.close()
 
     def _write_csv(self, frame: Any) -> None:
-        scores = {name: [f"{value:.{DIGITS}g}" for value in frame[name]] for name in SCORES if name in frame}
+        names = list(frame.columns)
+        answers = names[names.index("decision") :]  # what is kept of the table stands before, whatever it is called
+        scores = {name: [f"{value:.{DIGITS}g}" for value in frame[name]] for name in answers if name in ALL_SCORES}
         self._file.write(to_csv(frame.assign(**scores), header=not self._begun, raw=True))
 
     def _write_json(self, frame: Any) -> None:

@@ -242,7 +242,8 @@ class ClassCosts(Costs):
             remedy = f"The largest reject price that pays is just below {largest[0]}."
         else:
             remedy = f"Reject prices pay that are less than {factor:.6g} times as large."
-        raise ValueError(f"Rejecting never pays at {self!r}: answering never costs more. {remedy}")
+        shown = repr(self) if self.n_classes <= _SHOWN else f"the prices of {self.n_classes} classes"
+        raise ValueError(f"Rejecting never pays at {shown}: answering never costs more. {remedy}")
 
     def as_dict(self) -> dict[str, Any]:
         """The prices by name, without those that were left to their default; what `Costs` takes."""

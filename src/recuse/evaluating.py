@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from .arrays import Flags, Floats, Indices
+from .class_evaluating import ClassEvaluation, OutcomeFigures, evaluate_classes
 from .comparison.intervals import Interval, combined, frequent_mean, rare_mean
 from .costs import Costs, answer_columns
 from .decisions import KINDS, Decisions
@@ -20,7 +21,7 @@ from .metrics import reliability_curve
 from .persistence import load
 from .tables import TableColumns, TableFile, as_frame, check_cases, read_with_writings
 
-__all__ = ["CalibrationBin", "EvaluationResult", "evaluate_table"]
+__all__ = ["CalibrationBin", "ClassEvaluation", "EvaluationResult", "OutcomeFigures", "evaluate_table"]
 
 _LEAST = 1  # cases of each class
 _MOST_BINS = 10
@@ -148,7 +149,9 @@ def _shown(interval: Interval, percent: bool = False) -> str:
     return f"{interval.value:.4g} ({interval.low:.4g} to {interval.high:.4g})"
 
 
-def evaluate_table(model: Any, data: Any, target: str, *, costs: Costs | None = None) -> EvaluationResult:
+def evaluate_table(
+    model: Any, data: Any, target: str, *, costs: Costs | None = None
+) -> EvaluationResult | ClassEvaluation:
     """Count what a model costs on new cases whose outcomes are known.
 
     Parameters
@@ -164,7 +167,8 @@ def evaluate_table(model: Any, data: Any, target: str, *, costs: Costs | None = 
 
     Returns
     -------
-    EvaluationResult
+    EvaluationResult or ClassEvaluation
+        The second with three classes or more.
 
     Examples
     --------
@@ -178,10 +182,29 @@ def evaluate_table(model: Any, data: Any, target: str, *, costs: Costs | None = 
     """
     model = load(model) if isinstance(model, str | os.PathLike) else model
     classifier, _ = locate(model)
+    if len(classifier.classes_) > 2:
+        return _evaluated_classes(model, data, target, costs)
     features, positive, set_aside = cases_with_outcomes(model, data, target)
     decisions = decide(model, features, reasons=False)
     prices = classifier.costs_ if costs is None else costs
     return _counted(decisions, positive, probabilities(model, features), prices, set_aside, classifier)
+
+
+def _evaluated_classes(model: Any, data: Any, target: str, costs: Costs | None) -> ClassEvaluation:
+    """The same with three classes or more."""
+    classifier, _ = locate(model)
+    frame, name = read_for(model, data)
+    cases = check_cases(_of_model(model, frame, target), target, name=name, least=_LEAST, several=True)
+    texts = [str(to_python(label)) for label in classifier.classes_]
+    found = [str(to_python(label)) for label in cases.outcomes]
+    if not set(found) <= set(texts):
+        raise _other_outcomes(frame, target, classifier, name)
+    prices = classifier.costs_ if costs is None else costs.for_classes(classifier.classes_)
+    decisions = decide(model, cases.features, reasons=False)
+    truth = encode(np.array(found), np.array(texts))
+    calibrated = hasattr(classifier, "predict_proba")
+    aside = len(frame) - len(truth)
+    return evaluate_classes(decisions, truth, classifier.classes_, prices, aside, calibrated=calibrated)
 
 
 def cases_with_outcomes(model: Any, data: Any, target: str) -> tuple[Any, Flags, int]:
@@ -215,13 +238,17 @@ def _known_outcomes(frame: Any, target: str, classifier: Any, name: str) -> tupl
     wanted = to_python(classifier.pos_label_)
     cases = check_cases(frame, target, wanted, name=name, least=_LEAST)
     if not {str(to_python(label)) for label in np.unique(cases.outcomes)} <= {str(label) for label in labels}:
-        found = sorted({str(to_python(value)) for value in frame[target].dropna().unique()})
-        raise ValueError(
-            f"{name}: the column {target!r} holds {preview(found)}, and the model was fitted with "
-            f"{', '.join(map(repr, labels))}: name the column with the same outcomes."
-        )
+        raise _other_outcomes(frame, target, classifier, name)
     positive = np.array([str(to_python(label)) == str(wanted) for label in cases.outcomes])
     return cases.features, positive
+
+
+def _other_outcomes(frame: Any, target: str, classifier: Any, name: str) -> ValueError:
+    found = sorted({str(to_python(value)) for value in frame[target].dropna().unique()})
+    return ValueError(
+        f"{name}: the column {target!r} holds {preview(found)}, and the model was fitted with "
+        f"{', '.join(repr(to_python(label)) for label in classifier.classes_)}: name the column with the same outcomes."
+    )
 
 
 def probabilities(model: Any, features: Any) -> Floats | None:

@@ -99,6 +99,29 @@ def _without_noise(edge: float) -> float | None:
     return float(f"{edge:.12g}") if np.isfinite(edge) else None
 
 
+def _prices(classifier: Any) -> dict[str, Any]:
+    """The positive class and the prices; of three classes or more no class is, and prices are by class and answer."""
+    costs, n_classes = classifier.costs_, len(classifier.classes_)
+    if n_classes == 2:
+        return {
+            "positive": to_python(classifier.pos_label_),
+            "prices": {
+                "fp": costs.fp,
+                "fn": costs.fn,
+                "reject_negative": costs.reject_negative,
+                "reject_positive": costs.reject_positive,
+            },
+        }
+    matrix, names = costs.matrix(n_classes)[:-1], [str(to_python(label)) for label in classifier.classes_]
+    return {
+        "positive": None,
+        "prices": {
+            truth: dict(zip([*names, "reject"], row.tolist(), strict=True))
+            for truth, row in zip(names, matrix[:, :-1], strict=True)
+        },
+    }
+
+
 def _facts(model: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
     """What is known of a model and of its file."""
     outer, _ = locate(model)
@@ -106,20 +129,13 @@ def _facts(model: Any, path: str | os.PathLike[str]) -> dict[str, Any]:
     classifier = getattr(outer, "classifier_", outer)  # the one behind a promise
     first = model.steps[0][1] if isinstance(model, Pipeline) else None
     columns = dict(zip(first.columns_, first.kinds_, strict=True)) if isinstance(first, TableColumns) else {}
-    costs = classifier.costs_
     inner = getattr(classifier, "estimator_", None)
     inner = inner.steps[-1][1] if isinstance(inner, Pipeline) else inner
     facts: dict[str, Any] = {
         "file": Path(path).name,
         "method": type(classifier).__name__,
         "classes": [to_python(label) for label in classifier.classes_],
-        "positive": to_python(classifier.pos_label_),
-        "prices": {
-            "fp": costs.fp,
-            "fn": costs.fn,
-            "reject_negative": costs.reject_negative,
-            "reject_positive": costs.reject_positive,
-        },
+        **_prices(classifier),
     }
     if inner is not None:
         facts["classifier"] = type(inner).__name__

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .answer_files import SCORES, AnswerFile, answer_format, as_kept, with_kept
+from .answer_files import ALL_SCORES, AnswerFile, answer_format, as_kept, with_kept
 from .answering import (
     ROWS_AT_ONCE,
     Answered,
@@ -71,8 +71,10 @@ def predict_table(
     out : path-like or binary file
         Where the decisions go, one row per case: case, decision, kind, forced, probability, h, r, reason. The columns
         mean what they mean in `Decisions`: h is greater than 0 towards the second of the sorted classes; probability is
-        that of the positive class, where the model has one. Scores have six digits. A file is written completely or
-        not at all. The answers to a folder or a dask DataFrame go to a folder, unless `out` is the name of a file.
+        that of the positive class, where the model has one. With three classes or more there is no such column, but the
+        second best class and the probabilities, or scores, of the two: second, score, second_score. Scores have six
+        digits. A file is written completely or not at all. The answers to a folder or a dask DataFrame go to a folder,
+        unless `out` is the name of a file.
     capacity : int, optional
         How many rejected cases can be reviewed. A column `review` then numbers the rejected cases, starting with those
         whose review saves most (the lowest acceptance score); beyond the capacity it is empty.
@@ -225,7 +227,8 @@ def _answer(
         if len(chunk) == 0:
             continue
         decisions, probability = decide_chunk(model, chunk, done, settings.reasons, settings.neighbours)
-        columns = ["label", "kind", "forced", "h", "r", *(["reason"] if settings.reasons else [])]
+        rivals = [] if decisions.second is None else ["second", "score", "second_score"]
+        columns = ["label", "kind", "forced", *rivals, "h", "r", *(["reason"] if settings.reasons else [])]
         frame = decisions.to_pandas()[columns]
         frame = frame.rename(columns={"label": "decision"})
         # Whatever label marks a rejection inside the model, the file has this one.
@@ -233,7 +236,7 @@ def _answer(
         frame.insert(0, "case", np.arange(done + 1, done + 1 + len(frame)))
         if probability is not None:
             frame.insert(frame.columns.get_loc("h"), "probability", probability)
-        for score in SCORES:  # and no other column: labels may be floats, too
+        for score in ALL_SCORES:  # and no other column: labels may be floats, too
             if score in frame:
                 frame[score] = six_digits(frame[score])
         write(with_kept(frame.reset_index(drop=True), chunk, keep))

@@ -221,7 +221,7 @@ def tables(tmp_path_factory):
         (["broken.parquet", "-t", "y"], "cannot be read as parquet"),
         (["fine.csv", "-t", "z"], "has no column 'z' to predict"),
         (["constant.csv", "-t", "y"], "holds 'no' only"),
-        (["three.csv", "-t", "y"], "3 different outcomes"),
+        (["three.csv", "-t", "y", "--fn", "5"], "3 different outcomes"),
         (["hole.csv", "-t", "y"], "the column 'b' is empty in every row"),
         (["twice.csv", "-t", "y"], "two columns have the name 'a'"),
         (["fine.csv", "-t", "y", "--positive", "maybe"], "positive='maybe' does not occur"),

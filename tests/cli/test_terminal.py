@@ -1,5 +1,6 @@
 """Progress on standard error: nothing of what is quick, a line now and then of what is not, a bar on a terminal."""
 
+import copy
 import io
 import re
 import sys
@@ -97,3 +98,10 @@ def test_an_error_takes_the_bar_away(error, monkeypatch):
 )
 def test_times_have_two_figures(seconds, text):
     assert as_clock(seconds) == text
+
+
+def test_a_copy_of_what_is_reported_to_reports_to_the_same(monkeypatch):
+    """An estimator that reports is cloned, and a clone copies its parameters."""
+    monkeypatch.setenv("RECUSE_PROGRESS", "lines")
+    with shown_work("fitting") as report:
+        assert copy.deepcopy(report) is report

@@ -116,6 +116,7 @@ def answer_table(
         "kind": _taken(list(KINDS), encode(decisions.kind, np.array(KINDS))),
         "forced": _taken(classes, forced),
         **({} if probability is None else {"probability": pa.array(six_digits(probability))}),
+        **_rival_columns(decisions, classes),
         "h": pa.array(six_digits(decisions.h)),
         "r": pa.array(six_digits(decisions.r)),
     }
@@ -124,6 +125,20 @@ def answer_table(
     if start is None and decisions.index is not None:
         return _with_index(columns, decisions.index)
     return pa.table(columns)
+
+
+def _rival_columns(decisions: Decisions, classes: list[Any]) -> dict[str, Any]:
+    """With three classes or more: the second best one, and what a person is shown for the two."""
+    import pyarrow as pa
+
+    if decisions.second is None or decisions.score is None or decisions.second_score is None:
+        return {}
+    second = encode(decisions.second, np.array(classes, dtype=decisions.second.dtype))
+    return {
+        "second": _taken(classes, second),
+        "score": pa.array(six_digits(decisions.score)),
+        "second_score": pa.array(six_digits(decisions.second_score)),
+    }
 
 
 def _taken(values: list[Any], codes: Any) -> Any:

@@ -51,6 +51,12 @@ class RunFiles:
                 f"run={os.fspath(folder)!r}: {RUN_FILE} and {SUMMARY_FILE} are about different tables: give the "
                 "command of the run again."
             )
+        classes = run.at("data", "classes") or []
+        if len(classes) > 2:
+            raise ValueError(
+                f"run={os.fspath(folder)!r} is about {len(classes)} outcomes, and cards are for two: the report of the "
+                "run has their figures."
+            )
         leaderboard = summary.at("leaderboard") or []
         places = [place for place, row in enumerate(leaderboard) if row["method"] == run.at("winner")]
         if not places:

@@ -15,8 +15,6 @@ from .options import (
     CompareLimit,
     Confidence,
     Drop,
-    Fn,
-    Fp,
     Groups,
     Methods,
     Novelty,
@@ -26,21 +24,19 @@ from .options import (
     Positive,
     Promise,
     PromiseGroups,
-    Reject,
-    RejectNegative,
-    RejectPositive,
     Repeats,
     Seed,
     Target,
     Time,
 )
 from .printing import names_of, print_json, progress
-from .shared_options import reads_table, tells_volume
+from .shared_options import reads_table, tells_prices, tells_volume
 
 
 @app.command()
 @reads_table
 @tells_volume
+@tells_prices
 def compare(
     data: OptionalDataFile = None,
     target: Target = None,
@@ -54,11 +50,7 @@ def compare(
     promise: Promise = None,
     confidence: Confidence = None,
     promise_groups: PromiseGroups = None,
-    fp: Fp = 1.0,
-    fn: Fn = 5.0,
-    reject: Reject = 0.3,
-    reject_positive: RejectPositive = None,
-    reject_negative: RejectNegative = None,
+    costs: Any = None,
     novelty: Novelty = "range",
     methods: Methods = None,
     cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
@@ -93,7 +85,7 @@ def compare(
             promise=promise,
             confidence=confidence,
             promise_groups=promise_groups,
-            costs=recuse.Costs(fp, fn, reject, reject_positive=reject_positive, reject_negative=reject_negative),
+            costs=costs,
             methods=None if methods is None else names_of([methods]),
             cv=cv,
             repeats=repeats,

@@ -16,17 +16,12 @@ from .options import (
     Confidence,
     DataFile,
     Drop,
-    Fn,
-    Fp,
     Groups,
     ModelFile,
     Novelty,
     Positive,
     Promise,
     PromiseGroups,
-    Reject,
-    RejectNegative,
-    RejectPositive,
     Remember,
     Seed,
     Time,
@@ -34,14 +29,15 @@ from .options import (
     complete_methods,
 )
 from .printing import fail, names_of, print_json, progress
-from .shared_options import reads_table
+from .shared_options import reads_table, tells_prices
 
 
 @app.command()
 @reads_table
+@tells_prices
 def fit(
     data: DataFile,
-    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")],
+    target: Annotated[str, typer.Option("--target", "-t", help="Column to predict.")],
     method: Annotated[
         str, typer.Option("--method", "-m", help="`recuse methods` lists them.", autocompletion=complete_methods)
     ] = "ensemble",
@@ -49,11 +45,7 @@ def fit(
     drop: Drop = None,
     groups: Groups = None,
     time: Time = None,
-    fp: Fp = 1.0,
-    fn: Fn = 5.0,
-    reject: Reject = 0.3,
-    reject_positive: RejectPositive = None,
-    reject_negative: RejectNegative = None,
+    costs: Any = None,
     novelty: Novelty = "range",
     effort: Annotated[
         str | None, typer.Option(help="Of the ensemble: quick, medium (default) or best.", show_default=False)
@@ -82,7 +74,7 @@ def fit(
         model = recuse.fit(
             data,
             target,
-            recuse.Costs(fp, fn, reject, reject_positive=reject_positive, reject_negative=reject_negative),
+            costs,
             method=method,
             positive=positive,
             drop=names_of(drop),
@@ -155,5 +147,12 @@ def inspect(
     for edit in facts.pop("edits", []):
         print(f"{'edit':<12} {edit['sentence']}")
     for name, value in facts.items():
-        shown = ", ".join(f"{key}: {part}" for key, part in value.items()) if isinstance(value, dict) else value
-        print(f"{name:<12} {shown}")
+        if name == "prices" and any(isinstance(part, dict) for part in value.values()):
+            for truth, row in value.items():  # of three classes or more: what each answer costs
+                print(f"{name:<12} {truth}: {_listed(row)}")
+        else:
+            print(f"{name:<12} {_listed(value) if isinstance(value, dict) else value}")
+
+
+def _listed(facts: dict[str, Any]) -> str:
+    return ", ".join(f"{key}: {part}" for key, part in facts.items())

@@ -44,8 +44,10 @@ CompareLimit = Annotated[
     float | None,
     typer.Option(metavar="SECONDS", help="Begin no fit after that; methods that lack folds are left out."),
 ]
-Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict, with two outcomes.")]
-Positive = Annotated[str | None, typer.Option(help="Positive outcome (default: the second when sorted).")]
+Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict.")]
+Positive = Annotated[
+    str | None, typer.Option(help="Positive outcome, against all others (default: of two the second when sorted).")
+]
 Drop = Annotated[
     list[str] | None,
     typer.Option("--drop", metavar="COLUMN", help="Column to leave out; separate several by commas, or repeat --drop."),
@@ -93,15 +95,6 @@ Confidence = Annotated[
 PromiseGroups = Annotated[
     str | None,
     typer.Option("--promise-groups", metavar="COLUMN", help="Column in each of whose groups the promise is to hold."),
-]
-Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
-Fn = Annotated[float, typer.Option(help="Price of a miss.")]
-Reject = Annotated[float, typer.Option(help="Cost of the manual review of one case.")]
-RejectPositive = Annotated[
-    float | None, typer.Option(show_default=False, help="The same of a positive case (default: --reject).")
-]
-RejectNegative = Annotated[
-    float | None, typer.Option(show_default=False, help="The same of a negative case (default: --reject).")
 ]
 Novelty = Annotated[
     str,

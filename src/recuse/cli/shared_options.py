@@ -56,6 +56,39 @@ _VOLUME: dict[str, Any] = {
     ],
 }
 
+_PRICES: dict[str, Any] = {
+    "costs": Annotated[
+        Path | None,
+        typer.Option(
+            "--costs",
+            metavar="TABLE",
+            help="Prices of every answer to every outcome, such as prices.csv: rows truth, columns answer, and a "
+            "column reject.",
+        ),
+    ],
+    "fp": Annotated[float | None, typer.Option("--fp", help="Price of a false alarm.", show_default="1")],
+    "fn": Annotated[
+        float | None,
+        typer.Option(
+            "--fn", help="Price of a miss; of three outcomes or more that of every error, as --fp.", show_default="5"
+        ),
+    ],
+    "reject": Annotated[
+        float | None, typer.Option("--reject", help="Cost of the manual review of one case.", show_default="0.3")
+    ],
+    "reject_positive": Annotated[
+        float | None, typer.Option("--reject-positive", help="The same of a positive case (default: --reject).")
+    ],
+    "reject_negative": Annotated[
+        float | None, typer.Option("--reject-negative", help="The same of a negative case (default: --reject).")
+    ],
+}
+
+
+def tells_prices(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of prices: its `costs` becomes what was typed."""
+    return _with_options(command, _PRICES, _with_prices)
+
 
 def reads_table(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of reading a table file: its `data` becomes a `TableFile`."""
@@ -104,6 +137,14 @@ def _with_volume(given: dict[str, Any]) -> dict[str, Any]:
 
     others["currency"] = others["currency"] or ""
     return given | {"volume": Volume.of(given["volume"], **others)}
+
+
+def _with_prices(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a command, with one object for the prices in place of its options."""
+    typed = {name: given.pop(name) for name in _PRICES}
+    from recuse.comparison.prices import StatedPrices
+
+    return given | {"costs": StatedPrices(file=typed.pop("costs"), **typed)}
 
 
 def _with_table_file(given: dict[str, Any]) -> dict[str, Any]:

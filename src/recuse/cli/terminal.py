@@ -39,8 +39,13 @@ def shown_work(what: str, *, quiet: bool = False, unit: str = "") -> Iterator[Re
         return
     kind = _Bar if setting != "lines" and sys.stderr.isatty() else _Lines
     shown = kind(what, unit)
+
+    # A function, of which a copy is itself: whoever clones an estimator that reports copies what it reports to.
+    def report(done: int, total: int | None, text: str) -> None:
+        shown.report(done, total, text)
+
     try:
-        yield shown.report
+        yield report
     finally:
         shown.stop()
 

@@ -13,6 +13,8 @@ from ..costs import Costs, answer_columns
 from .constants import SEND_ALL, Constant
 from .folds import FoldResult
 
+_CONSTANT_REASON = "every case gets the same answer: no method was chosen against {!r}"
+
 
 @dataclass(frozen=True, eq=False)
 class Answers:
@@ -21,9 +23,10 @@ class Answers:
     Attributes
     ----------
     forced, kind, fold : ndarray of int of shape (repeats, n)
-        Class without the reject option (1 positive), position in `KINDS`, fold.
+        Class without the reject option (1 positive; of three or more its position), position in `KINDS`, fold.
     h, r, score : ndarray of float of shape (repeats, n)
-        Class score, acceptance score, and the probability of the positive class where there is one, else h.
+        Class score, acceptance score, and the probability of the positive class where there is one, else h. With three
+        classes or more `score` has a last axis for the classes.
     reason : list of str
         One sentence per case, of the first repetition.
     folds : list of FoldResult
@@ -45,7 +48,9 @@ class Answers:
         repeats = len(folds) // n_folds
         shape = (repeats, n_cases)
         columns: dict[str, Any] = {
-            name: np.empty(shape, dtype=getattr(folds[0], name).dtype) for name in ("forced", "kind", "h", "r", "score")
+            name: np.empty(shape + first.shape[1:], dtype=first.dtype)
+            for name in ("forced", "kind", "h", "r", "score")
+            for first in [getattr(folds[0], name)]
         }
         fold_number = np.empty(shape, dtype=np.int16)
         reason = [""] * n_cases
@@ -75,7 +80,25 @@ class Answers:
             h=np.full(shape, 1.0 if bool(forced) == second else -1.0),
             r=np.full(shape, -1.0 if rejects else 1.0),
             score=np.full(shape, share),
-            reason=[f"every case gets the same answer: no method was chosen against {constant.title!r}"] * shape[1],
+            reason=[_CONSTANT_REASON.format(constant.title)] * shape[1],
+            folds=[],
+        )
+
+    @classmethod
+    def constant_class(cls, constant: Constant, like: Answers, shares: Floats, costs: Costs) -> Answers:
+        """The same of three classes or more, with the shares of these."""
+        shape, n_classes = like.forced.shape, len(shares)
+        rejects = constant.name == SEND_ALL
+        cheapest = int((shares @ costs.matrix(n_classes)[:-1, :-2]).argmin())
+        forced = cheapest if rejects else constant.column
+        return cls(
+            forced=np.full(shape, forced, dtype=np.int8),
+            kind=np.full(shape, int(rejects), dtype=np.int8),
+            fold=like.fold,
+            h=np.full(shape, 1.0),
+            r=np.full(shape, -1.0 if rejects else 1.0),
+            score=np.broadcast_to(shares, (*shape, n_classes)).copy(),
+            reason=[_CONSTANT_REASON.format(constant.title)] * shape[1],
             folds=[],
         )
 
@@ -87,7 +110,8 @@ class Answers:
     @property
     def columns(self) -> NDArray[Any]:
         """Column of the price matrix of each answer."""
-        return answer_columns(self.forced, self.kind)
+        n_classes = 2 if self.score.ndim == 2 else self.score.shape[2]
+        return answer_columns(self.forced, self.kind, n_classes)
 
     @property
     def warnings(self) -> list[str]:

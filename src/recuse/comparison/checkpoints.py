@@ -17,6 +17,7 @@ import numpy as np
 
 from ..persistence import remove_stale, write_whole
 from ..tables import Cases
+from .class_answers import Rivals
 from .folds import FoldResult
 from .methods import Method
 from .plans import INNER_FOLDS, Task
@@ -129,9 +130,10 @@ class Checkpoints:
                     name: stored_facts[name] for name in _FACTS
                 }  # a file written before a fact was recorded is useless
                 reason = json.loads(stored["reason"].tobytes())
+                rivals = Rivals.read(stored)
         except Exception:  # whatever is wrong with the file, the fold can be computed again
             return None
-        return FoldResult(**arrays, reason=reason, **facts)
+        return FoldResult(**arrays, reason=reason, rivals=rivals, **facts)
 
     def store(self, method: str, fold: int, result: FoldResult) -> None:
         """Keep a result; a failure is not kept, so that a later run tries again."""
@@ -145,6 +147,7 @@ class Checkpoints:
             facts=_as_bytes(facts),
             reason=_as_bytes(result.reason),
             **{name: getattr(result, name) for name in _ARRAYS},
+            **({} if result.rivals is None else result.rivals._asdict()),
         )
         write_whole(path, buffer.getvalue())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from ..arrays import Floats, Indices
+from ..class_costs import ClassCosts
 from ..costs import Costs
 from ..report.operating_points import CHOW
 from .methods import Method, with_rule
@@ -39,6 +41,17 @@ CONSTANTS = (
     Constant("always-no", "Always no", 0),
     Constant("always-yes", "Always yes", 1),
 )
+
+_ON_THE_WAY = (0.0, 0.25, 0.5, 0.75, 0.9, 0.99, 1.0)  # from the shares to where an answer is surest
+
+
+def constants_of(classes: Sequence[Any]) -> tuple[Constant, ...]:
+    """The constant answers of these classes, the negative one first; of three or more, one for each class."""
+    if len(classes) == 2:
+        return CONSTANTS
+    names = [str(label) for label in classes]
+    review = CONSTANTS[0]._replace(column=len(names))
+    return (review, *(Constant(f"always-{name}", f"Always {name}", column) for column, name in enumerate(names)))
 
 
 def _prior(task: Task) -> tuple[Any, Grid]:
@@ -69,6 +82,13 @@ class ConstantPlan(Plan):
         weights: Floats | None = None,
     ) -> tuple[Any, dict[str, Any]]:
         """Fit; return the model, and that nothing was chosen."""
+        if isinstance(task.costs, ClassCosts):
+            labels, codes = np.unique(y, return_inverse=True)
+            shares = np.bincount(codes, weights) / (len(y) if weights is None else weights.sum())
+            costs = task.costs.for_classes(labels)
+            towards = (probabilities_answered(shares, costs, self.column) / shares)[codes]
+            prior = clone(self.estimator.estimator).fit(X, y, sample_weight=towards)
+            return clone(self.estimator).set_params(estimator=FrozenEstimator(prior)).fit(X, y), {}
         positive = y == task.pos_label
         share = float(np.average(positive, weights=weights))
         shown = self._probability(share, task.costs)
@@ -85,6 +105,37 @@ class ConstantPlan(Plan):
         p_minus, p_plus = costs.thresholds
         low, high = ((0.0, p_minus), (p_plus, 1.0), (p_minus, p_plus))[self.column]
         return share if low < share < high else (low + high) / 2
+
+
+def probabilities_answered(shares: Floats, costs: Costs, column: int) -> Floats:
+    """The shares of the classes if Chow's rule answers them with this column of the prices, else near ones.
+
+    What gets one answer is convex: on the way from the shares to where an answer is surest, it is got from a point on.
+    """
+    matrix = costs.matrix(len(shares))[:-1]
+    for step in _ON_THE_WAY:
+        found: Floats = (1 - step) * shares + step * _surest(matrix, column)
+        expected = found @ matrix
+        if all(expected[column] < cost for other, cost in enumerate(expected[:-1]) if other != column):
+            return found
+    raise AssertionError("the way ends where the answer is the cheapest")
+
+
+def _surest(matrix: Floats, column: int) -> Floats:
+    """Probabilities of the classes at which an answer, or the rejection, saves most against the others."""
+    n = len(matrix)
+    if column < n:
+        found: Floats = np.eye(n)[column]
+        return found
+    from scipy.optimize import linprog  # slow to import, and needed for a constant rejection only
+
+    # The largest s with sum_y p[y] (C[y, j] - c[y]) >= s for every answer j.
+    saved = (matrix[:, :n] - matrix[:, [n]]) / matrix.max()
+    rows = np.column_stack([-saved.T, np.ones(n)])
+    whole = np.append(np.ones(n), 0.0)[None, :]
+    bounds = [(0, 1)] * n + [(None, None)]
+    solved = linprog(-np.append(np.zeros(n), 1.0), A_ub=rows, b_ub=np.zeros(n), A_eq=whole, b_eq=[1.0], bounds=bounds)
+    return np.asarray(solved.x[:n])
 
 
 def constant_method(constant: Constant) -> Method:

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from ..costs import Costs, as_costs
 from ..folds import Fold, make_folds, time_folds
 from ..labels import to_python
 from ..parameters import check_count
@@ -25,10 +24,11 @@ from .checkpoints import Checkpoints, data_fingerprint, run_fingerprint, table_f
 from .fits import Fits, Progress
 from .folder import claim_folder
 from .folds import FoldResult
-from .loading import DEFAULT_COSTS, LEAST_CASES, as_names, check_folding, load_cases, load_table, require_packages
+from .loading import LEAST_CASES, as_names, check_folding, load_cases, load_table, require_packages
 from .methods import Method, left_out
-from .own import as_methods, warn_of_other_prices
+from .own import able_methods, as_methods, warn_of_other_prices
 from .plans import INNER_FOLDS, Task
+from .prices import DEFAULT_COSTS, RunPrices
 from .promising import Pledge
 from .remote import TableThere, cluster_runs
 from .repetitions import AUTO, Repetitions, in_question, most_repetitions, why_enough, why_no_more
@@ -53,7 +53,7 @@ def compare(
     promise: Any = None,
     confidence: float | None = None,
     promise_groups: str | None = None,
-    costs: Costs | float = DEFAULT_COSTS,
+    costs: Any = DEFAULT_COSTS,
     methods: Iterable[Any] | None = None,
     cv: int = 5,
     repeats: int | str = AUTO,
@@ -77,10 +77,11 @@ def compare(
         The table: a pandas or polars frame, an array or a list of rows, a CSV, TSV or Parquet file, or a folder of
         Parquet files. By default scikit-learn's breast-cancer table, with malignant as the positive class.
     target : str or array-like of shape (n_cases,)
-        Column with the outcome, of two classes; or the outcome of each case, as in ``compare(X, y)``.
+        Column with the outcome; or the outcome of each case, as in ``compare(X, y)``. Three outcomes or more, up to 50,
+        are compared as they are, unless `positive` is given or `costs` belong to two.
     positive : label, optional
-        The positive class; the second of the sorted classes by default, with a warning unless it is one that nobody
-        mistakes, such as 1 of 0 and 1 or "yes" of "no" and "yes".
+        The positive class, against all others together; of two, the second of the sorted classes by default, with a
+        warning unless it is one that nobody mistakes, such as 1 of 0 and 1 or "yes" of "no" and "yes".
     drop : iterable of str, optional
         Columns to leave out, such as an identifier. New tables need not have them.
     groups : str or array-like, optional
@@ -108,10 +109,12 @@ def compare(
         Confidence of the promise; 0.95 by default.
     promise_groups : str, optional
         Column, a feature or not, in each of whose groups the promise is to hold.
-    costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
-        Prices.
+    costs : Costs, float or path, default=Costs(fp=1, fn=5, reject=0.3)
+        Prices; a file of them is read by `recuse.tables.read_costs`. With three outcomes or more every error costs 1 by
+        default, and ``Costs(errors=...)`` has a price for each.
     methods : iterable, optional
-        Names in ``recuse.comparison.METHODS``; by default all that are meant for tables of this size. Estimators of
+        Names in ``recuse.comparison.METHODS``; by default all that are meant for tables of this size, with three
+        outcomes or more those that can tell so many apart. Estimators of
         your own, alone or as ``(name, estimator)``, can stand among them: a classifier with `predict_proba` gets
         Chow's rule at these prices, a reject-option classifier is fitted as it is. They get the columns as numbers.
         ``{name: estimator}`` is taken as such pairs. The order of names does not matter; in the choice, your own count
@@ -164,11 +167,9 @@ def compare(
     """
     limit = TimeLimit.of(time_limit)
     require_packages("compare", writes=out is not None)
-    costs = as_costs(costs)
-    costs.require_rejecting_pays()
-    _check_arguments(cv, repeats, seed, n_jobs)
+    prices = RunPrices.of(costs)
     check_folding(groups, time)
-    _check_repeats_over_time(repeats, time)
+    _check_arguments(cv, repeats, seed, n_jobs, time)
     drop, by, repeats = as_names(drop), as_names(by), _as_repeats(repeats)
     drop = drop if policy is None or policy in drop else [*drop, policy]
     volume = Volume.of(volume) if isinstance(volume, str) else volume
@@ -179,24 +180,36 @@ def compare(
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))
     kept = [*by, *([] if policy is None else [policy]), *([] if pledge is None else pledge.columns)]
-    cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=kept, least=max(cv, LEAST_CASES))
-    warn_of_other_prices(chosen, costs, cases)
+    least = max(cv, LEAST_CASES)
+    cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=kept, least=least, prices=prices)
+    task = Task.of(cases, prices.settled(cases), seed, novelty)
+    chosen, without = _possible(chosen, task, cases, pledge, named=methods is not None)
     splits = _splits(cases, arguments)
     source, fingerprint = table_fingerprint(table.frame), data_fingerprint(cases)
     folder = None if out is None else claim_folder(out, table.name, source, overwrite)
-    checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.of_folds() | costs.as_dict()))
-    task = Task.of(cases, costs, seed, novelty)
+    checkpoints = Checkpoints(folder, run_fingerprint(fingerprint, arguments.of_folds() | task.costs.as_dict()))
     there = TableThere.of(data, table.target, positive, drop, groups, time, fingerprint)
     with cluster_runs(cluster, cases, there, splits, task) as run:
         fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing, run, limit)
-        begun = _begun(fits, costs, arguments, fingerprint, source, methods is None)
+        begun = _begun(fits, arguments, fingerprint, source, without)
         _ = begun.cut_columns, begun.today  # what cannot be looked at afterwards is refused before the first fit
         comparison = _repeat(fits, begun)
-    comparison = _without_unfinished(comparison, fits, resumes=folder is not None)
-    comparison = replace(comparison, seconds=limit.elapsed)
+    comparison = replace(_without_unfinished(comparison, fits, folder is not None), seconds=limit.elapsed)
     if folder is not None:
         write_run(comparison, folder)
     return comparison
+
+
+def _possible(
+    chosen: list[Method], task: Task, cases: Cases, pledge: Pledge | None, *, named: bool
+) -> tuple[list[Method], dict[Method, str]]:
+    """The methods that can answer the cases, and why others are left out; refuse what cannot be done."""
+    too_slow = {} if named else left_out(len(cases.outcomes))
+    able, unable = able_methods(chosen, task, named=named)
+    if pledge is not None:
+        pledge.require_possible(len(cases.classes))
+    warn_of_other_prices(able, task.costs, cases)
+    return able, too_slow | unable
 
 
 def _promised(pledge: Pledge | None) -> dict[str, Any]:
@@ -208,27 +221,27 @@ def _promised(pledge: Pledge | None) -> dict[str, Any]:
 
 
 def _begun(
-    fits: Fits, costs: Costs, arguments: RunArguments, fingerprint: str, source: str, all_methods: bool
+    fits: Fits, arguments: RunArguments, fingerprint: str, source: str, without: dict[Method, str]
 ) -> Comparison:
     """The comparison before the first fit."""
     cases, answered = fits.cases, fits.answered_cases
     n_cases = len(cases.outcomes)
     return Comparison(
         cases if len(answered) == n_cases else cases.take(answered),
-        costs,
+        fits.task.costs,
         fits.methods,
         answers={},
         errors={},
         arguments=arguments,
         fingerprint=fingerprint,
         repetitions=Repetitions(0, None, ""),
-        left_out=left_out(n_cases) if all_methods else {},
+        left_out=without,
         table=None if len(answered) == n_cases else cases,
         source=source,
     )
 
 
-def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:
+def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any, time: str | None) -> None:
     check_count("cv", cv, least=2)
     if isinstance(repeats, str) and repeats != AUTO:
         raise ValueError(f"repeats must be {AUTO!r} or a number of 1 or more; got {repeats!r}.")
@@ -237,6 +250,7 @@ def _check_arguments(cv: Any, repeats: Any, seed: Any, n_jobs: Any) -> None:
     check_count("seed", seed, least=0)
     if n_jobs == 0:
         raise ValueError("n_jobs=0 leaves no process to do the work; give 1 or more, or -1 for all cores.")
+    _check_repeats_over_time(repeats, time)
 
 
 def _check_repeats_over_time(repeats: Any, time: str | None) -> None:
@@ -357,7 +371,7 @@ def _with_answers(comparison: Comparison, fits: Fits, repetitions: Repetitions, 
     return replace(comparison, answers=answers, errors=errors, repetitions=repetitions)
 
 
-def _without_unfinished(comparison: Comparison, fits: Fits, *, resumes: bool) -> Comparison:
+def _without_unfinished(comparison: Comparison, fits: Fits, resumes: bool) -> Comparison:
     """The comparison of the methods that have all their folds; the others are left out, and it says why."""
     lacking = fits.unfinished(resumes)
     if lacking and not comparison.answers and not comparison.errors:

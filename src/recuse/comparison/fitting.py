@@ -10,14 +10,14 @@ from typing import Any
 from sklearn.pipeline import Pipeline
 
 from ..case_facts import remember_cases
-from ..costs import Costs, as_costs
 from ..folds import require_groups
 from ..parameters import check_count
 from .checkpoints import data_fingerprint
-from .loading import DEFAULT_COSTS, as_names, check_folding, load_cases, load_table, require_packages
+from .loading import as_names, check_folding, load_cases, load_table, require_packages
 from .methods import ENSEMBLE, Method
-from .own import as_methods, warn_of_other_prices
+from .own import able_methods, as_methods, warn_of_other_prices
 from .plans import INNER_FOLDS, Plan, Task
+from .prices import DEFAULT_COSTS, RunPrices
 from .promising import Pledge, fit_at_the_end
 from .remote import TableThere, fit_on_cluster
 
@@ -25,7 +25,7 @@ from .remote import TableThere, fit_on_cluster
 def fit(
     data: Any,
     target: Any,
-    costs: Costs | float = DEFAULT_COSTS,
+    costs: Any = DEFAULT_COSTS,
     *,
     method: Any = ENSEMBLE,
     positive: Any = None,
@@ -53,9 +53,9 @@ def fit(
         The table: a pandas or polars frame, an array or a list of rows, a CSV, TSV or Parquet file, or a folder of
         Parquet files.
     target : str or array-like of shape (n_cases,)
-        Column with the outcome, of two classes; or the outcome of each case.
-    costs : Costs or float, default=Costs(fp=1, fn=5, reject=0.3)
-        Prices.
+        Column with the outcome, of two classes or more; or the outcome of each case.
+    costs : Costs, float or path, default=Costs(fp=1, fn=5, reject=0.3)
+        Prices, as in `compare`.
     method : str, estimator or (name, estimator), default="ensemble"
         One of what `compare` takes as `methods`.
     positive, drop, groups, time, seed
@@ -105,8 +105,7 @@ def fit(
     169
     """
     require_packages("fit")
-    costs = as_costs(costs)
-    costs.require_rejecting_pays()
+    prices = RunPrices.of(costs)
     check_count("seed", seed, least=0)
     check_folding(groups, time)
     pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)
@@ -119,11 +118,15 @@ def fit(
     given = {name: value for name, value in settings.items() if value is not None}
     chosen = _with_coverage(method_to_fit(method, len(table.frame), given), coverage)
     beside = [] if pledge is None else pledge.columns
-    cases = load_cases(table, positive, drop=as_names(drop), groups=groups, time=time, beside=beside)
+    cases = load_cases(table, positive, drop=as_names(drop), groups=groups, time=time, beside=beside, prices=prices)
     if cases.groups is not None:
         require_groups(cases.groups, INNER_FOLDS)
-    warn_of_other_prices([chosen], costs, cases)
-    task = Task.of(cases, costs, seed, novelty)
+    settled = prices.settled(cases)
+    if pledge is not None:
+        pledge.require_possible(len(cases.classes))
+    task = Task.of(cases, settled, seed, novelty)
+    able_methods([chosen], task, named=True)
+    warn_of_other_prices([chosen], settled, cases)
     if cluster is not None:
         there = TableThere.of(data, table.target, positive, as_names(drop), groups, time, data_fingerprint(cases))
         model = fit_on_cluster(cluster, cases, there, chosen, task)

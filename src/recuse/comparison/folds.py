@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from ..arrays import Floats, Indices
-from ..decisions import KINDS
+from ..decisions import KINDS, Decisions
 from ..labels import encode, to_python
 from ..locating import locate, mark_novelties
 from ..tables import Cases
 from ..workers import one_thread
+from .class_answers import Rivals, score_of_classes
 from .methods import Method
 from .plans import Task
 from .sharing import FitShelf, PreparedTable, Shared
@@ -31,12 +32,13 @@ class FoldResult:
     test : ndarray of int
         Positions of the cases.
     forced, kind : ndarray of int8
-        Class without the reject option (0 negative, 1 positive), and position in `KINDS`.
+        Class without the reject option (0 negative, 1 positive; of three or more its position in `Cases.classes`), and
+        position in `KINDS`.
     h, r : ndarray of float
         Class and acceptance score, as in `Decisions`: h is greater than 0 towards the second of the sorted classes.
     score : ndarray of float
         Probability of the positive class where the model has one, else h with its sign such that it grows towards that
-        class.
+        class. With three classes or more a column for each: its probability, else its h.
     reason : list of str
         One sentence per case.
     fit_seconds, predict_seconds : float
@@ -49,6 +51,8 @@ class FoldResult:
         Warnings raised while fitting and answering.
     error : str or None
         Why there are no answers.
+    rivals : Rivals or None
+        With three classes or more, the second best class of each case.
     """
 
     test: Indices
@@ -65,6 +69,7 @@ class FoldResult:
     trained_on: int = 0
     warnings: list[str] = field(default_factory=list)
     error: str | None = None
+    rivals: Rivals | None = None
 
     @classmethod
     def failed(cls, test: Indices, error: str) -> FoldResult:
@@ -108,11 +113,12 @@ def _fit_and_answer(
     answered = time.perf_counter()
     return FoldResult(
         test=test,
-        forced=(encode(decisions.forced, np.array([cases.positive])) == 0).astype(np.int8),
+        forced=_forced(decisions, cases),
         kind=encode(decisions.kind, np.array(KINDS)).astype(np.int8),
         h=decisions.h,
         r=decisions.r,
-        score=_class_score(classifier, prepared, decisions.h, cases.positive),
+        score=_scores(classifier, prepared, decisions.h, cases),
+        rivals=Rivals.of(decisions, cases.classes) if cases.several else None,
         reason=decisions.reason.tolist(),
         # What the method takes alone, also of the parts that it shares with others.
         fit_seconds=fold.training.seconds + fitted - started + shelf.spared - spared,
@@ -143,6 +149,20 @@ def fit_model(
     classifier, params = fit_prepared(method, task, table)
     steps = [("columns", table.columns), ("vectorizer", table.vectorizer), ("classifier", classifier)]
     return Pipeline(steps), params
+
+
+def _forced(decisions: Decisions, cases: Cases) -> NDArray[np.int8]:
+    """The class of each case without the reject option."""
+    if cases.several:
+        return encode(decisions.forced, np.array(cases.classes)).astype(np.int8)
+    return (encode(decisions.forced, np.array([cases.positive])) == 0).astype(np.int8)
+
+
+def _scores(classifier: Any, X: Any, h: Floats, cases: Cases) -> Floats:
+    """The score towards the positive class, or a column for each of three classes or more."""
+    if cases.several:
+        return score_of_classes(classifier, X, cases.classes)
+    return _class_score(classifier, X, h, cases.positive)
 
 
 def _class_score(classifier: Any, X: Any, h: Floats, positive: Any) -> Floats:

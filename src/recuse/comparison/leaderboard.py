@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,26 @@ from .payments import Payments
 
 FEW_ERRORS = 10  # of one kind: below, a row's cost rests on a handful of cases
 _UNKNOWN = Interval(float("nan"), float("nan"), float("nan"))
+
+
+class AnyCounts(Protocol):
+    """What counts of two classes and of more have in common."""
+
+    @property
+    def answered(self) -> float:
+        """Cases that were answered."""
+
+    @property
+    def rejected(self) -> float:
+        """Cases sent to manual review."""
+
+    @property
+    def right(self) -> float:
+        """Cases that were answered correctly."""
+
+    @property
+    def few(self) -> str | None:
+        """Which errors are too few for a steady figure."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +70,8 @@ class Counts:
         return cls(
             negatives=float(answered[~positive].sum()),
             positives=float(answered[positive].sum()),
-            false_alarms=_expected_number(wrong * ~positive, float(possible[~positive].any()), units),
-            misses=_expected_number(wrong * positive, float(possible[positive].any()), units),
+            false_alarms=expected_number(wrong * ~positive, float(possible[~positive].any()), units),
+            misses=expected_number(wrong * positive, float(possible[positive].any()), units),
             rejected=float(n - answered.sum()),
         )
 
@@ -84,13 +104,14 @@ def too_few(errors: Interval) -> bool:
     return errors.value < FEW_ERRORS and errors.high > 0
 
 
-def _expected_number(happened: Any, possible: float, units: Indices | None) -> Interval:
+def expected_number(happened: Any, possible: float, units: Indices | None) -> Interval:
+    """How many errors happened, with the limits of their expected number."""
     n = len(happened)
     return Interval(*(n * limit for limit in rare_mean(happened, possible, units)))
 
 
 @dataclass(frozen=True)
-class Row:
+class Row:  # of three classes or more: see `class_rows.ClassRow`
     """One method in the leaderboard.
 
     Attributes
@@ -109,7 +130,7 @@ class Row:
         Share of right answers among them; NaN when there is none.
     ambiguity, novelty : float
         Shares of the cases rejected, by kind.
-    counts : Counts
+    counts : Counts or ClassCounts
         What these shares are shares of.
     repeats : int
         How often each case was answered, each time with other folds; the figures are means.
@@ -132,7 +153,7 @@ class Row:
     accuracy: float = float("nan")
     ambiguity: float = float("nan")
     novelty: float = float("nan")
-    counts: Counts | None = None
+    counts: AnyCounts | None = None
     repeats: int = 1
     fit_seconds: float = float("nan")
     predict_seconds: float = float("nan")
@@ -142,36 +163,56 @@ class Row:
 
     def as_dict(self) -> dict[str, Any]:
         """The figures by name, as in leaderboard.csv."""
+        counts = self.counts if isinstance(self.counts, Counts) else None
+        return {
+            **self._paid(),
+            "recall": counts.recall if counts else float("nan"),
+            "ambiguity": self.ambiguity,
+            "novelty": self.novelty,
+            "answered_negatives": counts.negatives if counts else float("nan"),
+            "answered_positives": counts.positives if counts else float("nan"),
+            **flat("false_alarms", counts.false_alarms if counts else None),
+            **flat("misses", counts.misses if counts else None),
+            **self._run(),
+            "few_false_alarms": counts is not None and too_few(counts.false_alarms),
+            "few_misses": counts is not None and too_few(counts.misses),
+            **self._remarks(),
+        }
+
+    def _paid(self) -> dict[str, Any]:
+        """The method, its cost, and how often it answers."""
         return {
             "method": self.name,
             "title": self.title,
             "reference": self.reference,
-            **_flat("cost", self.cost),
-            **_flat("difference", self.difference),
+            **flat("cost", self.cost),
+            **flat("difference", self.difference),
             "coverage": self.coverage,
             "accuracy": self.accuracy,
-            "recall": self.counts.recall if self.counts else float("nan"),
-            "ambiguity": self.ambiguity,
-            "novelty": self.novelty,
-            "answered_negatives": self.counts.negatives if self.counts else float("nan"),
-            "answered_positives": self.counts.positives if self.counts else float("nan"),
-            **_flat("false_alarms", self.counts.false_alarms if self.counts else None),
-            **_flat("misses", self.counts.misses if self.counts else None),
+        }
+
+    def _run(self) -> dict[str, Any]:
+        """How it was run."""
+        return {
             "repeats": self.repeats,
             "fit_seconds": round(self.fit_seconds, 4),
             "predict_seconds": round(self.predict_seconds, 4),
             "params": "; ".join(
                 f"{name}={value} ({count})" for name, values in self.params.items() for value, count in values.items()
             ),
-            "few_false_alarms": self.counts is not None and too_few(self.counts.false_alarms),
-            "few_misses": self.counts is not None and too_few(self.counts.misses),
+        }
+
+    def _remarks(self) -> dict[str, Any]:
+        """What else is to be said."""
+        return {
             "few_errors": (self.counts.few or "") if self.counts else "",
             "note": self.note or "",
             "error": self.error or "",
         }
 
 
-def _flat(name: str, interval: Interval | None) -> dict[str, float]:
+def flat(name: str, interval: Interval | None) -> dict[str, float]:
+    """An interval as three figures."""
     value, low, high = interval or _UNKNOWN
     return {name: value, f"{name}_low": low, f"{name}_high": high}
 

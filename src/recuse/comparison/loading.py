@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..costs import Costs
 from ..extras import require
 from ..tables import (
     Cases,
@@ -25,8 +24,10 @@ from ..tables import (
     table_hints,
     with_outcomes,
 )
+from ..tables.outcomes import other_way
+from .prices import DEFAULT_COSTS as DEFAULT_COSTS
+from .prices import RunPrices
 
-DEFAULT_COSTS = Costs(fp=1.0, fn=5.0, reject=0.3)
 LEAST_CASES = 6  # of each class: three inner folds of the smallest training part
 _logger = logging.getLogger("recuse.comparison")
 
@@ -91,11 +92,12 @@ def load_cases(
     time: str | None = None,
     beside: Iterable[str] = (),
     least: int = LEAST_CASES,
+    prices: RunPrices | None = None,
 ) -> Cases:
-    """Check a table and split it into features and outcomes; say which outcome is positive.
+    """Check a table and split it into features and outcomes; say how the outcomes are taken.
 
-    Warns of a positive outcome that was guessed, and of what would make a comparison look better than it is:
-    identifiers, people in several rows, copies of rows.
+    What does not go with the prices is refused before anything is said. Warns of a positive outcome that was guessed,
+    and of what would make a comparison look better than it is: identifiers, people in several rows, copies of rows.
     """
     positive = table.positive if positive is None else positive
     cases = check_cases(
@@ -108,14 +110,26 @@ def load_cases(
         beside=beside,
         name=table.name,
         least=least,
+        several=prices is None or prices.several is not None,
     )
     cases = replace(cases, writings=dict(table.writings))
-    negative, _ = cases.classes
-    other = "" if positive is not None else f"; --positive {shlex.quote(str(negative))} would exchange the two prices"
-    _logger.info("%s: %s%s.", table.name, cases.positive_sentence, other)
-    for hint in (positive_hints(cases) if positive is None else []) + table_hints(cases):
+    costs = None if prices is None else prices.settled(cases)
+    _logger.info("%s: %s%s.", table.name, cases.outcome_sentence, _otherwise(cases, positive))
+    if prices is not None and costs is not None:
+        prices.say(cases, costs)
+    guessed = positive is None and not cases.several
+    for hint in (positive_hints(cases) if guessed else []) + table_hints(cases):
         warnings.warn(f"{table.name}: {hint}.", UserWarning, stacklevel=3)
     return cases
+
+
+def _otherwise(cases: Cases, positive: Any) -> str:
+    """How the outcomes could be taken otherwise; nothing where somebody has said how."""
+    if positive is not None:
+        return ""
+    if cases.several:
+        return f"; {other_way(cases.classes[0])}"
+    return f"; --positive {shlex.quote(str(cases.classes[0]))} would exchange the two prices"
 
 
 def require_packages(needed_by: str, writes: bool = False) -> None:

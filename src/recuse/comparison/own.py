@@ -11,18 +11,22 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone, is_classifier
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from ..boosting import AbstentionBoostingClassifier
+from ..class_costs import ClassCosts
 from ..costs import Costs, as_costs
 from ..locating import has_reject_option, is_search, stated_pos_label
 from ..tables import Cases
 from ..thresholds import ThresholdRejectClassifier
 from . import methods
-from .constants import CONSTANTS
+from .constants import CONSTANTS, constants_of
 from .methods import CHOW, PAIR, Method, choose_methods, with_rule
+from .payments import number_of_classes
 from .plans import Grid, Plan, Task
 
 
@@ -172,6 +176,34 @@ def _reject_option(estimator: Any) -> Any:
     return estimator
 
 
+def able_methods(chosen: list[Method], task: Task, *, named: bool) -> tuple[list[Method], dict[Method, str]]:
+    """The methods that can answer so many classes, and the others with the reason; refuse what was asked for by name.
+
+    The classifiers say so themselves, by scikit-learn's tag for more than two classes.
+    """
+    if not task.several:
+        return chosen, {}
+    assert isinstance(task.costs, ClassCosts)
+    reserved = {constant.name for constant in constants_of(task.costs.classes or ())}
+    for method in chosen:
+        _check_free(method.name, reserved)
+    unable = [method for method in chosen if not _tells_several(method, task)]
+    if named and unable:
+        raise ValueError(
+            f"methods: {unable[0].name!r} tells two outcomes apart, and there are {number_of_classes(task.costs)}: "
+            "leave it out, or take one outcome against the rest with --positive (in Python, positive=)."
+        )
+    able = [method for method in chosen if method not in unable]
+    return able, dict.fromkeys(unable, "it tells two outcomes apart; --positive takes one against the rest")
+
+
+def _tells_several(method: Method, task: Task) -> bool:
+    """Whether the classifier of a method takes three classes or more, and what it wraps does."""
+    estimator = method.build(task).estimator
+    inner = getattr(estimator, "estimator", None)
+    return all(get_tags(one).classifier_tags.multi_class for one in (estimator, inner) if one is not None)
+
+
 def sendable(method: Method) -> str | Method:
     """Return what a worker process is sent: a method of the list holds nested functions, so its name; else itself."""
     return method.name if method in methods.METHODS else method
@@ -185,6 +217,9 @@ def warn_of_other_prices(chosen: Iterable[Method], costs: Costs, cases: Cases) -
         own = None if classifier is None else classifier.get_params(deep=False).get("costs")
         if own is None:
             continue
+        if isinstance(costs, ClassCosts):
+            _warn_of_other_class_prices(method, as_costs(own), costs)
+            continue
         named = stated_pos_label(classifier)
         mirrored = (classes[1] if named is None else named) != positive
         seen = as_costs(own).swapped() if mirrored else as_costs(own)
@@ -195,3 +230,19 @@ def warn_of_other_prices(chosen: Iterable[Method], costs: Costs, cases: Cases) -
                 UserWarning,
                 stacklevel=3,
             )
+
+
+def _warn_of_other_class_prices(method: Method, own: Costs, costs: ClassCosts) -> None:
+    """The same with three classes or more; prices of other classes fail in the fit, and say why."""
+    assert costs.classes is not None
+    try:
+        same = np.array_equal(own.for_classes(costs.classes).matrix(costs.n_classes), costs.matrix())
+    except ValueError:
+        return
+    if not same:
+        warnings.warn(
+            f"methods: {method.name!r} is fitted at prices of its own and charged those of the comparison; give it "
+            f"costs={costs!r} to fit it at these.",
+            UserWarning,
+            stacklevel=4,
+        )

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats, Indices
+from ..class_costs import ClassCosts
 from ..costs import Costs
 from .intervals import Interval, combined, frequent_mean, from_folds, rare_mean
 
-_NO, _YES = 0, 1
-_FIRST_REJECT = 2  # columns of the price matrix from here on are rejections
+
+def number_of_classes(costs: Costs) -> int:
+    """How many classes the prices of a comparison are for."""
+    return costs.n_classes if isinstance(costs, ClassCosts) else 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,12 +45,17 @@ class Payments:
     constant: bool = False
 
     @classmethod
-    def of(cls, columns: NDArray[Any], positive: Flags, costs: Costs, *, constant: bool = False) -> Payments:
-        """Price answers of shape (repeats, n)."""
-        columns = np.atleast_2d(columns)
-        prices, rejected = costs.prices(positive.astype(np.intp), columns), columns >= _FIRST_REJECT
+    def of(cls, columns: NDArray[Any], truth: Flags | Indices, costs: Costs, *, constant: bool = False) -> Payments:
+        """Price answers of shape (repeats, n) to cases of these classes; of two, 1 or true is the positive one."""
+        columns, n_classes = np.atleast_2d(columns), number_of_classes(costs)
+        prices, rejected = costs.prices(truth.astype(np.intp), columns, n_classes), columns >= n_classes
         errors, reviews = (prices * ~rejected).mean(axis=0), (prices * rejected).mean(axis=0)
         return cls(columns, prices, errors, reviews, costs, constant)
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are: columns of the price matrix from there on are rejections."""
+        return number_of_classes(self.costs)
 
     @property
     def prices(self) -> Floats:
@@ -99,13 +107,15 @@ class Payments:
 
     def _largest_error(self, where: Flags) -> float:
         """The most expensive error that the answers given `where` can make."""
-        prices = {_NO: self.costs.fn, _YES: self.costs.fp}
-        return max((price for answer, price in prices.items() if ((self.columns == answer) & where).any()), default=0.0)
+        n = self.n_classes
+        given = self.columns[(self.columns < n) & where]
+        return float(self.costs.matrix(n)[:-1, np.unique(given)].max()) if len(given) else 0.0
 
     def _largest_review(self, where: Flags) -> float:
         """The most expensive review of the rejections made `where`."""
-        rejected = self.columns[(self.columns >= _FIRST_REJECT) & where]
-        return float(self.costs.matrix()[:2, np.unique(rejected)].max()) if len(rejected) else 0.0
+        n = self.n_classes
+        rejected = self.columns[(self.columns >= n) & where]
+        return float(self.costs.matrix(n)[:-1, np.unique(rejected)].max()) if len(rejected) else 0.0
 
 
 def repeated_difference(prices: Floats, others: Floats) -> Floats:

@@ -12,15 +12,17 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
 from ..arrays import Flags, Floats, Indices
+from ..class_costs import ClassCosts
 from ..costs import Costs
 from ..folds import Fold, TimeFolds, make_folds
-from ..labels import to_python
+from ..labels import encode, to_python
 from ..metrics import get_scorer
 from ..report.operating_points import CHOW, NEVER_REJECTS, TUNED, break_even_answers, chow_answers
 from ..routing import group_params, weight_params
 from ..tables import Cases
 from ..thresholds.rules import Sample, tuned_band
 from ..thresholds.scores import FitRows, GivenCases, fit_rows, take_rows
+from .class_plans import class_rule_cost, in_columns_of
 
 Grid = dict[str, list[Any]]
 
@@ -36,7 +38,7 @@ class Task:
     costs : Costs
         Prices.
     pos_label : object
-        The positive class.
+        The positive class; None with three classes or more, which the prices then name.
     seed : int
         Random state.
     n_rows : int
@@ -59,6 +61,11 @@ class Task:
     in_time: bool = False
     novelty: str = "range"
     n_columns: int = 1
+
+    @property
+    def several(self) -> bool:
+        """Whether there are three classes or more."""
+        return isinstance(self.costs, ClassCosts)
 
     @property
     def unit_costs(self) -> Costs:
@@ -191,7 +198,7 @@ class RuleCost:
     costs : Costs
         Prices.
     pos_label : object
-        The positive class.
+        The positive class; None with three classes or more.
     """
 
     rule: str
@@ -200,9 +207,14 @@ class RuleCost:
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Floats | None = None) -> float:
         """Score on held-out cases."""
+        weights = np.ones(len(y)) if sample_weight is None else sample_weight
+        if isinstance(self.costs, ClassCosts):
+            assert self.costs.classes is not None  # the prices of a run name its classes
+            known = in_columns_of(estimator.predict_proba(X), estimator.classes_, self.costs.classes, 0.0)
+            codes = encode(np.asarray(y), np.array(self.costs.classes))
+            return -class_rule_cost(self.rule, known, codes, weights, self.costs)
         column = int(to_python(estimator.classes_[1]) == self.pos_label)
         probabilities, positive = estimator.predict_proba(X)[:, column], np.asarray(y) == self.pos_label
-        weights = np.ones(len(positive)) if sample_weight is None else sample_weight
         return -_RULE_COSTS[self.rule](probabilities, positive, weights, self.costs)
 
 

@@ -9,13 +9,14 @@ import numpy as np
 
 from ..arrays import Flags, Indices
 from ..labels import preview, to_python
+from .class_rows import counts_of, row_type
 from .intervals import EXACTLY_ZERO
-from .leaderboard import Counts, Row
+from .leaderboard import Row
 from .payments import Payments
 from .verdict import NO, UNCLEAR, YES, Saving, Verdict, moved
 
 TODAY = "today"
-_ANSWERS = {"no": 0, "false": 0, "0": 0, "yes": 1, "true": 1, "1": 1}
+_YES_OR_NO = {"no": 0, "false": 0, "0": 0, "yes": 1, "true": 1, "1": 1}
 _REVIEWS = ("review", "manual review", "manual check", "manual", "refer", "referred", "[abstain]")
 _HEADINGS = {
     YES: "It is cheaper than today's policy ({})",
@@ -25,16 +26,18 @@ _HEADINGS = {
 
 
 def policy_answers(values: Any, classes: Sequence[Any]) -> Indices:
-    """Column of the price matrix of each case: 0 for no, 1 for yes, 2 for manual review.
+    """Column of the price matrix of each case: 0 for no, 1 for yes, 2 for manual review; so with three or more.
 
     Parameters
     ----------
     values : Series
         What is decided today; its name occurs in messages.
     classes : sequence
-        The two outcomes, negative first: their names stand for no and yes, before any other meaning.
+        The outcomes, of two the negative one first: their names stand for no and yes, before any other meaning.
     """
-    known = {**_ANSWERS, **dict.fromkeys(_REVIEWS, 2), **{_plain(label): k for k, label in enumerate(classes)}}
+    n_classes = len(classes)
+    meanings = dict.fromkeys(_REVIEWS, n_classes) | ({} if n_classes > 2 else _YES_OR_NO)
+    known = {**meanings, **{_plain(label): k for k, label in enumerate(classes)}}
     texts = values.map(_plain, na_action="ignore")
     empty = int(texts.isna().sum())
     if empty:
@@ -43,6 +46,11 @@ def policy_answers(values: Any, classes: Sequence[Any]) -> Indices:
             "decided, or leave these rows out."
         )
     unknown = [value for value in values.unique().tolist() if _plain(value) not in known]
+    if unknown and n_classes > 2:
+        raise ValueError(
+            f"policy={values.name!r} holds {preview(unknown)}, which is no outcome: write the outcome that is answered "
+            f"today, one of {preview(classes)}, and review where a person decides."
+        )
     if unknown:
         raise ValueError(
             f"policy={values.name!r} holds {preview(unknown)}, and only you know what it stands for: write yes where a "
@@ -57,11 +65,13 @@ def _plain(value: Any) -> str:
     return str(int(value) if number else value).strip().lower()
 
 
-def policy_row(column: str, answers: Indices, positive: Flags, units: Indices | None, repeats: int) -> Row:
+def policy_row(
+    column: str, answers: Indices, truth: Flags | Indices, units: Indices | None, repeats: int, n_classes: int = 2
+) -> Row:
     """Today's policy as a row of the leaderboard, without its cost."""
-    accepted = answers < 2
-    right = accepted & (answers == positive)
-    return Row(
+    accepted = answers < n_classes
+    right = accepted & (answers == truth)
+    return row_type(n_classes)(
         TODAY,
         f"Today's policy ({column})",
         reference=True,
@@ -69,7 +79,7 @@ def policy_row(column: str, answers: Indices, positive: Flags, units: Indices | 
         accuracy=float(right.sum() / accepted.sum()) if accepted.any() else float("nan"),
         ambiguity=float((~accepted).mean()),
         novelty=0.0,
-        counts=Counts.of(answers, positive, units, constant=True),
+        counts=counts_of(answers, truth, n_classes, units, constant=True),
         repeats=repeats,  # it is the same in every repetition
         fit_seconds=0.0,
         predict_seconds=0.0,

@@ -7,39 +7,35 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ..class_costs import ClassCosts
+from ..costs import Costs
 from ..ensemble import EnsembleRejectClassifier
 from ..report.html import as_count
+from .class_printing import CLASS_ERRORS, class_error_cells, class_lines, errors_of, outcome_facts, shown_rows
+from .class_rows import ClassCounts
 from .folder import MODEL_FILE, REPORT_FILE, RESULTS, SUMMARY_FILE
-from .leaderboard import Interval, Row, too_few
+from .leaderboard import AnyCounts, Counts, Interval, Row
 from .result import Comparison
 
-_COLUMNS = (
-    "method",
-    "cost",
-    "95% interval",
-    "above the cheapest",
-    "answers",
-    "right",
-    "misses",
-    "recall",
-    "false alarms",
-    "ambiguous",
-    "novel",
-    "fit s",
-    "answer s",
-)
+_PAID = ("method", "cost", "95% interval", "above the cheapest", "answers", "right")
+_ERRORS = ("misses", "recall", "false alarms")
+_REST = ("ambiguous", "novel", "fit s", "answer s")
 
 
 def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
     """Print the leaderboard, the verdict, and where the report is."""
-    rows = [list(_COLUMNS), *(_cells(row) for row in result.rows), _choice_cells(result)]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
+    columns = [*_PAID, *(CLASS_ERRORS if result.cases.several else _ERRORS), *_REST]
+    shown = shown_rows(result)
+    rows = [columns, *(_cells(row, len(columns)) for row in shown), _choice_cells(result, len(columns))]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(columns))]
     for name, *figures in rows:
         print(f"{name:<{widths[0]}}", *(f"{text:>{width}}" for text, width in zip(figures, widths[1:], strict=True)))
     if any(row.counts is not None and row.counts.few for row in result.rows):
         print("* fewer than ten errors of this kind: a few cases more or less would change the row")
     if result.n_repeats > 1:
         print("counts are means over the repetitions, rounded")
+    if result.cases.several and result.verdict.model_chosen:
+        print(*class_lines(result), sep="\n")
     for row in result.rows:
         if row.error or row.note:
             print(f"{row.name}: {f'failed: {row.error}' if row.error else row.note}")
@@ -91,16 +87,20 @@ def _ensemble_sentences(classifier: Any) -> list[str]:
     return [
         f"On cases that its parts had not seen it costs {classifier.held_out_costs_['blend']:.4g} +- "
         f"{classifier.held_out_error_:.2g} (one standard error) per case and answers "
-        f"{classifier.held_out_coverage_:.1%} of them, at {classifier.costs_!r}; one answer for every case would cost "
-        f"{classifier.constant_cost_:.4g} or more. `recuse compare` judges it beside other methods.",
+        f"{classifier.held_out_coverage_:.1%} of them, at {_in_words(classifier.costs_)}; one answer for every case "
+        f"would cost {classifier.constant_cost_:.4g} or more. `recuse compare` judges it beside other methods.",
         f"Members, by weight: {members}." + (f" Fitted, but of no use here: {', '.join(unused)}." if unused else ""),
         *missing,
     ]
 
 
-def _cells(row: Row) -> list[str]:
+def _in_words(costs: Costs) -> str:
+    return f"the prices of {costs.n_classes} outcomes" if isinstance(costs, ClassCosts) else repr(costs)
+
+
+def _cells(row: Row, width: int) -> list[str]:
     if row.cost is None or row.counts is None:
-        return [row.name, "failed" if row.error else "left out", *[""] * (len(_COLUMNS) - 2)]
+        return [row.name, "failed" if row.error else "left out", *[""] * (width - 2)]
     difference, counts = row.difference or Interval(math.nan, math.nan, math.nan), row.counts
     n = counts.answered + counts.rejected
     return [
@@ -109,9 +109,7 @@ def _cells(row: Row) -> list[str]:
         "" if difference.value == 0 else f"{difference.value:.4f} [{difference.low:.4f}, {difference.high:.4f}]",
         _share(counts.answered, row.coverage),
         _share(counts.right, row.accuracy),
-        _errors(counts.misses, counts.positives),
-        _percent(counts.recall),
-        _errors(counts.false_alarms, counts.negatives),
+        *_error_cells(counts),
         _share(row.ambiguity * n, row.ambiguity),
         _share(row.novelty * n, row.novelty),
         f"{row.fit_seconds:.2f}",
@@ -119,14 +117,25 @@ def _cells(row: Row) -> list[str]:
     ]
 
 
-def _choice_cells(result: Comparison) -> list[str]:
+def _error_cells(counts: AnyCounts) -> list[str]:
+    if isinstance(counts, ClassCounts):
+        return class_error_cells(counts)
+    assert isinstance(counts, Counts)
+    return [
+        errors_of(counts.misses, counts.positives),
+        _percent(counts.recall),
+        errors_of(counts.false_alarms, counts.negatives),
+    ]
+
+
+def _choice_cells(result: Comparison, width: int) -> list[str]:
     """The method chosen once more, with its cost corrected for the choice."""
     assert result.choice.cost is not None
     return [
         f"chosen: {result.choice.name}",
         *_cost_cells(result.choice.cost),
         "corrected for the choice",
-        *[""] * (len(_COLUMNS) - 4),
+        *[""] * (width - 4),
     ]
 
 
@@ -140,13 +149,6 @@ def _share(count: float, share: float) -> str:
 
 def _percent(share: float) -> str:
     return "-" if math.isnan(share) else f"{share:.1%}"
-
-
-def _errors(errors: Interval, cases: float) -> str:
-    """Errors of the number of cases in which they could have happened; behind a zero, what it allows for."""
-    mark = "*" if too_few(errors) else ""
-    bound = f" (up to {errors.high:.1f})" if errors.value == 0 and errors.high > 0 else ""
-    return f"{as_count(errors.value)}{mark} of {as_count(cases)}{bound}"
 
 
 def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
@@ -166,11 +168,7 @@ def leaderboard_json(result: Comparison, out: Path | None = None) -> str:
         "choice": _row_facts(result.choice),
         "segments": [_finite_facts(segment.as_dict()) for segment in result.segments],
         "leaderboard": rows,
-        "positive": {
-            "outcome": result.cases.positive,
-            "cases": int(result.positive.sum()),
-            "of": len(result.positive),
-        },
+        **outcome_facts(result),
     }
     return json.dumps(facts | {"promise": _promise_in(out), "out": None if out is None else str(out)})
 

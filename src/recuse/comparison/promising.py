@@ -10,7 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
 from ..guarantees import GuaranteedRejectClassifier, Promise
-from ..guarantees.promises import as_promises
+from ..guarantees.promises import as_promises, check_promises
 from ..guarantees.splitting import split_rows
 from ..labels import preview
 from ..parameters import check_share
@@ -66,6 +66,10 @@ class Pledge:
         confidence = DEFAULT_CONFIDENCE if confidence is None else confidence
         check_share("confidence", confidence)
         return cls(as_promises(promise), float(confidence), promise_groups)
+
+    def require_possible(self, n_classes: int) -> None:
+        """Refuse a promise about a positive class where there is none."""
+        check_promises(self.promises, n_classes)
 
     @property
     def columns(self) -> list[str]:

@@ -19,8 +19,9 @@ from ..tables import Cases, Segmented, cut_into_segments
 from .answers import Answers
 from .arguments import RunArguments
 from .checkpoints import versions
+from .class_answers import class_decisions
 from .conclusions import conclude
-from .constants import CONSTANTS, SEND_ALL, constant_method
+from .constants import SEND_ALL, Constant, constant_method, constants_of
 from .intervals import EXACTLY_ZERO, Interval
 from .leaderboard import Row, rank
 from .methods import Method
@@ -29,7 +30,7 @@ from .plans import Task
 from .policy import TODAY, policy_answers, policy_row, policy_sentence, saved_against_today
 from .promising import fit_at_the_end
 from .repetitions import Repetitions
-from .rows import constant_row, failed_row, method_row
+from .rows import constant_row, failed_row, left_out_row, method_row
 from .segments import Segment, segments_of
 from .served_worse import RATE
 from .staffed import hours_sentence
@@ -126,7 +127,8 @@ class Comparison:
     def segments(self) -> list[Segment]:
         """Figures of the method chosen for each segment of the columns of `by`."""
         payments = self.payments[self.verdict.chosen]
-        return segments_of(self.cut_columns, payments, self.positive, seed=self.arguments.seed, units=self.units)
+        truth = self.truth if self.cases.several else self.positive
+        return segments_of(self.cut_columns, payments, truth, seed=self.arguments.seed, units=self.units)
 
     @property
     def served_worse_rate(self) -> float:
@@ -150,8 +152,23 @@ class Comparison:
 
     @property
     def positive(self) -> Flags:
-        """Which cases are positive."""
+        """Which cases are positive; with three classes or more none is."""
         return np.asarray(self.cases.outcomes == self.cases.positive)
+
+    @cached_property
+    def truth(self) -> Indices:
+        """The class of each case: of two 1 for the positive one, else its position in `cases.classes`."""
+        return self.cases.codes
+
+    @property
+    def n_classes(self) -> int:
+        """How many classes there are."""
+        return len(self.cases.classes)
+
+    @cached_property
+    def constants(self) -> tuple[Constant, ...]:
+        """The answers that are the same for every case."""
+        return constants_of(self.cases.classes)
 
     @cached_property
     def units(self) -> Indices | None:
@@ -170,14 +187,14 @@ class Comparison:
     def payments(self) -> dict[str, Payments]:
         """What each case pays: under each method, in the order of the list, and under each constant answer."""
         models = {
-            method.name: Payments.of(self.answers[method.name].columns, self.positive, self.costs)
+            method.name: Payments.of(self.answers[method.name].columns, self.truth, self.costs)
             for method in self.methods
             if method.name in self.answers
         }
         n = len(self.cases.outcomes)
         return models | {
-            constant.name: Payments.of(np.full(n, constant.column), self.positive, self.costs, constant=True)
-            for constant in CONSTANTS
+            constant.name: Payments.of(np.full(n, constant.column), self.truth, self.costs, constant=True)
+            for constant in self.constants
         }
 
     @property
@@ -193,14 +210,15 @@ class Comparison:
     @cached_property
     def rows(self) -> list[Row]:
         """The leaderboard, cheapest first."""
+        truth, units, n = self.truth, self.units, self.n_classes
         rows = [
-            failed_row(method, self.errors[method.name])
+            failed_row(method, self.errors[method.name], n)
             if method.name in self.errors
-            else method_row(method, self.answers[method.name], self.positive, self.units)
+            else method_row(method, self.answers[method.name], truth, units, n)
             for method in self.methods
         ]
-        rows += [constant_row(constant, self.positive, self.units, self.n_repeats) for constant in CONSTANTS]
-        rows += [Row(m.name, m.title, m.reference, note=f"left out: {why}") for m, why in self.left_out.items()]
+        rows += [constant_row(constant, truth, units, self.n_repeats, n) for constant in self.constants]
+        rows += [left_out_row(method, why, n) for method, why in self.left_out.items()]
         ranked = rank(rows, self.payments, self.units)
         return ranked if self.today is None else self._with_today(ranked, self.today)
 
@@ -210,7 +228,7 @@ class Comparison:
         if self.arguments.policy is None:
             return None
         answers = policy_answers(self.cases.beside[self.arguments.policy], self.cases.classes)
-        return Payments.of(answers, self.positive, self.costs)
+        return Payments.of(answers, self.truth, self.costs)
 
     @property
     def today_saving(self) -> Saving | None:
@@ -221,7 +239,8 @@ class Comparison:
 
     def _with_today(self, ranked: list[Row], today: Payments) -> list[Row]:
         """Today's policy among the rows, by its cost; it is no candidate, and no row is compared with it."""
-        row = policy_row(str(self.arguments.policy), today.columns[0], self.positive, self.units, self.n_repeats)
+        column, repeats = str(self.arguments.policy), self.n_repeats
+        row = policy_row(column, today.columns[0], self.truth, self.units, repeats, self.n_classes)
         cheapest = self.payments[ranked[0].name]
         row = replace(row, cost=today.cost(self.units), difference=cheapest.saved_against(today, self.units))
         before = [other for other in ranked if other.cost is not None and other.cost.value <= today.prices.mean()]
@@ -238,8 +257,8 @@ class Comparison:
     def verdict(self) -> Verdict:
         """The method chosen, its cost corrected for the choice, and whether answering and rejecting pay."""
         models = {name: self.payments[name] for name in self.payments if name in self.answers}
-        forced = {name: Payments.of(self.answers[name].forced, self.positive, self.costs) for name in models}
-        constants = {constant.name: self.payments[constant.name] for constant in CONSTANTS}
+        forced = {name: Payments.of(self.answers[name].forced, self.truth, self.costs) for name in models}
+        constants = {constant.name: self.payments[constant.name] for constant in self.constants}
         found = judge(Candidates(models, forced, constants, SEND_ALL), seed=self.arguments.seed, units=self.units)
         if found is None:
             by_error: dict[str, list[str]] = {}
@@ -273,7 +292,7 @@ class Comparison:
         if told is None or told["minutes_per_case"] is None or not self.verdict.model_chosen or self.units is not None:
             return None
         answers = self.answers[self.verdict.chosen]
-        return hours_sentence(answers, self.positive, self.costs, Volume(**told), self.arguments.seed)
+        return hours_sentence(answers, self.truth, self.costs, Volume(**told), self.arguments.seed)
 
     @property
     def reviewing_saved(self) -> Interval:
@@ -305,8 +324,11 @@ class Comparison:
         """Return the answers of a method, or of a constant answer, by its name."""
         if name in self.answers:
             return self.answers[name]
-        constant = next(constant for constant in CONSTANTS if constant.name == name)
+        constant = next(constant for constant in self.constants if constant.name == name)
         like, share = self.answers[self.verdict.best_model], float(self.positive.mean())
+        if self.cases.several:
+            shares = np.bincount(self.truth) / len(self.truth)
+            return Answers.constant_class(constant, like, shares, self.costs)
         second = bool(np.unique(self.cases.outcomes)[-1] == self.cases.positive)
         return Answers.constant(constant, like, share, self.costs, second=second)
 
@@ -321,7 +343,7 @@ class Comparison:
 
     def method(self, name: str) -> Method:
         """Return a method by its name; a constant answer is one too."""
-        constants = (constant_method(constant) for constant in CONSTANTS)
+        constants = (constant_method(constant) for constant in self.constants)
         return next(method for method in (*self.methods, *constants) if method.name == name)
 
     def model(self, name: str | None = None) -> Any:
@@ -344,12 +366,16 @@ class Comparison:
         class, h, r, reason and fold, with several repetitions those of the first; then means over the repetitions:
         how often it was answered, how often wrongly, and what it cost. The columns mean what they mean in `Decisions`:
         h is greater than 0 towards the second of the sorted classes, whichever is positive. Then, for each column whose
-        segments were asked for, the segment of the case.
+        segments were asked for, the segment of the case. With three classes or more there are also the second best
+        class, the probabilities (or scores) of the two, and those of every class.
         """
         import pandas as pd
 
         name = name or self.verdict.chosen
         answers = self.answers_of(name)
+        segments = {f"segment of {column.column}": column.of_cases for column in self.cut_columns}
+        if self.cases.several:
+            return pd.DataFrame(class_decisions(self.cases, answers, self.payments[name].prices) | segments)
         wrong = answers.accepted & (answers.forced != self.positive)
         negative, positive = self.cases.classes
         forced = np.where(answers.forced[0] == 1, positive, negative)
@@ -369,8 +395,8 @@ class Comparison:
                 "wrong": wrong.mean(axis=0),
                 "cost": self.payments[name].prices,
             }
-            | {f"segment of {column.column}": column.of_cases for column in self.cut_columns}
+            | segments
         )
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.methods)} methods on {self.cases.name}; {self.cases.positive_sentence})"
+        return f"Comparison({len(self.methods)} methods on {self.cases.name}; {self.cases.outcome_sentence})"

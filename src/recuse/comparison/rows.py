@@ -8,18 +8,21 @@ import numpy as np
 
 from ..arrays import Flags, Indices
 from .answers import Answers
+from .class_rows import counts_of, row_type
 from .constants import SEND_ALL, Constant
 from .folds import FoldResult
-from .leaderboard import Counts, Row
+from .leaderboard import Row
 from .methods import Method
 
 
-def method_row(method: Method, answers: Answers, positive: Flags, units: Indices | None) -> Row:
+def method_row(
+    method: Method, answers: Answers, truth: Flags | Indices, units: Indices | None, n_classes: int = 2
+) -> Row:
     """The row of a method, without its place and price."""
     accepted, repeats = answers.accepted, len(answers.kind)
-    right = accepted & (answers.forced == positive)
+    right = accepted & (answers.forced == truth)
     explained = answers.folds[: len(answers.folds) // repeats]  # further repetitions give no reasons
-    return Row(
+    return row_type(n_classes)(
         method.name,
         method.title,
         method.reference,
@@ -27,7 +30,7 @@ def method_row(method: Method, answers: Answers, positive: Flags, units: Indices
         accuracy=float(right.sum() / accepted.sum()) if accepted.any() else float("nan"),
         ambiguity=float((answers.kind == 1).mean()),
         novelty=float((answers.kind == 2).mean()),
-        counts=Counts.of(answers.columns, positive, units),
+        counts=counts_of(answers.columns, truth, n_classes, units),
         repeats=repeats,
         fit_seconds=float(np.mean([fold.fit_seconds for fold in answers.folds])),
         predict_seconds=float(np.mean([fold.predict_seconds for fold in explained])),
@@ -36,24 +39,31 @@ def method_row(method: Method, answers: Answers, positive: Flags, units: Indices
     )
 
 
-def failed_row(method: Method, error: str) -> Row:
+def failed_row(method: Method, error: str, n_classes: int = 2) -> Row:
     """The row of a method without answers."""
-    return Row(method.name, method.title, method.reference, error=error)
+    return row_type(n_classes)(method.name, method.title, method.reference, error=error)
 
 
-def constant_row(constant: Constant, positive: Flags, units: Indices | None, repeats: int) -> Row:
+def left_out_row(method: Method, why: str, n_classes: int = 2) -> Row:
+    """The row of a method that was not run."""
+    return row_type(n_classes)(method.name, method.title, method.reference, note=f"left out: {why}")
+
+
+def constant_row(
+    constant: Constant, truth: Flags | Indices, units: Indices | None, repeats: int, n_classes: int = 2
+) -> Row:
     """The row of a constant answer, which is the same in every repetition."""
-    columns = np.full(len(positive), constant.column)
+    columns = np.full(len(truth), constant.column)
     rejects = constant.name == SEND_ALL
-    return Row(
+    return row_type(n_classes)(
         constant.name,
         constant.title,
         reference=True,
         coverage=float(not rejects),
-        accuracy=float("nan") if rejects else float((columns == positive).mean()),
+        accuracy=float("nan") if rejects else float((columns == truth).mean()),
         ambiguity=float(rejects),
         novelty=0.0,
-        counts=Counts.of(columns, positive, units, constant=True),
+        counts=counts_of(columns, truth, n_classes, units, constant=True),
         repeats=repeats,
         fit_seconds=0.0,
         predict_seconds=0.0,

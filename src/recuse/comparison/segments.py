@@ -31,7 +31,7 @@ class Segment:
     column, label : str
         The column and the value or band.
     cases, positives : int
-        How many there are.
+        How many there are; with three classes or more no positives.
     cost, coverage, review, error : Interval
         Cost per case, shares of the cases answered and sent to manual review, and share of wrong answers among those
         answered.
@@ -45,7 +45,7 @@ class Segment:
     column: str
     label: str
     cases: int
-    positives: int
+    positives: int | None
     cost: Interval
     coverage: Interval
     review: Interval
@@ -73,7 +73,7 @@ class Segment:
             "column": self.column,
             "segment": self.label,
             "cases": self.cases,
-            "positives": self.positives,
+            **({} if self.positives is None else {"positives": self.positives}),
         }
         for name in ("cost", "coverage", "review", "error"):
             value, low, high = getattr(self, name)
@@ -84,7 +84,12 @@ class Segment:
 
 
 def segments_of(
-    columns: Sequence[Segmented], payments: Payments, positive: Flags, *, seed: int, units: Indices | None = None
+    columns: Sequence[Segmented],
+    payments: Payments,
+    positive: Flags | Indices,
+    *,
+    seed: int,
+    units: Indices | None = None,
 ) -> list[Segment]:
     """Figures of every segment of some columns.
 
@@ -94,8 +99,8 @@ def segments_of(
         The columns, cut into segments.
     payments : Payments
         What each case pays under the method.
-    positive : ndarray of bool of shape (n,)
-        Outcome of each case.
+    positive : ndarray of bool or int of shape (n,)
+        Outcome of each case; of three classes or more its number.
     seed : int
         Random state of the test.
     units : ndarray of int of shape (n,), optional
@@ -113,7 +118,7 @@ def segments_of(
                     column.column,
                     label,
                     cases=int(inside.sum()),
-                    positives=int(positive[inside].sum()),
+                    positives=int(positive[inside].sum()) if payments.n_classes == 2 else None,
                     cost=_within(payments, inside).cost(_renumbered(units, inside)),
                     **_rates(answered[inside], wrong[inside], _renumbered(units, inside)),
                     expected=_expected(payments.prices, answered, wrong, positive, inside),
@@ -123,9 +128,9 @@ def segments_of(
     return found
 
 
-def _shares(payments: Payments, positive: Flags) -> tuple[Floats, Floats]:
+def _shares(payments: Payments, positive: Flags | Indices) -> tuple[Floats, Floats]:
     """How often each case is answered, and answered wrongly, over the repetitions."""
-    accepted = payments.columns < 2
+    accepted = payments.columns < payments.n_classes
     return accepted.mean(axis=0), (accepted & (payments.columns != positive)).mean(axis=0)
 
 
@@ -168,10 +173,13 @@ def _ratio(parts: Floats, wholes: Floats, units: Indices | None) -> Interval:
     return wilson(share, n_units if spread == 0 else float(np.clip(share * (1 - share) / spread, 1.0, total)))
 
 
-def _expected(cost: Floats, answered: Floats, wrong: Floats, positive: Flags, inside: Flags) -> dict[str, float]:
+def _expected(
+    cost: Floats, answered: Floats, wrong: Floats, positive: Flags | Indices, inside: Flags
+) -> dict[str, float]:
     """What each figure would be if every case were treated as all cases of its outcome are on average."""
     paid = reviewed = errors = 0.0
-    for outcome in (positive, ~positive):
+    for label in np.unique(positive):
+        outcome = positive == label
         here, accepted = inside & outcome, float(answered[outcome].sum())
         if here.any():
             paid += float(cost[outcome].mean()) * here.sum()

@@ -30,18 +30,19 @@ _DIGITS = 10  # of the largest deviation; what differs by less is rounding
 _SAME = 1e-9
 
 
-def deviations(cost: Floats, answered: Floats, wrong: Floats, positive: Flags) -> Floats:
+def deviations(cost: Floats, answered: Floats, wrong: Floats, positive: Flags | Indices) -> Floats:
     """How much more each case pays, is reviewed and is wrong than the mean of its outcome, of shape (n, 3).
 
     Parameters
     ----------
     cost, answered, wrong : ndarray of shape (n,)
         Price of each case, and how often it was answered, and answered wrongly: means over the repetitions.
-    positive : ndarray of bool of shape (n,)
-        Outcome of each case.
+    positive : ndarray of bool or int of shape (n,)
+        Outcome of each case; of three classes or more its number.
     """
     found = np.zeros((len(cost), len(FIGURES)))
-    for outcome in (positive, ~positive):
+    for label in np.unique(positive):
+        outcome = positive == label
         accepted = answered[outcome].sum()
         error = wrong[outcome].sum() / accepted if accepted else 0.0
         found[outcome, 0] = cost[outcome] - cost[outcome].mean()
@@ -51,7 +52,13 @@ def deviations(cost: Floats, answered: Floats, wrong: Floats, positive: Flags) -
 
 
 def served_worse(
-    deviating: Floats, positive: Flags, codes: Indices, *, n_columns: int, seed: int, units: Indices | None = None
+    deviating: Floats,
+    positive: Flags | Indices,
+    codes: Indices,
+    *,
+    n_columns: int,
+    seed: int,
+    units: Indices | None = None,
 ) -> Floats:
     """Adjusted p-values of shape (segments, figures): one that is at most `RATE` is an alarm.
 
@@ -59,8 +66,8 @@ def served_worse(
     ----------
     deviating : ndarray of shape (n, figures)
         From `deviations`.
-    positive : ndarray of bool of shape (n,)
-        Outcome of each case.
+    positive : ndarray of bool or int of shape (n,)
+        Outcome of each case; of three classes or more its number.
     codes : ndarray of int of shape (n,)
         Segment of each case, numbered without gaps.
     n_columns : int
@@ -76,7 +83,7 @@ def served_worse(
     n_segments = int(codes.max()) + 1
     found = np.array([np.bincount(codes, part, n_segments) for part in deviating.T]).T
     rng = np.random.default_rng(seed)
-    parts = [(deviating[strata == part], codes[strata == part]) for part in (0, 1)]
+    parts = [(deviating[strata == part], codes[strata == part]) for part in range(int(strata.max()) + 1)]
     drawn = sum(_drawn_sums(*part, n_segments, rng) for part in parts)
     spread = np.sqrt(sum(_variances(*part, n_segments) for part in parts))
     # A figure that is the same for all cases has no spread but rounding, and no segment stands out in it.

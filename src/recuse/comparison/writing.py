@@ -106,6 +106,6 @@ def _run_facts(comparison: Comparison) -> dict[str, Any]:
             "columns": list(cases.features.columns),
             "target": cases.target,
             "classes": [to_python(label) for label in cases.classes],
-            "positive": to_python(cases.positive),
+            "positive": to_python(cases.positive),  # null with three classes or more
         },
     }

@@ -21,9 +21,34 @@ from .volume import with_volume
 
 _TEMPLATES = files(__package__) / "templates"
 # In the order in which they run: functions may call what comes later, constants may not.
-_ARITHMETIC = ("live.js", "intervals.js", "served_worse.js")
-_CODE = ("state.js", "figures.js", "tables.js", "thresholds.js", "money.js", "segments.js", "charts.js", "start.js")
+_ARITHMETIC = ("live.js", "intervals.js", "pair_intervals.js", "served_worse.js")
+_CODE = (
+    "state.js",
+    "figures.js",
+    "tables.js",
+    "thresholds.js",
+    "money.js",
+    "segments.js",
+    "charts.js",
+    "pair_charts.js",
+    "start.js",
+)
+_CLASS_ARITHMETIC = ("class_live.js", "intervals.js", "class_intervals.js")
+_CLASS_CODE = (
+    "class_state.js",
+    "class_figures.js",
+    "tables.js",
+    "money.js",
+    "charts.js",
+    "class_charts.js",
+    "class_start.js",
+)
 STYLES = ("style.css", "phone.css", "print.css")
+# By kind of summary: template, arithmetic, code, styles.
+_PAGES = {
+    "": ("report.html", _ARITHMETIC, _CODE, STYLES),
+    "classes": ("class_report.html", _CLASS_ARITHMETIC, _CLASS_CODE, (*STYLES, "class.css")),
+}
 CONSTANT_ANSWERS = ("send-all", "always-no", "always-yes")
 SHOWN_METHODS = 5  # of the leaderboard; the others are folded
 _NO_VALUE = "\N{EN DASH}"
@@ -42,17 +67,18 @@ def render(summary: dict[str, Any]) -> str:
     str
         HTML.
     """
-    scripts = {"library": _library(), "live": _joined(_ARITHMETIC), "code": _joined(_CODE)}
+    template, arithmetic, code, styles = _PAGES[summary.get("kind", "")]
+    scripts = {"library": _library(), "live": _joined(arithmetic), "code": _joined(code)}
     page: str = (
         environment()
-        .get_template("report.html")
+        .get_template(template)
         .render(
             summary=summary,
             by_name={row["method"]: row for row in summary["leaderboard"]},
             # Without "<" nothing in the data can close the script element that holds them.
             data=json.dumps(summary, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
             policy=content_policy(scripts.values()),
-            style=style_sheet(*STYLES),
+            style=style_sheet(*styles),
             folded=folded_methods(summary),
             **scripts,
         )
@@ -113,10 +139,12 @@ def folded_methods(summary: dict[str, Any]) -> set[str]:
     """
     rows, models = summary["leaderboard"], {method["name"] for method in summary["methods"]}
     best = [row["method"] for row in rows if row["method"] in models][:SHOWN_METHODS]
-    constants = [row["method"] for row in rows if row["method"] in CONSTANT_ANSWERS][:1]
+    same = summary.get("constants", CONSTANT_ANSWERS)
+    constants = [row["method"] for row in rows if row["method"] in same][:1]
     kept = {*best, *constants, "today", summary["winner"], summary["verdict"]["best_model"]}
     folded = {row["method"] for row in rows if row["method"] not in kept}
-    return folded if len(models & folded) > 1 else set()
+    # Of two classes there are two constant answers at most to fold, which is no reason for a button.
+    return folded if len(folded if "constants" in summary else models & folded) > 1 else set()
 
 
 def _price(value: float | None) -> str:

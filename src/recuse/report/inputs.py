@@ -104,7 +104,7 @@ class ReportedAnswers(Protocol):
 
     @property
     def forced(self) -> NDArray[np.int8]:
-        """Class without the reject option: 1 for the positive class."""
+        """Class without the reject option: 1 for the positive class, of three or more its position."""
 
     @property
     def kind(self) -> NDArray[np.int8]:
@@ -120,7 +120,7 @@ class ReportedAnswers(Protocol):
 
     @property
     def score(self) -> Floats:
-        """Probability of the positive class, or the class score."""
+        """Probability of the positive class, or the class score; with three or more a last axis for the classes."""
 
     @property
     def reason(self) -> list[str]:
@@ -137,6 +137,14 @@ class ReportedAnswers(Protocol):
     @property
     def warnings(self) -> list[str]:
         """Warnings raised in its folds."""
+
+
+class ReportedConstant(Protocol):
+    """An answer that is the same for every case."""
+
+    @property
+    def name(self) -> str:
+        """On the command line."""
 
 
 class ReportedMethod(Protocol):
@@ -208,6 +216,14 @@ class ReportedComparison(Protocol):
     @property
     def positive(self) -> Flags:
         """Which cases are positive."""
+
+    @property
+    def truth(self) -> Indices:
+        """The class of each case: of two 1 for the positive one, else its position in the classes."""
+
+    @property
+    def constants(self) -> Sequence[ReportedConstant]:
+        """The answers that are the same for every case."""
 
     @property
     def answers(self) -> Mapping[str, ReportedAnswers]:

@@ -43,7 +43,7 @@ def render_model(facts: dict[str, Any], classifier: Any) -> str:
         .render(
             facts=facts,
             edits=edits,
-            prices={_PRICE_NAMES[name]: price for name, price in facts["prices"].items()},
+            prices=_named_prices(facts),
             can_be_edited=hasattr(classifier, "edit"),
             policy=content_policy(),
             style=style_sheet(*STYLES, "model.css"),
@@ -59,3 +59,15 @@ def _listed(cells: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], int]:
     changed = [cell for cell in cells if cell["changed"]]
     listed = changed[:_MOST_CELLS]
     return listed, len(cells) - len(listed)
+
+
+def _named_prices(facts: dict[str, Any]) -> dict[str, float]:
+    """The prices by what they are the price of."""
+    if facts["positive"] is not None:
+        return {_PRICE_NAMES[name]: price for name, price in facts["prices"].items()}
+    return {
+        f"review of a case of {truth}" if answer == "reject" else f"{answer} answered to a case of {truth}": price
+        for truth, row in facts["prices"].items()
+        for answer, price in row.items()
+        if answer != truth
+    }

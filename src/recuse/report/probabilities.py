@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from ..labels import to_python
 from ..metrics import reliability_curve
 from .inputs import ReportedComparison
@@ -14,7 +16,10 @@ _COLUMNS = ("predicted", "observed", "low", "high", "counts")
 
 
 def reliability_section(comparison: ReportedComparison) -> dict[str, Any]:
-    """How often cases of a probability are positive, by method; methods without probabilities are not there."""
+    """How often cases of a probability are positive, by method; methods without probabilities are not there.
+
+    With three classes or more: how often the class that would be answered is right, by its probability.
+    """
     return {
         name: _bins(comparison, name)
         for name in comparison.answers
@@ -23,8 +28,12 @@ def reliability_section(comparison: ReportedComparison) -> dict[str, Any]:
 
 
 def _bins(comparison: ReportedComparison, name: str) -> dict[str, Any]:
-    scores = comparison.answers[name].score[0]  # of the first repetition: each case once
-    curve = reliability_curve(comparison.positive, scores)
+    answers = comparison.answers[name]
+    happened, scores = comparison.positive, answers.score[0]  # of the first repetition: each case once
+    if comparison.cases.several:
+        happened = answers.forced[0] == comparison.truth
+        scores = scores[np.arange(len(scores)), answers.forced[0]]
+    curve = reliability_curve(happened, scores)
     rows = zip(*curve[: len(_COLUMNS)], strict=True)
     return {
         "bins": [dict(zip(_COLUMNS, map(_jsonable, row), strict=True)) for row in rows],

@@ -16,6 +16,7 @@ from ..labels import to_python
 from ..locating import locate
 from ..metrics import ks_score
 from ..tables import table_hints
+from .class_summary import guess_heads, guesses, methods_of_classes, policy_matrix, shared_of_classes
 from .inputs import ReportedComparison
 from .methods import followed
 from .operating_points import count_answers
@@ -57,6 +58,8 @@ def summarize(comparison: ReportedComparison, model: Any) -> dict[str, Any]:
 
 
 def _shared(comparison: ReportedComparison) -> dict[str, Any]:
+    if comparison.cases.several:
+        return shared_of_classes(comparison)
     costs, cases = comparison.costs, comparison.cases
     return {
         "name": cases.name,
@@ -104,6 +107,8 @@ def _leaderboard(material: Material) -> list[dict[str, Any]]:
 
 def _methods(material: Material) -> list[dict[str, Any]]:
     comparison = material.comparison
+    if comparison.cases.several:
+        return methods_of_classes(comparison)
     return [
         {"name": row.name, "title": row.title, "reference": row.reference, **followed(comparison, row.name)}
         for row in comparison.rows
@@ -118,13 +123,12 @@ def _rejected_cases(material: Material) -> dict[str, Any]:
     answers = comparison.answers_of(comparison.verdict.chosen)
     rejected = np.flatnonzero(~answers.accepted[0])
     shown = rejected[np.argsort(answers.r[0][rejected], kind="stable")][:SHOWN_CASES]
-    negative, positive = (str(label) for label in comparison.cases.classes)
     features, numbers = comparison.cases.features, comparison.cases.case_numbers
     rows = [
         [
             int(numbers[case]),
             ("", "ambiguous", "unlike any seen")[answers.kind[0][case]],
-            positive if answers.forced[0][case] == 1 else negative,
+            *guesses(comparison, answers, case),
             str(to_python(comparison.cases.outcomes[case])),
             round(float(answers.r[0][case]), 6),
             answers.reason[case],
@@ -133,7 +137,10 @@ def _rejected_cases(material: Material) -> dict[str, Any]:
         for case in shown.tolist()
     ]
     return {
-        "columns": ["Case", "Why it was rejected", "Best guess", "Outcome", "Acceptance score", "Reason", *columns],
+        "columns": [
+            *("Case", "Why it was rejected", *guess_heads(comparison), "Outcome", "Acceptance score", "Reason"),
+            *columns,
+        ],
         "rows": rows,
         "total": len(rejected),
     }
@@ -201,7 +208,8 @@ def _shapes(comparison: ReportedComparison, model: Any) -> dict[str, Any]:
     A model whose shape functions add nothing to r has no acceptance score of its own: r follows from h.
     """
     classifier = _behind_promise(model)
-    found = getattr(classifier, "shape_functions_", None) or []
+    several = len(getattr(classifier, "classes_", ())) > 2  # their scores have no one direction
+    found = [] if several else getattr(classifier, "shape_functions_", None) or []
     # Towards the positive class, as everywhere on the page.
     sign = -1.0 if found and to_python(classifier.classes_[0]) == comparison.cases.positive else 1.0
     names = [str(name) for name in model[:-1].get_feature_names_out()] if found else []
@@ -222,7 +230,7 @@ def _shapes(comparison: ReportedComparison, model: Any) -> dict[str, Any]:
         "n_shapes": len(shapes),
         "own_acceptance": any(any(shape["r"]) for shape in shapes),
         "stacked": bool(getattr(classifier, "score_functions_", None)),
-        "pairs": _pairs(getattr(classifier, "interaction_functions_", ()), names),
+        "pairs": [] if several else _pairs(getattr(classifier, "interaction_functions_", ()), names),
     }
 
 
@@ -353,7 +361,9 @@ def _policy(material: Material) -> dict[str, Any] | None:
         return None
     return {
         "column": comparison.arguments.policy,
-        "matrix": count_answers(today.columns, comparison.positive).tolist(),
+        "matrix": policy_matrix(comparison)
+        if comparison.cases.several
+        else count_answers(today.columns, comparison.positive).tolist(),
         "pays": saving.pays,
         "saved": list(saving.saved),
     }

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Flags, Floats, Indices
+from ..class_costs import ClassCosts
 from ..costs import Costs, answer_columns
 
 
@@ -57,6 +58,23 @@ class PricedCases:
 
         reviewed = priced(answer_columns(forced, np.maximum(kinds, 1)))  # of an accepted case, as an ambiguous one
         return cls(kinds > 0, r, priced(forced), reviewed, costs.largest_error)
+
+    @classmethod
+    def of_classes(cls, kinds: Indices, r: Floats, forced: Indices, truth: Indices, costs: ClassCosts) -> PricedCases:
+        """Price answers to cases of three classes or more.
+
+        Parameters
+        ----------
+        kinds, r
+            As in `of`.
+        forced, truth : ndarray of int
+            Position of the model's class, and of the true one, in the prices.
+        costs : ClassCosts
+            The prices.
+        """
+        n = costs.n_classes
+        reviewed = costs.prices(truth, answer_columns(forced, np.maximum(kinds, 1), n), n)
+        return cls(kinds > 0, r, costs.prices(truth, forced, n), reviewed, costs.largest_error)
 
     def __len__(self) -> int:
         return len(self.r)

@@ -6,6 +6,7 @@ from .columns import TableColumns
 from .folders import ParquetPart, dataset_parts, is_dataset, read_part
 from .formats import table_format
 from .hints import identifier_hints, positive_hints, table_hints
+from .price_files import read_costs
 from .reading import as_frame, detected_decimal, read_chunks, read_table, read_with_writings, with_outcomes
 from .segmenting import Segmented, cut_into_segments
 from .sources import TableFile, is_table_file
@@ -30,6 +31,7 @@ __all__ = [
     "is_table_file",
     "positive_hints",
     "read_chunks",
+    "read_costs",
     "read_part",
     "read_table",
     "read_with_writings",

@@ -16,6 +16,7 @@ from ..arrays import Indices
 from ..folds import check_groups
 from ..labels import preview, to_python
 from .columns import with_dates
+from .outcomes import rare_class_sentence, require_few_classes, several_sentence
 
 _logger = logging.getLogger("recuse.tables")
 
@@ -29,9 +30,9 @@ class Cases:
     features : DataFrame
         Everything but the outcome.
     outcomes : ndarray
-        One of two classes for each case.
+        The class of each case.
     positive : object
-        The positive class: the one a false alarm wrongly predicts.
+        The positive class: the one a false alarm wrongly predicts. None with three classes or more.
     target : str
         Name of the outcome column.
     name : str
@@ -61,10 +62,29 @@ class Cases:
 
     @property
     def classes(self) -> list[Any]:
-        """The two classes, negative first."""
-        return sorted(
-            (to_python(label) for label in np.unique(self.outcomes)), key=lambda label: label == self.positive
-        )
+        """The two classes, negative first; three or more as they are sorted."""
+        labels = [to_python(label) for label in np.unique(self.outcomes)]
+        return labels if self.positive is None else sorted(labels, key=lambda label: label == self.positive)
+
+    @property
+    def several(self) -> bool:
+        """Whether there are three classes or more."""
+        return self.positive is None
+
+    @property
+    def codes(self) -> Indices:
+        """Position of each outcome in `classes`: of two, 1 for the positive one."""
+        if self.positive is not None:
+            return (self.outcomes == self.positive).astype(np.intp)
+        codes: Indices = np.unique(self.outcomes, return_inverse=True)[1]
+        return codes
+
+    @property
+    def outcome_sentence(self) -> str:
+        """Which outcome is positive, and how often it occurs; of three or more, how often each does."""
+        if self.positive is None:
+            return several_sentence(self.outcomes, self.target)
+        return self.positive_sentence
 
     @property
     def positive_sentence(self) -> str:
@@ -105,6 +125,7 @@ def check_cases(
     beside: Iterable[str] = (),
     name: str = "table",
     least: int = 6,
+    several: bool = False,
 ) -> Cases:
     """Split a table into features and outcomes, or raise an error that says what is wrong with it.
 
@@ -128,6 +149,8 @@ def check_cases(
         Name of the table in messages.
     least : int
         Smallest number of cases of each class.
+    several : bool, default=False
+        Whether three classes or more are taken as they are, unless a positive one is named.
     """
     _require_column(frame, target, "to predict", name)
     frame, groups, rows = _with_known_outcomes(frame, target, groups, name)
@@ -141,20 +164,18 @@ def check_cases(
         _require_two_classes(distinct, target, name)
     outcomes, positive = _one_against_the_rest(_as_labels(frame[target]), positive, target, name)
     classes, counts = np.unique(outcomes, return_counts=True)
-    _require_two_classes(classes, target, name)
-    rare = int(np.argmin(counts))
-    if counts[rare] < least:
-        raise ValueError(
-            f"{name} has only {counts[rare]} cases with {target} = {to_python(classes[rare])!r}; at least {least} are "
-            "needed."
-        )
+    if several and len(classes) > 2:
+        require_few_classes(classes, target, name)
+    else:
+        _require_two_classes(classes, target, name)
+    _require_frequent(classes, counts, least, target, name)
     codes = _group_codes(frame, groups, target, name)
     times = None if time is None else _time_codes(frame, time, target, name)
     no_features = {target, *dropped, *(column for column in (groups, time) if isinstance(column, str))}
     features = frame.drop(columns=list(no_features)).reset_index(drop=True)
     _check_features(features, name)
     features = with_dates(features)
-    positive = _find_positive(positive, classes, target)
+    positive = None if len(classes) > 2 else _find_positive(positive, classes, target)
     kept = _beside(frame, beside, target, name)
     return Cases(features, outcomes, positive, str(target), name, codes, times, rows, beside=kept)
 
@@ -258,8 +279,21 @@ def _require_two_classes(classes: NDArray[Any], target: str, name: str) -> None:
         raise ValueError(
             f"{name}: the column {target!r} holds {len(classes)} different outcomes {preview(classes)}: name the "
             f"positive one, as in --positive {shlex.quote(str(to_python(classes[-1])))} (in Python, positive=), and "
-            "the others are taken together."
+            "the others are taken together; or give a price for every error, --costs prices.csv (in Python, costs=)."
         )
+
+
+def _require_frequent(classes: NDArray[Any], counts: Indices, least: int, target: str, name: str) -> None:
+    """Refuse a class of too few cases."""
+    rare = int(np.argmin(counts))
+    if counts[rare] >= least:
+        return
+    if len(classes) > 2:
+        raise ValueError(rare_class_sentence(classes[rare], int(counts[rare]), least, target, name))
+    raise ValueError(
+        f"{name} has only {counts[rare]} cases with {target} = {to_python(classes[rare])!r}; at least {least} are "
+        "needed."
+    )
 
 
 def _find_positive(positive: Any, classes: NDArray[Any], target: str) -> Any:

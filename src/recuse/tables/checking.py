@@ -202,12 +202,11 @@ def _findings(frame: Any, target: str | None, positive: Any, drop: tuple[str, ..
     if target is None:
         return found + mark_hints(features) + identifier_hints(features)
     try:
-        cases = check_cases(frame, target, positive, drop=drop, name=name)
+        cases = check_cases(frame, target, positive, drop=drop, name=name, several=True)
     except (ValueError, TypeError) as error:
         return [*found, str(error), *mark_hints(features), *identifier_hints(features)]
     missing = len(frame) - len(cases.outcomes)
     found += [f"{missing:,} rows have no {target} and would be set aside"] if missing else []
-    rare = float(np.mean(cases.outcomes == cases.positive))
-    if min(rare, 1 - rare) * len(cases.outcomes) < _FEW:
+    if np.bincount(cases.codes).min() < _FEW:
         found.append(f"one outcome has fewer than {_FEW} cases: figures about it will be rough")
     return found + table_hints(cases)

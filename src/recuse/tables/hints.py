@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Flags
+from ..arrays import Flags, Indices
 from .cases import Cases
 from .columns import ISO_DAY
 from .writings import share_a_writing
@@ -108,14 +108,35 @@ def leak_hints(cases: Cases) -> list[str]:
     """For each column that almost is the outcome, say how to leave it out."""
     if len(cases.outcomes) <= _FEW_ROWS:
         return []
-    positive = cases.outcomes == cases.positive
     return [
         f"column {name!r} almost is the outcome (by itself it tells {share:.1%} of the cases right): if it is not "
         "known before the outcome is, leave it out with "
         + (f"--drop {shlex.quote(name)} (in Python, drop=[{name!r}])" if _can_be_listed(name) else f"drop=[{name!r}]")
         for name in cases.features.columns
-        if (share := told_by(cases.features[name], positive)) >= _LEAK
+        if (share := _told(cases.features[name], cases)) >= _LEAK
     ]
+
+
+def _told(column: Any, cases: Cases) -> float:
+    """Share of the cases that one column tells right, counting all classes alike."""
+    if cases.several:
+        return told_by_values(column, cases.codes)
+    return told_by(column, cases.outcomes == cases.positive)
+
+
+def told_by_values(column: Any, codes: Indices) -> float:
+    """The same of three classes or more, by the values of a column; 0 where it holds too many of them."""
+    import pandas as pd
+
+    try:
+        places, values = pd.factorize(column.astype(object), use_na_sentinel=False)
+    except TypeError:
+        return 0.0  # lists and the like
+    if len(values) * _CASES_PER_VALUE > len(column):
+        return 0.0  # each value stands for few cases, and tells them by chance
+    sizes = np.bincount(codes)
+    cells = np.bincount(places * len(sizes) + codes, minlength=len(values) * len(sizes)).reshape(len(values), -1)
+    return float((cells / sizes).max(axis=1).sum() / len(sizes))
 
 
 def told_by(column: Any, positive: Flags) -> float:

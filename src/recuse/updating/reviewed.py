@@ -96,6 +96,8 @@ def _require_audit(used: Iterable[Batch], path: Any) -> None:
 def _require_classes(used: Iterable[Batch], classifier: Any, path: Any) -> None:
     """Refuse verdicts of other classes than those of the model."""
     wanted = [str(to_python(label)) for label in classifier.classes_]
+    if len(wanted) > 2:
+        raise ValueError(f"models are updated for two classes; this one has {preview(wanted)}: fit it again.")
     for batch in used:
         named = sorted(str(label) for label in batch.drawing["classes"])
         if named != sorted(wanted) or str(batch.drawing["positive"]) != str(to_python(classifier.pos_label_)):

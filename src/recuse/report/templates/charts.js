@@ -80,7 +80,7 @@ function reliabilityChart(name) {
       { data: { values: [{ v: 0 }, { v: 1 }] }, mark: { type: "line", strokeDash: [4, 4], color: "var(--quiet)", strokeWidth: 1 },
         encoding: { x: { field: "v", ...share }, y: { field: "v", ...share } } },
       { data: { values: found.bins }, mark: { type: "rule", strokeWidth: 3, opacity: 0.45, color: "var(--c0)" },
-        encoding: { x, y: { field: "low", ...share, title: "share of positive cases" }, y2: { field: "high" } } },
+        encoding: { x, y: { field: "low", ...share, title: summary.reliability_axis || "share of positive cases" }, y2: { field: "high" } } },
       { data: { values: found.bins }, mark: { type: "point", filled: true, size: 70, color: "var(--c0)", opacity: 1 },
         encoding: { x, y: { field: "observed", ...share },
           tooltip: [{ field: "predicted", title: "mean probability", format: ".3f" }, { field: "observed", title: "share", format: ".3f" }, { field: "counts", title: "cases" }] } },
@@ -136,17 +136,6 @@ function costData(p) {
   return shownMethods().filter(m => !m.reference).flatMap(m => curve(m, p).map(matrix => ({ title: m.title, x: matrixCoverage(matrix), y: matrixCost(matrix, p) })));
 }
 
-// Cost against the cost of review, up to a little beyond the point where rejecting stops paying.
-function priceData(p) {
-  const limit = 1 / (run.reject_ratio / p.fn + 1 / p.fp), top = Math.max(1.1 * limit, 1.05 * p.rneg), steps = 24, rows = [];
-  const grid = Array.from({ length: steps }, (_, k) => (top * (k + 1)) / steps);
-  for (const reject of [...grid, p.rneg].sort((a, b) => a - b)) {
-    const at = pricesAt(p.fp, p.fn, reject);
-    for (const m of shownMethods()) rows.push({ title: m.title, x: at.rneg, y: costAt(m, at) });
-  }
-  return rows;
-}
-
 // What each of the three live charts shows at the current prices.
 function chartData({ facts, method }) {
   const p = current(), here = { title: method.title, x: facts.coverage }, best = bestOf(methods);
@@ -189,17 +178,6 @@ function fillTable(table, heads, rows) {
     return row;
   }));
   labelCells(table);
-}
-
-// The tables behind the curves.
-function showCurveTables(p) {
-  const shares = [1, 0.95, 0.9, 0.8, 0.7, 0.5], shown = shownMethods();
-  fillTable(byId("curve-table"), ["Method", ...shares.map(share => `answers ${percent(share, 0)}`)], shown.filter(m => !m.reference).map(m => [m.title, ...shares.map(share => {
-    const facts = matrixFacts(matrixAt(path(m, p), share), p);
-    return `${percent(facts.error)} wrong, ${price(facts.cost)}`;
-  })]));
-  const factors = [0.25, 0.5, 1, 1.5, 2, 4].map(factor => factor * p.rneg);
-  fillTable(byId("price-table"), ["Method", ...factors.map(x => `review costs ${inThree(x)}`)], shown.map(m => [m.title, ...factors.map(x => price(costAt(m, pricesAt(p.fp, p.fn, x))))]));
 }
 
 // Marks at the two values of a flag, or at the levels of a category with their names.
