@@ -1,0 +1,106 @@
+"""The problem that is boosted for several classes: cases in bins, their classes, and what each output is worth to them.
+
+Every case has a score for each of J outputs. With w[y, j] what output j is worth to a case of class y, minimised is
+
+    sum_i s_i sum_j w[y_i, j] (-ln softmax_j(F(x_i))) + beta sum |jumps of F along the features|.
+
+The outputs are the classes, and w is 1 for the right one: that is logistic regression, and the softmax the probability
+of a class. Or they are the classes and a rejection, and w what an answer saves against the dearest answer to y: then
+the softmax of the best score is proportional to the expected saving, so that the largest score is the answer of least
+expected cost, whatever the prices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ....arrays import Floats, Indices
+from ...binning import Bins
+
+
+@dataclass(frozen=True, eq=False)
+class ClassProblem:
+    """Cases of several classes, and the loss.
+
+    Attributes
+    ----------
+    bins : Bins
+        Coded features.
+    codes : ndarray of int of shape (m,)
+        Classes.
+    s : ndarray of shape (m,)
+        Sample weights, summing to 1.
+    worth : ndarray of shape (n_classes, J)
+        What an output is worth to a case of a class, at least 0.
+    offset : ndarray of shape (m, J), optional
+        Scores to start from.
+    """
+
+    bins: Bins
+    codes: Indices
+    s: Floats
+    worth: Floats
+    offset: Floats | None = None
+
+    @property
+    def n_cases(self) -> int:
+        """Number of cases."""
+        return len(self.s)
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of outputs J."""
+        return int(self.worth.shape[1])
+
+    @property
+    def weight(self) -> Floats:
+        """Weight of each case in the loss: s_i sum_j w[y_i, j]."""
+        weight: Floats = self.s * self.worth.sum(axis=1)[self.codes]
+        return weight
+
+    def take(self, rows: Indices) -> ClassProblem:
+        """Some of the cases, their weights summing to 1 again."""
+        s = self.s[rows]
+        offset = None if self.offset is None else self.offset[rows]
+        return replace(self, bins=self.bins.take(rows), codes=self.codes[rows], s=s / s.sum(), offset=offset)
+
+    def wanted_by_cell(self) -> Floats:
+        """What the cases in every cell of every feature want of each output: shape (J, cells)."""
+        by_class = np.zeros((len(self.worth), self.bins.n_cells))
+        for k in range(len(self.worth)):
+            rows = np.flatnonzero(self.codes == k)
+            if len(rows):
+                by_class[k] = self.bins.take(rows).cell_weights(self.s[rows])
+        return self.worth.T @ by_class
+
+    def loss(self, scores: Floats) -> float:
+        """The loss of scores of shape (m, J), without the penalty."""
+        by_case = log_sum(scores) * self.worth.sum(axis=1)[self.codes] - (self.worth[self.codes] * scores).sum(axis=1)
+        return float(self.s @ by_case)
+
+
+def log_sum(scores: Floats) -> Floats:
+    """Logarithm of the sum of the exponentials of each row."""
+    top = scores.max(axis=1, keepdims=True)
+    total: Floats = top[:, 0] + np.log(np.exp(scores - top).sum(axis=1))
+    return total
+
+
+def softmax(scores: Floats) -> Floats:
+    """Shares that grow with the scores and sum to 1 in every row."""
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares: Floats = powers / powers.sum(axis=1, keepdims=True)
+    return shares
+
+
+def savings(matrix: Floats) -> Floats:
+    """What each answer, and last a rejection, saves a class against the dearest: the worth for a learned rejector.
+
+    The least weights that are not negative: a constant for each class changes no expected difference of prices. They
+    add up to 1 per class on average, so that neither the currency nor the number of classes moves the penalty.
+    """
+    prices = matrix[:-1, :-1]  # without novelties
+    saved = prices.max(axis=1, keepdims=True) - prices
+    return saved / saved.sum(axis=1).mean()
