@@ -19,6 +19,8 @@ import numpy as np
 from ....arrays import Floats, Indices
 from ...binning import Bins
 
+_SMOOTHING = 10.0  # cases of the mean that are added to a level before its shares of the classes are compared
+
 
 @dataclass(frozen=True, eq=False)
 class ClassProblem:
@@ -66,6 +68,14 @@ class ClassProblem:
         offset = None if self.offset is None else self.offset[rows]
         return replace(self, bins=self.bins.take(rows), codes=self.codes[rows], s=s / s.sum(), offset=offset)
 
+    def split(self, train: Indices, test: Indices) -> tuple[ClassProblem, ClassProblem]:
+        """Training and test cases of a fold; the levels of categories are in the order of the training cases."""
+        places = {}
+        if self.bins.levels:
+            places = order_levels(self.bins.take(train), self.codes[train], self.s[train], len(self.worth))
+        moved = replace(self, bins=self.bins.moved(places))
+        return moved.take(train), moved.take(test)
+
     def wanted_by_cell(self) -> Floats:
         """What the cases in every cell of every feature want of each output: shape (J, cells)."""
         by_class = np.zeros((len(self.worth), self.bins.n_cells))
@@ -104,3 +114,24 @@ def savings(matrix: Floats) -> Floats:
     prices = matrix[:-1, :-1]  # without novelties
     saved = prices.max(axis=1, keepdims=True) - prices
     return saved / saved.sum(axis=1).mean()
+
+
+def order_levels(bins: Bins, codes: Indices, weight: Floats, n_classes: int) -> dict[int, Indices]:
+    """New place of every cell of every category: along the direction in which the shares of the classes differ most.
+
+    Cells of few cases come near the mean.
+    """
+    places = {}
+    for f in bins.levels:
+        n, cells = int(bins.n_bins[f]), bins.codes[f].astype(np.intp)
+        counts = np.zeros((n + 1, n_classes))
+        np.add.at(counts, (cells, codes), weight)
+        counts = counts[:n]
+        size, mean = counts.sum(axis=1, keepdims=True), counts.sum(axis=0) / max(float(counts.sum()), 1e-300)
+        added = _SMOOTHING * float(weight.mean())
+        away = (counts + added * mean) / (size + added) - mean
+        direction = np.linalg.eigh((away * size).T @ away)[1][:, -1]
+        direction = direction * np.sign(direction[np.abs(direction).argmax()])  # eigenvectors have no sign of their own
+        places[f] = np.empty(n, dtype=np.intp)
+        places[f][np.argsort(away @ direction, kind="stable")] = np.arange(n)
+    return places
