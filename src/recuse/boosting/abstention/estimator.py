@@ -340,6 +340,7 @@ class AbstentionBoostingClassifier(
                 delattr(self, name)  # of an earlier fit
 
     def _forms(self) -> list[AdditiveForm]:
+        self._require_two_classes("Edits and stages are", "use shape_functions_ and shape_table()")
         return [form for form in (self._pair.form, self._pair.score) if isinstance(form, AdditiveForm)]
 
     def _with_forms(self, forms: list[AdditiveForm], *, monotone: bool = False) -> AbstentionBoostingClassifier:

@@ -1,4 +1,4 @@
-"""The training cases of several classes: their prices, the folds that hold them out, and the parts that are averaged."""
+"""The training cases of several classes: prices, the folds that hold cases out, and the parts that are averaged."""
 
 from __future__ import annotations
 
@@ -131,6 +131,20 @@ class ClassTraining:
         second = np.zeros(len(rows), dtype=bool)
         second[np.argsort(self.codes[rows], kind="stable")[1::2]] = True
         return second
+
+    def inner_parts(self, train: Indices) -> Parts:
+        """The partition among the training cases of a fold; halves where it would leave a single class to learn from.
+
+        Nothing where groups cannot be halved.
+        """
+        at, codes = np.arange(len(train)), self.codes[train]
+        held = [np.isin(train, test) for _, test in self.partition]
+        if any(part.any() and len(set(codes[~part].tolist())) < 2 for part in held):
+            second = self.second_half(train)
+            held = [second, ~second]
+            if any(len(set(codes[~part].tolist())) < 2 for part in held):
+                return []
+        return [(at[~part], at[part]) for part in held if part.any()]
 
     def price(self, scores: Floats, rows: Indices) -> float:
         """Mean price of the answers (class number, acceptance score) to some cases."""

@@ -18,7 +18,7 @@ from ....decisions import Evaluation
 from ....explaining import SCORE, Contributions
 from ....labels import to_python
 from ....progress import shown_progress
-from ...additive_model import INTERCEPT
+from ...additive_model import INTERCEPT, as_frame
 from ...reasons import feature_names
 from ..data import Checked, Inputs
 from ..engine.settings import Settings
@@ -43,6 +43,7 @@ _TAKEN: dict[str, tuple[Any, ...]] = {
     "b": (None,),
     "corrective": (False,),
 }
+_MOST_ROUNDS = 4  # times as many rounds as for two classes: beyond, every cut serves more classes
 _OF_TWO = ("_pair", "_fit", "_bound", "_separated", "_edits", "_stages", "stumps_", "weights_", "score_functions_")
 _BESIDE = " (beside how close the two best answers are)"
 
@@ -98,7 +99,7 @@ class SeveralClassesMixin(RejectOptionMixin):
         needs, bags = self._needs_held_out(), self._n_bags()
         training = prepare_classes(self, checked, groups, with_folds=needs, n_bags=bags)
         boosting = ClassSettings(
-            n_rounds=settings.n_rounds * (training.n_classes - 1),
+            n_rounds=settings.n_rounds * min(training.n_classes - 1, _MOST_ROUNDS),
             beta=settings.beta,
             learning_rate=settings.learning_rate,
             tol=settings.tol,
@@ -225,8 +226,6 @@ class SeveralClassesMixin(RejectOptionMixin):
         check_is_fitted(self)
         if not self._several:
             return super().shape_table()
-        import pandas as pd
-
         labels = [f"h {to_python(label)!r}" for label in self.classes_]
         names, rows = feature_names(self), []
         for i, form in enumerate(self._class_forms()):
@@ -234,7 +233,7 @@ class SeveralClassesMixin(RejectOptionMixin):
             for shape in form.shapes:
                 rows += [(names[shape.feature], *row, i > 0) for row in _rows(shape)]
         columns = ["feature", "low", "high", "level", "missing", *labels, "r", "share", "score"]
-        return pd.DataFrame(rows, columns=columns).astype({"low": float, "high": float, "share": float})
+        return as_frame(rows, columns)
 
 
 def _rows(shape: ClassShapeFunction) -> list[tuple[Any, ...]]:

@@ -130,4 +130,3 @@ def options_for(settings: ClassSettings, *, tune_beta: bool, tune_rounds: bool) 
     if tune_rounds:
         return RoundNumbers(settings)
     return Penalties(settings) if tune_beta else Given(settings)
-

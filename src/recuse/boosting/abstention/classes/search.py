@@ -18,11 +18,11 @@ from ....decisions import least_cost
 from ....solution import Solution
 from ....workers import in_threads
 from ...binning import Bins
-from ..selection import best_option, first_folds, judge, judged_scores
+from ..selection import best_option, first_folds, judge
 from .data import ClassTraining, Parts
 from .forms import ClassForm, class_form
 from .options import ClassOptions
-from .problem import ClassProblem, log_sum, savings, softmax
+from .problem import ClassProblem, log_sum, savings
 from .rounds import ClassSettings, boost_classes, read_off
 from .rules import ClassChow, ClassLearned, ClassRule, ClassStarted, answers_of, log_expected_savings
 from .state import ClassModel, ClassState
@@ -199,10 +199,9 @@ class ClassSearch:
             known = out_of_fold.copy()
             others = np.setdiff1d(training.tested, test)
             option = self.probability_option(others if len(others) else test)
-            at = np.arange(len(train))
-            inner = [np.isin(train, held) for _, held in training.partition]
-            parts = [(at[~part], at[part]) for part in inner if part.any()]
-            known[:, train] = self._log_probabilities_of(self.probability.take(train), parts, option)
+            parts = training.inner_parts(train)
+            if parts:
+                known[:, train] = self._log_probabilities_of(self.probability.take(train), parts, option)
             if self.log_probabilities is not None:
                 known[:, test] = self.log_probabilities[option][:, test]  # by the model of this very fold
             return replace(problem, offset=self._start(known)).split(train, test)
@@ -227,10 +226,7 @@ class ClassSearch:
     def fit(self, problem: ClassProblem, option: int) -> Fitted:
         """An option fitted to all cases, or to several parts of them and averaged."""
         training, settings = self.training, self.options.settle(option, problem)
-        if training.bags:
-            solution = self._average(problem, option, settings)
-        else:
-            solution = boost_classes(problem, settings)
+        solution = self._average(problem, option, settings) if training.bags else boost_classes(problem, settings)
         model = solution.model
         tables = model.tables(problem.bins)
         form = class_form(tables, model.intercept, training.n_classes, problem.bins, training.weight)

@@ -171,9 +171,7 @@ class ClassState:
         predicted_cells(self._hist, self.total, self._predicted)
         first = slice(0, int(self.problem.bins.offsets[1]))  # every row is in one cell of the first feature
         self._sums = np.stack([self._predicted[:, first].sum(axis=1), self.asked])
-        scan_classes(
-            self._predicted, self.wanted, self._sums, self.jumps, self._layout, beta, self._gains, self._found
-        )
+        scan_classes(self._predicted, self.wanted, self._sums, self.jumps, self._layout, beta, self._gains, self._found)
         f = int(self._found[:, 0].argmax())
         return Cut(f, int(self._found[f, 1]), float(self._found[f, 0]), float(self._found[:, 2].max()))
 
