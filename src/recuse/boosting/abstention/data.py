@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import check_cv, train_test_split
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 
 from ...arrays import Flags, Floats, Indices
 from ...base import RejectOptionMixin, SettledCosts, require_two_classes
@@ -177,8 +177,8 @@ class Checked:
     weights: Floats
 
 
-def check_cases(estimator: RejectOptionMixin, X: Any, y: Any, sample_weight: Any) -> Checked:
-    """Check the cases, and settle labels and prices."""
+def check_cases(estimator: RejectOptionMixin, X: Any, y: Any, sample_weight: Any, *, several: bool = False) -> Checked:
+    """Check the cases, and settle labels and prices; refuse three or more classes unless `several` may be."""
     draft = copy(estimator)  # scikit-learn stores the columns on what it checks
     categories = find_categories(getattr(estimator, "categorical_features", None), X)
     X, y = validate_data(
@@ -190,7 +190,7 @@ def check_cases(estimator: RejectOptionMixin, X: Any, y: Any, sample_weight: Any
         ensure_min_samples=2,
     )
     labels, codes = draft._settle_labels(y)
-    if not get_tags(estimator).classifier_tags.multi_class:
+    if not several:
         require_two_classes(labels.classes)
     settled = draft._settle_costs(labels.classes)
     weights = check_weights(sample_weight, len(codes))

@@ -284,10 +284,10 @@ class AbstentionBoostingClassifier(
         self
         """
         self._check_parameters()
-        checked = check_cases(self, X, y, sample_weight)
-        inputs, n_classes = checked.inputs, len(checked.inputs.labels.classes)
-        if n_classes > 2:
-            self._refuse_for_several(n_classes, reject_cost)
+        checked = check_cases(self, X, y, sample_weight, several=True)
+        inputs = checked.inputs
+        if len(inputs.labels.classes) > 2:
+            self._refuse_what_takes_two(inputs.labels.classes, reject_cost)
             return self._fit_several(checked, X, sample_weight, groups, self._settings(len(checked.codes)))
         needs = self._needs_held_out()
         bags = self._n_bags()
@@ -532,7 +532,7 @@ class AbstentionBoostingClassifier(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
-        tags.classifier_tags.multi_class = True
+        tags.classifier_tags.multi_class = self._name_of_two_class_option() is None
         return tags
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ....arrays import Floats
-from ....base import RejectOptionMixin
+from ....base import RejectOptionMixin, require_two_classes
 from ....costs import Costs, as_costs
 from ....decisions import Evaluation
 from ....explaining import SCORE, Contributions
@@ -74,24 +74,29 @@ class SeveralClassesMixin(RejectOptionMixin):
 
     # Fit
 
-    def _refuse_for_several(self, n_classes: int, reject_cost: Any) -> None:
-        """Refuse parameters that know two classes only."""
+    def _name_of_two_class_option(self) -> str | None:
+        """The first parameter that is set to what only two classes have; None where there is none."""
         for name, taken in _TAKEN.items():
             value = getattr(self, name)
-            if not any(value is known or (known is not None and value == known) for known in taken):
-                raise ValueError(
-                    f"{name}={value!r} is for two classes, and y has {n_classes}: use {name}={taken[0]!r}, or compare "
-                    "two of the classes, or one with the rest."
-                )
-        if self._interacts:
-            raise ValueError(
-                f"interactions={self.interactions!r} is for two classes, and y has {n_classes}: "
-                "use interactions=None, or compare two of the classes, or one with the rest."
+            if not any(
+                value is known or (known is not None and np.ndim(value) == 0 and value == known) for known in taken
+            ):
+                return name
+        return "interactions" if self._interacts else None
+
+    def _refuse_what_takes_two(self, classes: NDArray[Any], reject_cost: Any) -> None:
+        """Refuse parameters that know two classes only."""
+        name = self._name_of_two_class_option()
+        if name is not None:
+            remedy = _TAKEN.get(name, (None,))[0]
+            require_two_classes(
+                classes,
+                f"{name}={getattr(self, name)!r} is for two classes: use {name}={remedy!r}, or compare two of them, or "
+                "one with the rest.",
             )
         if reject_cost is not None:
-            raise ValueError(
-                f"reject_cost by case is for two classes, and y has {n_classes}: give reject prices by class, "
-                "costs=Costs(errors=..., reject=...)."
+            require_two_classes(
+                classes, "reject_cost by case is for two classes: give a price for each class, costs=Costs(reject=...)."
             )
 
     def _fit_several(self, checked: Checked, X: Any, sample_weight: Any, groups: Any, settings: Settings) -> Self:

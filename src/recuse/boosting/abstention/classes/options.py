@@ -112,7 +112,7 @@ class _Follower:
         self.n_rounds += 1
         if self.n_rounds not in self.rounds:
             return False
-        scores = state.model.scores(self.problem)
+        scores = state.settled_model().scores(self.problem)
         self._scores.append(scores)
         loss = self.problem.loss(scores)
         if loss < self._least:

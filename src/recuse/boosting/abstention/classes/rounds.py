@@ -96,6 +96,9 @@ def _approach(
         if n_iter % _REFRESH == _REFRESH - 1:
             state.refresh()
         cut = state.sweep(beta)
+        if cut.violation <= near:
+            state.settle()  # the violation counts at settled intercepts
+            cut = state.sweep(beta)
         if cut.violation <= near or cut.gain <= 0.0:
             break
         state.move(cut, beta, settings.learning_rate)

@@ -121,6 +121,13 @@ class ClassState:
         """Settle the intercepts."""
         self._put(self._settled(self.masses))
 
+    def settled_model(self) -> ClassModel:
+        """The model as it would be if the fit ended here: with settled intercepts; the state stays as it is."""
+        before = self.intercept
+        self._settled(self.masses)
+        model, self.intercept = self.model, before
+        return model
+
     @property
     def masses(self) -> Floats:
         """Predicted mass of every output at every row: shape (m, J)."""
