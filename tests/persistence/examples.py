@@ -70,7 +70,7 @@ EXAMPLES = {
         family="coupled", costs=Costs(errors=BY_CLASS, reject=0.5), **_FIXED
     ),
     "abstention_boosting.started_of_three_classes": AbstentionBoostingClassifier(
-        family="coupled", stack="start", costs=Costs(errors=BY_CLASS, reject=0.5), cv=2, **_FIXED
+        family="decoupled", stack="start", costs=Costs(errors=BY_CLASS, reject=0.5), cv=2, **_FIXED
     ),
     "abstention_boosting.trees": AbstentionBoostingClassifier(family="decoupled", max_depth=2, **_FIXED),
     "abstention_boosting.trees_auto": AbstentionBoostingClassifier(max_depth=2, **_ROUNDS),

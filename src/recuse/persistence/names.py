@@ -64,7 +64,7 @@ RECORDS = {
     "recuse.saved.BoostingClassForm": "recuse.boosting.abstention.classes.forms.ClassForm",
     "recuse.saved.BoostingClassLearned": "recuse.boosting.abstention.classes.rules.ClassLearned",
     "recuse.saved.BoostingClassShapeFunction": "recuse.boosting.abstention.classes.forms.ClassShapeFunction",
-    "recuse.saved.BoostingClassStarted": "recuse.boosting.abstention.classes.rules.ClassStarted",
+    "recuse.saved.BoostingClassRejector": "recuse.boosting.abstention.classes.rules.ClassRejector",
     "recuse.saved.BoostingEdit": "recuse.boosting.edits.Edit",
     "recuse.saved.BoostingEditCost": "recuse.boosting.edits.EditCost",
     "recuse.saved.BoostingFit": "recuse.boosting.abstention.records.FitRecord",

@@ -16,7 +16,7 @@ def small_problem(seed=0, m=50, *, learned=False, started=False, max_bins=6):
     y = (X[:, 0] + rng.normal(size=m) > 0).astype(int) + (X[:, 1] > 0.6)
     X[rng.random(X.shape) < 0.1] = np.nan
     s = rng.random(m) + 0.1
-    worth = savings(PRICES.matrix()) if learned else np.eye(3)
+    worth = (savings(PRICES.matrix()) if learned else np.eye(3))[y]
     offset = rng.normal(size=(m, worth.shape[1])) if started else None
     return ClassProblem(bin_features(X, np.arange(m), max_bins), y, s / s.sum(), worth, offset)
 
@@ -39,14 +39,11 @@ def conic_optimum(problem, beta):
     import cvxpy as cp
 
     columns, _ = indicators(problem.bins)
-    wanted = problem.worth[problem.codes]
     jumps, intercept = cp.Variable((columns.shape[1], problem.n_outputs)), cp.Variable((1, problem.n_outputs))
     scores = columns @ jumps + np.ones((problem.n_cases, 1)) @ intercept
     if problem.offset is not None:
         scores = scores + problem.offset
-    loss = problem.weight @ cp.log_sum_exp(scores, axis=1) - cp.sum(
-        cp.multiply(problem.s[:, None] * wanted, scores)
-    )
+    loss = problem.weight @ cp.log_sum_exp(scores, axis=1) - cp.sum(cp.multiply(problem.wanted, scores))
     found = cp.Problem(cp.Minimize(loss + beta * cp.sum(cp.abs(jumps))))
     found.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     return float(found.value)

@@ -1,10 +1,11 @@
 """The engine for several classes: optimum against a conic solver, certificates, the scan against brute force."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import logsumexp
@@ -30,11 +31,12 @@ def test_the_optimum_is_that_of_a_conic_solver(learned, started):
         assert 0 <= found.history["dual_gap"][-1] < 1e-4
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=12, deadline=None)
+@example(seed=538528, learned=True, started=True, n_rounds=3)  # no case of the third class
 @given(seed=st.integers(0, 10**6), learned=st.booleans(), started=st.booleans(), n_rounds=st.integers(0, 40))
 def test_the_certificate_bounds_the_distance_to_the_optimum(seed, learned, started, n_rounds):
     problem = small_problem(seed, 30, learned=learned, started=started)
-    best = boost_classes(problem, ClassSettings(n_rounds=4000, beta=0.01, tol=1e-9)).objective
+    best = boost_classes(problem, ClassSettings(n_rounds=3000, beta=0.01, tol=1e-8)).objective
     early = boost_classes(problem, ClassSettings(n_rounds=n_rounds, beta=0.01, tol=0.0))
     assert early.objective - best <= early.history["dual_gap"][-1] + 1e-9
 
@@ -75,25 +77,24 @@ def test_a_sweep_finds_the_best_of_all_cuts():
             state.move(state.sweep(beta), beta, 1.0)
         cut, masses = state.sweep(beta), state.masses
         columns, cells = indicators(problem.bins)
-        wanted = problem.s[:, None] * problem.worth[problem.codes]
+        wanted = problem.wanted
         gains, violation = [], 0.0
         for column, cell in zip(columns.T, cells, strict=True):
             right, share = column @ masses, column @ wanted
             left, whole = masses.sum(axis=0) - right, wanted.sum(axis=0)
             gain = 0.0
             for j, v in enumerate(state.jumps[:, cell]):
-                bound = lambda d, v=v, j=j: (  # noqa: E731
-                    whole[j] * np.log(left[j] + right[j] * np.exp(d)) - share[j] * d + beta * abs(v + d)
-                )
-                tried = np.append(np.linspace(-6, 6, 2401), -v)
-                gain += max(0.0, bound(0.0) - min(map(bound, tried)))
+                steps = np.append(np.linspace(-6, 6, 6001), [0.0, -v])
+                bound = whole[j] * np.log(left[j] + right[j] * np.exp(steps)) - share[j] * steps
+                bound += beta * np.abs(v + steps)
+                gain += bound[-2] - bound.min()
                 slope = whole[j] * right[j] / (left[j] + right[j]) - share[j]
                 violation = max(violation, abs(slope) - beta if v == 0 else abs(slope + beta * np.sign(v)))
             gains.append(gain)
         assert cut.gain == pytest.approx(max(gains), abs=5e-5)
-        assert gains[int(np.flatnonzero(cells == problem.bins.offsets[cut.feature] + cut.position)[0])] == pytest.approx(
-            max(gains), abs=1e-4
-        )
+        assert gains[
+            int(np.flatnonzero(cells == problem.bins.offsets[cut.feature] + cut.position)[0])
+        ] == pytest.approx(max(gains), abs=1e-4)
         assert cut.violation == pytest.approx(violation, abs=1e-9)
 
 
@@ -113,7 +114,7 @@ def test_any_number_of_outputs_fits_the_blocks_of_four(n_classes):
     rng = np.random.default_rng(n_classes)
     X = rng.normal(size=(200, 3))
     y = np.digitize(X[:, 0], np.quantile(X[:, 0], np.linspace(0, 1, n_classes + 1)[1:-1]))
-    problem = ClassProblem(bin_features(X, np.arange(200), 32), y, np.full(200, 1 / 200), np.eye(n_classes))
+    problem = ClassProblem(bin_features(X, np.arange(200), 32), y, np.full(200, 1 / 200), np.eye(n_classes)[y])
     state = ClassState(problem)
     before = state.objective(0.001)
     assert before == pytest.approx(-np.log(np.bincount(y) / 200) @ np.bincount(y) / 200)
@@ -201,8 +202,8 @@ def test_levels_lie_along_the_classes():
     bins = bin_features(
         cell[:, None].astype(float), np.arange(180), 255, None, {0: LevelCells(tuple("abcdef"), np.arange(6))}
     )
-    (place,) = order_levels(bins, y, np.ones(180), 3).values()
+    (place,) = order_levels(bins, y, np.ones(180)).values()
     order = [int(k) for k in np.argsort(place)]
     assert sorted(order) == list(range(6))
     of_class = [[2, 0, 1, 0, 2, 1][k] for k in order]
-    assert sum(a != b for a, b in zip(of_class, of_class[1:], strict=False)) == 2  # levels of one class are neighbours
+    assert sum(a != b for a, b in pairwise(of_class)) == 2  # levels of one class are neighbours

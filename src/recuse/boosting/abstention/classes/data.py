@@ -159,7 +159,7 @@ class ClassTraining:
         """The features in bins, the levels of every category in an order along which the classes change."""
         X, levels = in_cells(self.X, self.rows, self.categories)
         bins = bin_features(X, self.rows, max_bins, self.weight, levels)
-        return bins.moved(order_levels(bins, self.codes, self.s, self.n_classes))
+        return bins.moved(order_levels(bins, self.codes, self.s))
 
 
 def make_class_folds(

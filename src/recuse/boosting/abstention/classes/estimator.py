@@ -24,18 +24,17 @@ from ..data import Checked, Inputs
 from ..engine.settings import Settings
 from ..selection import choose, held_out_means
 from .data import ClassTraining, prepare_classes
-from .forms import ClassForm, ClassShapeFunction
+from .forms import ClassShapeFunction
 from .options import options_for
 from .rounds import ClassSettings
-from .rules import ClassChow, ClassLearned, ClassRule, ClassStarted
-from .search import ClassCandidate, ClassSearch, search_classes
+from .rules import ClassChow, ClassLearned, ClassRejector, ClassRule
+from .search import COUPLED, DECOUPLED, ClassCandidate, ClassSearch, search_classes
 
 # Parameters that know two classes only -> the values that three or more take, the first of them as the remedy.
 _TAKEN: dict[str, tuple[Any, ...]] = {
     "loss": ("logistic",),
     "surrogate": ("sum",),
-    "family": ("coupled", "auto", "chow"),
-    "stack": ("start", None),
+    "stack": (None, "start"),
     "max_depth": (1,),
     "monotonic_cst": (None,),
     "step": ("joint",),
@@ -45,7 +44,6 @@ _TAKEN: dict[str, tuple[Any, ...]] = {
 }
 _MOST_ROUNDS = 4  # times as many rounds as for two classes: beyond, every cut serves more classes
 _OF_TWO = ("_pair", "_fit", "_bound", "_separated", "_edits", "_stages", "stumps_", "weights_", "score_functions_")
-_BESIDE = " (beside how close the two best answers are)"
 
 
 class SeveralClassesMixin(RejectOptionMixin):
@@ -82,6 +80,8 @@ class SeveralClassesMixin(RejectOptionMixin):
                 value is known or (known is not None and np.ndim(value) == 0 and value == known) for known in taken
             ):
                 return name
+        if self.family == COUPLED and self.stack is not None:
+            return "stack"
         return "interactions" if self._interacts else None
 
     def _refuse_what_takes_two(self, classes: NDArray[Any], reject_cost: Any) -> None:
@@ -101,8 +101,13 @@ class SeveralClassesMixin(RejectOptionMixin):
 
     def _fit_several(self, checked: Checked, X: Any, sample_weight: Any, groups: Any, settings: Settings) -> Self:
         """Fit three or more classes; nothing is stored before everything is known."""
-        needs, bags = self._needs_held_out(), self._n_bags()
+        needs, bags = self._needs_held_out() or self.family == DECOUPLED, self._n_bags()
         training = prepare_classes(self, checked, groups, with_folds=needs, n_bags=bags)
+        if self.family == DECOUPLED and not training.partition:
+            raise ValueError(
+                "family='decoupled' needs held-out probabilities of every case, but the test parts of cv do not hold "
+                "out every case exactly once. Use folds, such as cv=5, or family='coupled'."
+            )
         boosting = ClassSettings(
             n_rounds=settings.n_rounds * min(training.n_classes - 1, _MOST_ROUNDS),
             beta=settings.beta,
@@ -139,8 +144,6 @@ class SeveralClassesMixin(RejectOptionMixin):
         self.intercept_: Any = (form.h0, form.r0)
         self.shape_functions_: Any = form.shapes
         self.interaction_functions_: Any = []
-        if isinstance(chosen.rule, ClassStarted):
-            self.score_functions_ = chosen.rule.score.shapes
 
     # Answers
 
@@ -168,30 +171,34 @@ class SeveralClassesMixin(RejectOptionMixin):
 
     # What the columns say
 
-    def _class_forms(self) -> list[ClassForm]:
-        """What is boosted and, where it is added to probabilities, their form."""
-        return [self._rule.form, *([self._rule.score] if isinstance(self._rule, ClassStarted) else [])]
-
     def _speaking(self, X: Any) -> Contributions | None:
         """What each column adds to the score of the best answer beyond that of its rival, more than on average."""
         if not self._several:
             return super()._speaking(X)
         X = self._numbers(X)
         best = self._evaluate_several(X).two_best()
-        added = np.sum([form.contributions(X) for form in self._class_forms()], axis=0)
+        added = self._rule.form.contributions(X)
         rows = np.arange(len(X))
         amounts = added[rows, :, best.first] - added[rows, :, best.second]
         between = np.column_stack([best.second, best.first])
         return Contributions(amounts, np.zeros(len(X)), SCORE, between=between)
 
     def _hardening(self, X: Any) -> Contributions | None:
-        """What each column adds to the acceptance score, beyond what it adds to the best class."""
+        """What each column adds to the acceptance score, more than on average."""
         if not self._several:
             return super()._hardening(X)
         if not self._rule.learned:
             return None
         X = self._numbers(X)
-        return Contributions(self._rule.form.contributions(X)[:, :, -1], np.zeros(len(X)), SCORE, note=_BESIDE)
+        return Contributions(self._rule.form.contributions(X)[:, :, -1], np.zeros(len(X)), SCORE, note=self._note)
+
+    @property
+    def _note(self) -> str:
+        """What else the acceptance score consists of."""
+        if isinstance(self._rule, ClassLearned):
+            return " (beside how close the two best answers are)"
+        started = isinstance(self._rule, ClassRejector) and self._rule.started
+        return " (beside the probabilities that it starts from)" if started else ""
 
     def _contributions(self, X: Any) -> Contributions | None:
         return None if self._several else super()._contributions(X)
@@ -207,7 +214,7 @@ class SeveralClassesMixin(RejectOptionMixin):
         if not self._several:
             found: dict[str, Floats] = super().importances_
             return found
-        h, r = np.sum([form.spreads(self.n_features_in_) for form in self._class_forms()], axis=0)
+        h, r = self._rule.form.spreads(self.n_features_in_)
         return {name: spread / spread.sum() for name, spread in (("h", h), ("r", r)) if spread.sum() > 0}
 
     def shape_table(self) -> Any:
@@ -225,20 +232,19 @@ class SeveralClassesMixin(RejectOptionMixin):
         DataFrame
             Columns "feature", "low", "high", "level", "missing", "h", "r", "share" (of the training cases), "score";
             with pair terms also "feature_2", "low_2", "high_2", "level_2" and "missing_2". With three or more classes
-            there is an "h" for each, such as "h 'yes'", and the softmax of their sums is the probability of a class, or
-            what is learned in its place; `r` is what is added to the best of them for acceptance.
+            there is an "h" for each, such as "h 'yes'": the softmax of their sums gives the probabilities, or what is
+            learned in their place (family "coupled", where the best sum is added to that of `r`).
         """
         check_is_fitted(self)
         if not self._several:
             return super().shape_table()
         labels = [f"h {to_python(label)!r}" for label in self.classes_]
         names, rows = feature_names(self), []
-        for i, form in enumerate(self._class_forms()):
-            rows.append((INTERCEPT, None, None, None, False, *form.h0, form.r0, 1.0, i > 0))
-            for shape in form.shapes:
-                rows += [(names[shape.feature], *row, i > 0) for row in _rows(shape)]
-        columns = ["feature", "low", "high", "level", "missing", *labels, "r", "share", "score"]
-        return as_frame(rows, columns)
+        form = self._rule.form
+        rows.append((INTERCEPT, None, None, None, False, *form.h0, form.r0, 1.0, False))
+        for shape in form.shapes:
+            rows += [(names[shape.feature], *row, False) for row in _rows(shape)]
+        return as_frame(rows, ["feature", "low", "high", "level", "missing", *labels, "r", "share", "score"])
 
 
 def _rows(shape: ClassShapeFunction) -> list[tuple[Any, ...]]:

@@ -1,13 +1,17 @@
 """The problem that is boosted for several classes: cases in bins, their classes, and what each output is worth to them.
 
-Every case has a score for each of J outputs. With w[y, j] what output j is worth to a case of class y, minimised is
+Every case has a score for each of J outputs. With w[i, j] >= 0 what output j is worth to case i, minimised is
 
-    sum_i s_i sum_j w[y_i, j] (-ln softmax_j(F(x_i))) + beta sum |jumps of F along the features|.
+    sum_i s_i sum_j w[i, j] (-ln softmax_j(F(x_i))) + beta sum |jumps of F along the features|.
 
-The outputs are the classes, and w is 1 for the right one: that is logistic regression, and the softmax the probability
-of a class. Or they are the classes and a rejection, and w what an answer saves against the dearest answer to y: then
-the softmax of the best score is proportional to the expected saving, so that the largest score is the answer of least
-expected cost, whatever the prices.
+Whatever the w, the best softmax is proportional to what each output is worth to cases like x on average. So one engine
+fits three things, by what the outputs are:
+
+- the classes, worth 1 where right: logistic regression, and the softmax is the probability of each class;
+- the classes and a rejection, worth what they save against the dearest answer: the largest score is the answer of
+  least expected cost, at any prices;
+- to answer as a given score does, or to reject, worth what each saves against the other: the difference of the two
+  scores is greater than 0 where answering is cheaper on average.
 """
 
 from __future__ import annotations
@@ -34,8 +38,8 @@ class ClassProblem:
         Classes.
     s : ndarray of shape (m,)
         Sample weights, summing to 1.
-    worth : ndarray of shape (n_classes, J)
-        What an output is worth to a case of a class, at least 0.
+    worth : ndarray of shape (m, J)
+        What each output is worth to each case: at least 0, and some output more.
     offset : ndarray of shape (m, J), optional
         Scores to start from.
     """
@@ -58,37 +62,43 @@ class ClassProblem:
 
     @property
     def weight(self) -> Floats:
-        """Weight of each case in the loss: s_i sum_j w[y_i, j]."""
-        weight: Floats = self.s * self.worth.sum(axis=1)[self.codes]
+        """Weight of each case in the loss: s_i sum_j w[i, j]."""
+        weight: Floats = self.s * self.worth.sum(axis=1)
         return weight
+
+    @property
+    def wanted(self) -> Floats:
+        """What each case wants of each output: s_i w[i, j]."""
+        wanted: Floats = self.s[:, None] * self.worth
+        return wanted
 
     def take(self, rows: Indices) -> ClassProblem:
         """Some of the cases, their weights summing to 1 again."""
         s = self.s[rows]
         offset = None if self.offset is None else self.offset[rows]
-        return replace(self, bins=self.bins.take(rows), codes=self.codes[rows], s=s / s.sum(), offset=offset)
+        bins, codes, worth = self.bins.take(rows), self.codes[rows], self.worth[rows]
+        return replace(self, bins=bins, codes=codes, s=s / s.sum(), worth=worth, offset=offset)
 
     def split(self, train: Indices, test: Indices) -> tuple[ClassProblem, ClassProblem]:
         """Training and test cases of a fold; the levels of categories are in the order of the training cases."""
         places = {}
         if self.bins.levels:
-            places = order_levels(self.bins.take(train), self.codes[train], self.s[train], len(self.worth))
+            places = order_levels(self.bins.take(train), self.codes[train], self.s[train])
         moved = replace(self, bins=self.bins.moved(places))
         return moved.take(train), moved.take(test)
 
     def wanted_by_cell(self) -> Floats:
         """What the cases in every cell of every feature want of each output: shape (J, cells)."""
-        by_class = np.zeros((len(self.worth), self.bins.n_cells))
-        for k in range(len(self.worth)):
-            rows = np.flatnonzero(self.codes == k)
+        wanted, sums = self.wanted, np.zeros((self.n_outputs, self.bins.n_cells))
+        for j in range(self.n_outputs):
+            rows = np.flatnonzero(wanted[:, j])  # few where an output is worth something to one class only
             if len(rows):
-                by_class[k] = self.bins.take(rows).cell_weights(self.s[rows])
-        return self.worth.T @ by_class
+                sums[j] = self.bins.take(rows).cell_weights(wanted[rows, j])
+        return sums
 
     def loss(self, scores: Floats) -> float:
         """The loss of scores of shape (m, J), without the penalty."""
-        by_case = log_sum(scores) * self.worth.sum(axis=1)[self.codes] - (self.worth[self.codes] * scores).sum(axis=1)
-        return float(self.s @ by_case)
+        return float(self.weight @ log_sum(scores) - (self.wanted * scores).sum())
 
 
 def log_sum(scores: Floats) -> Floats:
@@ -106,7 +116,7 @@ def softmax(scores: Floats) -> Floats:
 
 
 def savings(matrix: Floats) -> Floats:
-    """What each answer, and last a rejection, saves a class against the dearest: the worth for a learned rejector.
+    """What each answer, and last a rejection, saves a class against the dearest: shape (n_classes, n_classes + 1).
 
     The least weights that are not negative: a constant for each class changes no expected difference of prices. They
     add up to 1 per class on average, so that neither the currency nor the number of classes moves the penalty.
@@ -116,12 +126,12 @@ def savings(matrix: Floats) -> Floats:
     return saved / saved.sum(axis=1).mean()
 
 
-def order_levels(bins: Bins, codes: Indices, weight: Floats, n_classes: int) -> dict[int, Indices]:
+def order_levels(bins: Bins, codes: Indices, weight: Floats) -> dict[int, Indices]:
     """New place of every cell of every category: along the direction in which the shares of the classes differ most.
 
     Cells of few cases come near the mean.
     """
-    places = {}
+    places, n_classes = {}, int(codes.max(initial=0)) + 1
     for f in bins.levels:
         n, cells = int(bins.n_bins[f]), bins.codes[f].astype(np.intp)
         counts = np.zeros((n + 1, n_classes))

@@ -16,7 +16,7 @@ from ....decisions import Evaluation, least_cost, two_best_reasons
 from .forms import ClassForm
 from .problem import softmax
 
-_LEAST = 1e-12  # an expected saving below this, as a share of an average price, is as good as 0
+_LEAST = 1e-12  # an expected price below this, in units of the cheapest error, is as good as 0
 
 
 class ClassAnswers(NamedTuple):
@@ -89,53 +89,64 @@ class ClassLearned:
 
 
 @dataclass(frozen=True, eq=False)
-class ClassStarted:
-    """Scores that are added to the logarithms of what each answer is expected to save.
+class ClassRejector:
+    """Probabilities of the classes, and a score of its own for accepting the answer of least expected cost.
 
     Attributes
     ----------
-    score : ClassForm
-        Log-probabilities of the classes, up to a constant for each case.
     form : ClassForm
-        What is added.
-    worth : ndarray of shape (n_classes, n_classes + 1)
-        What each answer, and last a rejection, saves a class.
+        Log-probabilities, up to a constant for each case, and the acceptance score.
+    matrix : ndarray
+        Prices in units of the cheapest error: see `Costs.matrix`.
+    started : bool
+        Whether the acceptance score is added to what the probabilities call for.
     threshold : float
         Taken off the acceptance score.
     """
 
-    score: ClassForm
     form: ClassForm
-    worth: Floats
+    matrix: Floats
+    started: bool
     threshold: float = 0.0
     learned: ClassVar[bool] = True
 
     def probabilities(self, X: NDArray[Any]) -> Floats:
         """Probability of each class."""
-        return softmax(self.score.evaluate(X)[0])
+        return softmax(self.form.evaluate(X)[0])
 
     def evaluate(self, X: NDArray[Any]) -> ClassAnswers:
         """Scores of each case."""
-        p = self.probabilities(X)
-        start = log_expected_savings(p, self.worth)
-        h, q = self.form.evaluate(X)
-        h = h + start[:, :-1]
-        return ClassAnswers(h, h.max(axis=1) + q - start[:, -1] - self.threshold, p)
+        scores, r = self.form.evaluate(X)
+        p = softmax(scores)
+        h, _ = least_cost(p, self.matrix)
+        if self.started:
+            start = log_chances(p, h.argmax(axis=1), self.matrix)
+            r = r + start[:, 0] - start[:, 1]
+        return ClassAnswers(h, r - self.threshold, p)
 
     def explain(self, model: Any, evaluation: Evaluation) -> list[str]:
         """One sentence per case: the two best answers, and the acceptance score."""
         return _explained_by_acceptance(model, evaluation)
 
 
-ClassRule = ClassChow | ClassLearned | ClassStarted
+ClassRule = ClassChow | ClassLearned | ClassRejector
 
 
-def log_expected_savings(probabilities: Floats, worth: Floats) -> Floats:
-    """Logarithm of what each answer is expected to save; class after class, so that no case depends on the others."""
-    expected = np.zeros((len(probabilities), worth.shape[1]))
-    for p, row in zip(probabilities.T, worth, strict=True):
-        expected += p[:, None] * row
-    return np.log(np.maximum(expected, _LEAST))
+def stakes(answers: NDArray[Any], matrix: Floats) -> tuple[Floats, Floats]:
+    """What an answer saves every class over a rejection, and what it costs more: two arrays (m, n_classes)."""
+    more = (matrix[:-1, :-2] - matrix[:-1, -2:-1]).T[answers]
+    return np.maximum(-more, 0.0), np.maximum(more, 0.0)
+
+
+def log_chances(probabilities: Floats, answers: NDArray[Any], matrix: Floats) -> Floats:
+    """Logarithms of what an answer is expected to save over a rejection, and to cost more: shape (m, 2)."""
+    found = []
+    for at_stake in stakes(answers, matrix):
+        expected = np.zeros(len(probabilities))
+        for p, amount in zip(probabilities.T, at_stake.T, strict=True):  # no case depends on the others of a batch
+            expected += p * amount
+        found.append(np.log(np.maximum(expected, _LEAST)))
+    return np.column_stack(found)
 
 
 def answers_of(scores: Floats) -> Floats:

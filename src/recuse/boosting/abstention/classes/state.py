@@ -87,8 +87,7 @@ class ClassState:
         self.weight = problem.weight
         self.wanted = problem.wanted_by_cell()
         self.total = self.wanted.sum(axis=0)
-        per_case = problem.worth[problem.codes]
-        self.asked = np.asarray(problem.s @ per_case)  # wanted mass of every output
+        self.asked = problem.wanted.sum(axis=0)  # wanted mass of every output
         self.jumps = np.zeros((n, bins.n_cells))
         self.intercept = self._start()
         n_blocks = (n + 2) // 4  # of the first J - 1 outputs
@@ -221,11 +220,14 @@ class ClassState:
             slopes = float((self._slopes() * self.jumps).sum())
             return slopes + size * violation_free
         share = min(1.0, beta / violation_free) if violation_free > 0.0 else 1.0
-        wanted = (self.problem.s[:, None] * self.problem.worth[self.problem.codes]) / weight
+        wanted = self.problem.wanted / weight
         q = share * softmax(scores) + (1.0 - share) * wanted
         entropy = -float((weight * q * np.log(np.maximum(q, 1e-300))).sum())
-        offset = 0.0 if self.problem.offset is None else float((weight * (q - wanted) * self.problem.offset).sum())
-        return max(0.0, self.problem.loss(scores) + beta * size - entropy - offset)
+        start = np.where(self.asked > 0.0, 0.0, self.intercept)  # of outputs that no case wants: it stays what it is
+        if self.problem.offset is not None:
+            start = start + self.problem.offset
+        of_start = float((weight * (q - wanted) * start).sum())
+        return max(0.0, self.problem.loss(scores) + beta * size - entropy - of_start)
 
     def _slopes(self) -> Floats:
         """Rate of change of the loss with every jump, at settled intercepts: shape (J, cells)."""
