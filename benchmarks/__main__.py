@@ -18,6 +18,7 @@ BENCHMARKS = (
     "coupled_one_class",
     "abstention_boosting",
     "boosting_defaults",
+    "class_boosting",
     "categories",
     "compile",
     "interactions",

@@ -195,20 +195,30 @@ def scan_classes(predicted, wanted, sums, jumps, layout, beta, gains, found):
 
 
 @_entry
-def class_steps(sums, right, jumps, beta, rate, steps, factors):
+def class_steps(sums, right, jumps, beta, stretch, steps, factors):
     """Steps of every output at one cut, and the factors of the masses on its left and right, intercepts included.
 
     `right` (2, J): predicted and wanted mass right of the cut. `steps` (2, J) receives the shifts of the intercepts and
-    the changes of the jumps, `factors` (2, J) their exponentials.
+    the changes of the jumps, `factors` (2, J) their exponentials. Returns by how much the terms of the objective change
+    that are not logarithms of sums: what is wanted, and the penalty.
     """
+    change = 0.0
     for j in range(len(jumps)):
         beyond, share, whole = right[0, j], right[1, j], sums[1, j]
         left = sums[0, j] - beyond
-        step = rate * _best_step(whole, share, left, beyond, jumps[j], beta)
+        step = _best_step(whole, share, left, beyond, jumps[j], beta)
+        to_zero = step == -jumps[j] and stretch > 1.0
+        step = step if to_zero else stretch * step
+        step = _CAP if step > _CAP else -_CAP if step < -_CAP else step
+        if stretch > 1.0 and jumps[j] * (jumps[j] + step) < 0.0:
+            step = -jumps[j]  # not beyond the kink
         shift = math.log(whole / (left + beyond * math.exp(step))) if whole > 0.0 else 0.0
         shift = _CAP if shift > _CAP else -_CAP if shift < -_CAP else shift
         steps[0, j], steps[1, j] = shift, step
         factors[0, j], factors[1, j] = math.exp(shift), math.exp(shift + step)
+        change -= whole * shift + share * step
+        change += beta * (abs(jumps[j] + step) - abs(jumps[j]))
+    return change
 
 
 @_entry
@@ -216,9 +226,11 @@ def update_masses(column, first, last_code, factors, weight, mass, last):
     """Multiply the masses of every row by the factors of its side, and make them add up to its weight again.
 
     Rows with first < code <= last_code lie right of the cut. `factors` (2, blocks, 4) and, for the last output, (2,).
+    Returns by how much the logarithms of the sums change, added up over the rows by weight.
     """
     of_blocks, of_last = factors
     n_blocks = len(mass)
+    change = 0.0
     for i in range(np.uint64(len(column))):
         code = column[i]
         side = 1 if first < code <= last_code else 0
@@ -232,9 +244,11 @@ def update_masses(column, first, last_code, factors, weight, mass, last):
             mass[b, i, 0], mass[b, i, 1], mass[b, i, 2], mass[b, i, 3] = one, two, three, four
             total += (one + two) + (three + four)
         scale = weight[i] / total
+        change -= weight[i] * math.log(scale)
         last[i] *= scale
         for b in range(n_blocks):
             mass[b, i, 0] *= scale
             mass[b, i, 1] *= scale
             mass[b, i, 2] *= scale
             mass[b, i, 3] *= scale
+    return change

@@ -12,6 +12,7 @@ from .loops import class_histograms, class_steps, predicted_cells, scan_classes,
 from .problem import ClassProblem, softmax
 
 _NEWTON_STEPS, _SETTLED = 20, 1e-13
+_STRETCHED, _LONGEST = 1.3, 30.0  # by how much more the next step is stretched, and at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +98,7 @@ class ClassState:
         self._predicted = np.zeros((n, bins.n_cells))
         self._gains, self._found = np.zeros(bins.n_cells), np.zeros((len(bins.n_bins), 3))
         self._steps, self._factors = np.zeros((2, n)), np.ones((2, n))
+        self._stretch = 1.0
         self._layout = (bins.offsets, bins.n_bins, bins.has_missing)
         self.refresh()
 
@@ -182,20 +184,53 @@ class ClassState:
         return Cut(f, int(self._found[f, 1]), float(self._found[f, 0]), float(self._found[:, 2].max()))
 
     def move(self, cut: Cut, beta: float, rate: float) -> None:
-        """Step at a cut, with the intercepts."""
+        """Step at a cut, with the intercepts.
+
+        The bound that a step minimises is loose where the probabilities are close to 0 and 1: so steps are stretched,
+        the further the longer this goes well. One that lowers the objective by less than the plain step is sure to is
+        taken back.
+        """
+        stretch = self._stretch if rate == 1.0 else rate
+        change = self._step(cut, beta, stretch)
+        if stretch <= 1.0:
+            self._stretch = _STRETCHED
+        elif change <= -cut.gain:
+            self._stretch = min(stretch * _STRETCHED, _LONGEST)
+        else:
+            self._step_back(cut)
+            self._stretch = max(1.0, stretch / 2)
+            self._step(cut, beta, 1.0)
+
+    def _step(self, cut: Cut, beta: float, stretch: float) -> float:
+        """Step at a cut; return the change of the objective."""
         bins = self.problem.bins
         base, n = int(bins.offsets[cut.feature]), int(bins.n_bins[cut.feature])
         at = base + cut.position
         cells = slice(at, at + 1) if cut.position == n else slice(at + 1, base + n)
         right = np.stack([self._predicted[:, cells].sum(axis=1), self.wanted[:, cells].sum(axis=1)])
-        class_steps(self._sums, right, self.jumps[:, at], beta, rate, self._steps, self._factors)
-        first, last = (n - 1, n) if cut.position == n else (cut.position, n - 1)
-        of_blocks = np.zeros((2, len(self._mass), 4))
-        of_blocks.reshape(2, -1)[:, : self.problem.n_outputs - 1] = self._factors[:, :-1]
-        factors = (of_blocks, self._factors[:, -1].copy())
-        update_masses(bins.codes[cut.feature], first, last, factors, self.weight, self._mass, self._last)
+        change = class_steps(self._sums, right, self.jumps[:, at], beta, stretch, self._steps, self._factors)
+        change += self._multiply(cut, self._factors)
+        self._before = self.intercept, self.jumps[:, at].copy()
         self.intercept = self.intercept + self._steps[0]
         self.jumps[:, at] += self._steps[1]
+        return float(change)
+
+    def _step_back(self, cut: Cut) -> None:
+        """Take the last step back."""
+        at = int(self.problem.bins.offsets[cut.feature]) + cut.position
+        self._multiply(cut, 1.0 / self._factors)
+        self.intercept, self.jumps[:, at] = self._before
+
+    def _multiply(self, cut: Cut, factors: Floats) -> float:
+        """Multiply the masses by the factors of the sides of a cut; return the change of the logarithms of sums."""
+        bins = self.problem.bins
+        n = int(bins.n_bins[cut.feature])
+        first, last = (n - 1, n) if cut.position == n else (cut.position, n - 1)
+        of_blocks = np.zeros((2, len(self._mass), 4))
+        of_blocks.reshape(2, -1)[:, : self.problem.n_outputs - 1] = factors[:, :-1]
+        sides = (of_blocks, factors[:, -1].copy())
+        changed: float = update_masses(bins.codes[cut.feature], first, last, sides, self.weight, self._mass, self._last)
+        return changed
 
     @property
     def model(self) -> ClassModel:
