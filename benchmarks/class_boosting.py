@@ -40,7 +40,7 @@ def run(quick=False):
         yield rounds(m)
     yield whole_fit(5_000 if quick else 100_000)
     for name, (X, y) in tables(quick).items():
-        yield from costs(name, X, y, n_splits=2 if quick else 5)
+        yield from costs(name, X, y, n_splits=2 if quick else 3 if len(y) * X.shape[1] > 50_000 else 5)
     yield from regret(quick)
 
 

@@ -53,6 +53,9 @@ class AbstentionBoostingClassifier(
     Prices that differ by class, or by case, are reduced to this form by sample weights; h is then published less
     the score at which both classes cost the same, so that its sign is the cheaper answer for a rejected case too.
 
+    Three or more classes are fitted by one model, with a score for each: the page "Boosting with abstention" says how,
+    and which parameters know two classes only. A fit refuses those.
+
     Parameters
     ----------
     costs : Costs or float, default=0.2
@@ -72,7 +75,7 @@ class AbstentionBoostingClassifier(
         one more feature; "start" adds the stumps to the pair that this score calls for. With family "auto" and None,
         "start" is tried as well.
     n_rounds : int, default=200
-        Rounds of boosting.
+        Rounds of boosting; three or more classes take up to four times as many.
     beta : "auto" or float, default="auto"
         Penalty on the weights. "auto" chooses it on held-out cases from a path under the smallest
         penalty that uses no stump; the rounds go along the path, from the largest penalty to the one chosen, and the
@@ -431,6 +434,8 @@ class AbstentionBoostingClassifier(
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class; for the confidence rule (family "chow", or where "auto" has chosen it).
 
+        With three or more classes a rejector of its own (family "decoupled") stands beside probabilities, too.
+
         The logistic loss makes h the log-odds of the cases as the prices weigh them; those weights are taken out again.
 
         Parameters
@@ -440,7 +445,7 @@ class AbstentionBoostingClassifier(
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
         if self._several:

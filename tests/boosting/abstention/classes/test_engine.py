@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from recuse.boosting.abstention.classes.options import Given, Penalties, RoundNumbers
+from recuse.boosting.abstention.classes.options import ClassGiven, ClassPenalties, ClassRoundNumbers
 from recuse.boosting.abstention.classes.problem import ClassProblem, order_levels, savings, softmax
 from recuse.boosting.abstention.classes.rounds import ClassSettings, beta_max, boost_classes
 from recuse.boosting.abstention.classes.state import ClassState
@@ -185,9 +185,9 @@ def test_what_is_chosen_on_held_out_cases_is_what_is_fitted():
     problem = small_problem(6, 80)
     part, rest = problem.split(np.arange(60), np.arange(60, 80))
     for options in (
-        Penalties(ClassSettings(n_rounds=64)),
-        RoundNumbers(ClassSettings(n_rounds=20, beta=0.001)),
-        Given(ClassSettings(n_rounds=20, beta=0.001)),
+        ClassPenalties(ClassSettings(n_rounds=64)),
+        ClassRoundNumbers(ClassSettings(n_rounds=20, beta=0.001)),
+        ClassGiven(ClassSettings(n_rounds=20, beta=0.001)),
     ):
         scores = options.held_out(part, rest)
         for option in range(len(scores)):

@@ -42,7 +42,7 @@ _TAKEN: dict[str, tuple[Any, ...]] = {
     "b": (None,),
     "corrective": (False,),
 }
-_MOST_ROUNDS = 4  # times as many rounds as for two classes: beyond, every cut serves more classes
+_MORE_ROUNDS = 4  # times as many rounds as for two classes: a cut that serves one class may say little of others
 _OF_TWO = ("_pair", "_fit", "_bound", "_separated", "_edits", "_stages", "stumps_", "weights_", "score_functions_")
 
 
@@ -75,14 +75,14 @@ class SeveralClassesMixin(RejectOptionMixin):
     def _name_of_two_class_option(self) -> str | None:
         """The first parameter that is set to what only two classes have; None where there is none."""
         for name, taken in _TAKEN.items():
-            value = getattr(self, name)
+            value = getattr(self, name, taken[0])  # models in old files lack younger parameters
             if not any(
                 value is known or (known is not None and np.ndim(value) == 0 and value == known) for known in taken
             ):
                 return name
         if self.family == COUPLED and self.stack is not None:
             return "stack"
-        return "interactions" if self._interacts else None
+        return "interactions" if getattr(self, "interactions", None) is not None and self._interacts else None
 
     def _refuse_what_takes_two(self, classes: NDArray[Any], reject_cost: Any) -> None:
         """Refuse parameters that know two classes only."""
@@ -109,7 +109,7 @@ class SeveralClassesMixin(RejectOptionMixin):
                 "out every case exactly once. Use folds, such as cv=5, or family='coupled'."
             )
         boosting = ClassSettings(
-            n_rounds=settings.n_rounds * min(training.n_classes - 1, _MOST_ROUNDS),
+            n_rounds=settings.n_rounds * _MORE_ROUNDS,
             beta=settings.beta,
             learning_rate=settings.learning_rate,
             tol=settings.tol,

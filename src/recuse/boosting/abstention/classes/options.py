@@ -42,7 +42,7 @@ class ClassOptions(ABC):
 
 
 @dataclass(frozen=True)
-class Given(ClassOptions):
+class ClassGiven(ClassOptions):
     """Penalty and number of rounds are given."""
 
     def held_out(self, part: ClassProblem, rest: ClassProblem, least: int = 0) -> Floats:
@@ -55,7 +55,7 @@ class Given(ClassOptions):
 
 
 @dataclass(frozen=True)
-class Penalties(ClassOptions):
+class ClassPenalties(ClassOptions):
     """Penalties, increasing, as shares of the smallest at which nothing jumps, which is another one in every fold."""
 
     shares: tuple[float, ...] = BETA_PATH
@@ -79,7 +79,7 @@ class Penalties(ClassOptions):
 
 
 @dataclass(frozen=True)
-class RoundNumbers(ClassOptions):
+class ClassRoundNumbers(ClassOptions):
     """Numbers of rounds, at a penalty that is given."""
 
     @property
@@ -128,5 +128,5 @@ class _Follower:
 def options_for(settings: ClassSettings, *, tune_beta: bool, tune_rounds: bool) -> ClassOptions:
     """What is to be chosen."""
     if tune_rounds:
-        return RoundNumbers(settings)
-    return Penalties(settings) if tune_beta else Given(settings)
+        return ClassRoundNumbers(settings)
+    return ClassPenalties(settings) if tune_beta else ClassGiven(settings)

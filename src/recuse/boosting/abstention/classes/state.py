@@ -8,7 +8,6 @@ import numpy as np
 
 from ....arrays import Floats
 from ...binning import Bins
-from .loops import class_histograms, class_steps, predicted_cells, scan_classes, update_masses
 from .problem import ClassProblem, softmax
 
 _NEWTON_STEPS, _SETTLED = 20, 1e-13
@@ -83,7 +82,9 @@ class ClassState:
     """A fit on its way."""
 
     def __init__(self, problem: ClassProblem) -> None:
-        self.problem = problem
+        from . import loops  # an answer never loads the compiler
+
+        self.problem, self._loops = problem, loops
         bins, n = problem.bins, problem.n_outputs
         self.weight = problem.weight
         self.wanted = problem.wanted_by_cell()
@@ -175,11 +176,13 @@ class ClassState:
 
     def sweep(self, beta: float) -> Cut:
         """Sum the masses by cell, and find the cut of most gain at a penalty."""
-        class_histograms(self.problem.bins.codes, self._mass, self._hist, self.problem.bins.offsets)
-        predicted_cells(self._hist, self.total, self._predicted)
+        self._loops.class_histograms(self.problem.bins.codes, self._mass, self._hist, self.problem.bins.offsets)
+        self._loops.predicted_cells(self._hist, self.total, self._predicted)
         first = slice(0, int(self.problem.bins.offsets[1]))  # every row is in one cell of the first feature
         self._sums = np.stack([self._predicted[:, first].sum(axis=1), self.asked])
-        scan_classes(self._predicted, self.wanted, self._sums, self.jumps, self._layout, beta, self._gains, self._found)
+        self._loops.scan_classes(
+            self._predicted, self.wanted, self._sums, self.jumps, self._layout, beta, self._gains, self._found
+        )
         f = int(self._found[:, 0].argmax())
         return Cut(f, int(self._found[f, 1]), float(self._found[f, 0]), float(self._found[:, 2].max()))
 
@@ -208,7 +211,9 @@ class ClassState:
         at = base + cut.position
         cells = slice(at, at + 1) if cut.position == n else slice(at + 1, base + n)
         right = np.stack([self._predicted[:, cells].sum(axis=1), self.wanted[:, cells].sum(axis=1)])
-        change = class_steps(self._sums, right, self.jumps[:, at], beta, stretch, self._steps, self._factors)
+        change = self._loops.class_steps(
+            self._sums, right, self.jumps[:, at], beta, stretch, self._steps, self._factors
+        )
         change += self._multiply(cut, self._factors)
         self._before = self.intercept, self.jumps[:, at].copy()
         self.intercept = self.intercept + self._steps[0]
@@ -229,7 +234,9 @@ class ClassState:
         of_blocks = np.zeros((2, len(self._mass), 4))
         of_blocks.reshape(2, -1)[:, : self.problem.n_outputs - 1] = factors[:, :-1]
         sides = (of_blocks, factors[:, -1].copy())
-        changed: float = update_masses(bins.codes[cut.feature], first, last, sides, self.weight, self._mass, self._last)
+        changed: float = self._loops.update_masses(
+            bins.codes[cut.feature], first, last, sides, self.weight, self._mass, self._last
+        )
         return changed
 
     @property
