@@ -7,12 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from scipy.optimize import minimize
+from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp
 
+from recuse.boosting.abstention.classes import loops
 from recuse.boosting.abstention.classes.options import ClassGiven, ClassPenalties, ClassRoundNumbers
 from recuse.boosting.abstention.classes.problem import ClassProblem, order_levels, savings, softmax
 from recuse.boosting.abstention.classes.rounds import ClassSettings, beta_max, boost_classes
+from recuse.boosting.abstention.classes.rules import log_chances, stakes
 from recuse.boosting.abstention.classes.state import ClassState
 from recuse.boosting.binning import LevelCells, bin_features
 
@@ -166,6 +168,55 @@ def test_the_surrogate_is_calibrated_for_any_prices(seed):
     share = p @ worth
     np.testing.assert_allclose(softmax(found[None])[0], share / share.sum(), atol=1e-4)
     assert share.argmax() == (p @ matrix[:K, : K + 1]).argmin()
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6))
+def test_the_rejector_is_calibrated_for_any_prices(seed):
+    """The least expected loss accepts an answer exactly where it is cheaper than a rejection; so does its start."""
+    rng = np.random.default_rng(seed)
+    K = int(rng.integers(2, 6))
+    matrix = np.zeros((K + 1, K + 2))
+    matrix[:K, : K + 1] = rng.uniform(0.1, 5, (K, K + 1))
+    np.fill_diagonal(matrix[:K, :K], 0.0)
+    p, answer = rng.dirichlet(np.ones(K)), int(rng.integers(K))
+    saved, lost = (amounts[0] for amounts in stakes(np.array([answer]), matrix))
+    worth = np.column_stack([saved, lost])
+
+    def risk(r):
+        return float(p @ (worth.sum(axis=1) * np.logaddexp(0.0, r) - worth[:, 0] * r))
+
+    least = minimize_scalar(risk, bounds=(-15, 15), method="bounded", options={"xatol": 1e-9}).x
+    start = log_chances(p[None], np.array([answer]), matrix)[0]
+    if abs(least) < 14:
+        assert least == pytest.approx(start[0] - start[1], abs=1e-4)
+    cheaper = p @ matrix[:K, answer] < p @ matrix[:K, K]
+    assert (start[0] - start[1] > 0) == cheaper
+
+
+def test_the_rejector_of_a_table_is_that_of_a_conic_solver():
+    pytest.importorskip("cvxpy")
+    problem = small_problem(7)
+    answers, matrix = np.random.default_rng(0).integers(0, 3, problem.n_cases), PRICES.matrix()
+    rows = np.arange(problem.n_cases)
+    worth = np.column_stack([amounts[rows, problem.codes] for amounts in stakes(answers, matrix)])
+    p = np.random.default_rng(1).dirichlet(np.ones(3), problem.n_cases)
+    for offset in (None, log_chances(p, answers, matrix)):
+        rejector = replace(problem, worth=worth, offset=offset)
+        found = boost_classes(rejector, ClassSettings(n_rounds=10_000, beta=0.05, tol=1e-7))
+        assert found.objective == pytest.approx(conic_optimum(rejector, 0.05), abs=1e-6)
+
+
+def test_compiled_loops_do_what_they_say_in_python(monkeypatch):
+    problem = small_problem(8, 30, learned=True)
+    settings = ClassSettings(n_rounds=12, beta=0.003)
+    compiled = boost_classes(problem, settings).model
+    for name, item in vars(loops).items():
+        if hasattr(item, "py_func"):
+            monkeypatch.setattr(loops, name, item.py_func)
+    plain = boost_classes(problem, settings).model
+    np.testing.assert_allclose(compiled.jumps, plain.jumps, atol=1e-9)
+    np.testing.assert_allclose(compiled.intercept, plain.intercept, atol=1e-9)
 
 
 def test_the_worth_does_not_depend_on_the_currency():
