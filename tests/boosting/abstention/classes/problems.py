@@ -44,6 +44,7 @@ def conic_optimum(problem, beta):
     if problem.offset is not None:
         scores = scores + problem.offset
     loss = problem.weight @ cp.log_sum_exp(scores, axis=1) - cp.sum(cp.multiply(problem.wanted, scores))
-    found = cp.Problem(cp.Minimize(loss + beta * cp.sum(cp.abs(jumps))))
+    fixed = [jumps[:, -1] == 0, intercept[:, -1] == 0] if problem.fixed_last else []
+    found = cp.Problem(cp.Minimize(loss + beta * cp.sum(cp.abs(jumps))), fixed)
     found.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10)
     return float(found.value)

@@ -202,9 +202,13 @@ def test_the_rejector_of_a_table_is_that_of_a_conic_solver():
     worth = np.column_stack([amounts[rows, problem.codes] for amounts in stakes(answers, matrix)])
     p = np.random.default_rng(1).dirichlet(np.ones(3), problem.n_cases)
     for offset in (None, log_chances(p, answers, matrix)):
-        rejector = replace(problem, worth=worth, offset=offset)
+        rejector = replace(problem, worth=worth, offset=offset, fixed_last=True)
         found = boost_classes(rejector, ClassSettings(n_rounds=10_000, beta=0.05, tol=1e-7))
         assert found.objective == pytest.approx(conic_optimum(rejector, 0.05), abs=1e-6)
+        assert 0 <= found.history["dual_gap"][-1] < 1e-4
+        assert not found.model.jumps[1].any()
+        early = boost_classes(rejector, ClassSettings(n_rounds=4, beta=0.05, tol=0.0))
+        assert early.objective - found.objective <= early.history["dual_gap"][-1]
 
 
 def test_compiled_loops_do_what_they_say_in_python(monkeypatch):

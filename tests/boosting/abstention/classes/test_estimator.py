@@ -198,7 +198,7 @@ def test_the_currency_changes_nothing(rule, cases, models):
     np.testing.assert_array_equal(same.predict(new), models[rule].predict(new))
 
 
-@pytest.mark.parametrize("rule", ["chow", "coupled"])  # the others draw folds in the order of the classes
+@every_rule
 def test_names_and_order_of_the_classes_change_nothing(rule, cases, models):
     X, y, new, _ = cases
     names = ["b", "c", "a"]
@@ -207,6 +207,7 @@ def test_names_and_order_of_the_classes_change_nothing(rule, cases, models):
     same = AbstentionBoostingClassifier(costs=costs, **RULES[rule]).fit(X, np.array(names)[y])
     renamed, plain = same.decision_function(new), models[rule].decision_function(new)
     np.testing.assert_allclose(renamed[:, [1, 2, 0]], plain, rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(same.score_samples(new), models[rule].score_samples(new), rtol=1e-6, atol=1e-7)
 
 
 @pytest.mark.parametrize("rule", ["chow", "coupled"])  # the others draw folds of cases, whatever their weight

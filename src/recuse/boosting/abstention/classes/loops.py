@@ -159,11 +159,11 @@ def _look_at(whole, share, left, right, jump, beta):
 
 
 @_entry
-def scan_classes(predicted, wanted, sums, jumps, layout, beta, gains, found):
+def scan_classes(predicted, wanted, total, sums, jumps, layout, beta, gains, found):
     """Best cut of every feature, by the sum over the outputs of what it lowers the objective at least.
 
-    `sums` (2, J): predicted and wanted mass of every output over all rows. `layout`: offsets, n_bins, has_missing.
-    `gains` (cells,) is room to work. `found` (p, 3) receives the gain, the position of the cut in its feature (after
+    `total` (cells,): weight of the rows. `sums` (2, J): predicted and wanted mass of every output. `layout`: offsets,
+    n_bins, has_missing. `gains` (cells,) is room to work. `found` (p, 3) receives the gain, the position of the cut in its feature (after
     bin k, or n for known against missing), and the largest violation. A jump of a feature lies at the cell left of it.
     """
     offsets, n_bins, has_missing = layout
@@ -178,6 +178,8 @@ def scan_classes(predicted, wanted, sums, jumps, layout, beta, gains, found):
             for k in range(n - 1, 0, -1):  # bins from k on lie right of the cut; missing values are on the left
                 share += wanted[j, base + k]
                 right += predicted[j, base + k]
+                if total[base + k - 1] == 0.0:
+                    continue  # the same as the cut before: of two such cuts rounding would choose one
                 gain, violation = _look_at(whole, share, predicted_whole - right, right, jumps[j, base + k - 1], beta)
                 gains[base + k - 1] += gain
                 largest = violation if violation > largest else largest

@@ -42,6 +42,9 @@ class ClassProblem:
         What each output is worth to each case: at least 0, and some output more.
     offset : ndarray of shape (m, J), optional
         Scores to start from.
+    fixed_last : bool
+        Whether the last score stays where it starts. Of two scores only the difference counts: if both moved, the
+        penalty could be shared between them in many ways, and rounding would choose one.
     """
 
     bins: Bins
@@ -49,6 +52,7 @@ class ClassProblem:
     s: Floats
     worth: Floats
     offset: Floats | None = None
+    fixed_last: bool = False
 
     @property
     def n_cases(self) -> int:

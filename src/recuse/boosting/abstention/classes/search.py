@@ -192,7 +192,7 @@ class ClassSearch:
         rows = np.arange(len(p))
         worth = np.column_stack([amounts[rows, training.codes] for amounts in stakes(answers, training.matrix)])
         offset = log_chances(p, answers, training.matrix) if started else None
-        return ClassProblem(self.bins, training.codes, training.s, worth, offset)
+        return ClassProblem(self.bins, training.codes, training.s, worth, offset, fixed_last=True)
 
     def _held_out_rejections(self, folds: Parts, started: bool) -> Floats:
         """Answers (class number, r) of every option: shape (n_options, 2, m)."""

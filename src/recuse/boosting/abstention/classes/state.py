@@ -89,9 +89,11 @@ class ClassState:
         self.weight = problem.weight
         self.wanted = problem.wanted_by_cell()
         self.total = self.wanted.sum(axis=0)
-        self.asked = problem.wanted.sum(axis=0)  # wanted mass of every output
+        self.asked = problem.wanted.sum(axis=0)  # wanted mass of every output; 0 for one that does not move
         self.jumps = np.zeros((n, bins.n_cells))
         self.intercept = self._start()
+        if problem.fixed_last:
+            self.asked[-1] = self.intercept[-1] = 0.0
         n_blocks = (n + 2) // 4  # of the first J - 1 outputs
         self._mass = np.zeros((n_blocks, problem.n_cases, 4))
         self._last = np.zeros(problem.n_cases)
@@ -181,7 +183,15 @@ class ClassState:
         first = slice(0, int(self.problem.bins.offsets[1]))  # every row is in one cell of the first feature
         self._sums = np.stack([self._predicted[:, first].sum(axis=1), self.asked])
         self._loops.scan_classes(
-            self._predicted, self.wanted, self._sums, self.jumps, self._layout, beta, self._gains, self._found
+            self._predicted,
+            self.wanted,
+            self.total,
+            self._sums,
+            self.jumps,
+            self._layout,
+            beta,
+            self._gains,
+            self._found,
         )
         f = int(self._found[:, 0].argmax())
         return Cut(f, int(self._found[f, 1]), float(self._found[f, 0]), float(self._found[:, 2].max()))
@@ -265,7 +275,7 @@ class ClassState:
         wanted = self.problem.wanted / weight
         q = share * softmax(scores) + (1.0 - share) * wanted
         entropy = -float((weight * q * np.log(np.maximum(q, 1e-300))).sum())
-        start = np.where(self.asked > 0.0, 0.0, self.intercept)  # of outputs that no case wants: it stays what it is
+        start = np.where(self.asked > 0.0, 0.0, self.intercept)  # of outputs that do not move
         if self.problem.offset is not None:
             start = start + self.problem.offset
         of_start = float((weight * (q - wanted) * start).sum())
