@@ -163,8 +163,9 @@ def scan_classes(predicted, wanted, total, sums, jumps, layout, beta, gains, fou
     """Best cut of every feature, by the sum over the outputs of what it lowers the objective at least.
 
     `total` (cells,): weight of the rows. `sums` (2, J): predicted and wanted mass of every output. `layout`: offsets,
-    n_bins, has_missing. `gains` (cells,) is room to work. `found` (p, 3) receives the gain, the position of the cut in its feature (after
-    bin k, or n for known against missing), and the largest violation. A jump of a feature lies at the cell left of it.
+    n_bins, has_missing. `gains` (cells,) is room to work. `found` (p, 3) receives the gain, the position of the cut in
+    its feature (after bin k, or n for known against missing), and the largest violation. A jump of a feature lies at
+    the cell left of it.
     """
     offsets, n_bins, has_missing = layout
     n_outputs = len(predicted)
