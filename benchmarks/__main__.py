@@ -19,6 +19,7 @@ BENCHMARKS = (
     "abstention_boosting",
     "boosting_defaults",
     "class_boosting",
+    "class_regret",
     "categories",
     "compile",
     "interactions",

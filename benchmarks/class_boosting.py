@@ -1,20 +1,17 @@
-"""Three or more classes in one model: a round, what it costs new cases, and how far it stays from the Bayes rule.
+"""Three or more classes in one model: what a round takes, and what it costs new cases.
 
 A round of `AbstentionBoostingClassifier` for K classes finds one cut for all K scores; the peer is one iteration of
 LightGBM, K trees of 2 leaves, with as many bins (seconds of one processor). Costs per case: the default against
 one-vs-rest of the two-class estimator (probabilities of each class against the others, divided by their sum, with the
 answer of least expected cost), LightGBM with its defaults and logistic regression, with the same rule and prices; means
 over stratified splits, a third of the cases held out; each goal is a cost no more than one standard error of the paired
-differences above the peer's. "Noise by feature" has a cause of its own for the noise. Regret: mean cost above that of
-the Bayes rule, on a distribution whose posterior is known, at prices that differ by cell; the peer is the fit to a
-quarter of the cases.
+differences above the peer's. "Noise by feature" has a cause of its own for the noise.
 """
 
 import time
 
 import lightgbm
 import numpy as np
-from scipy.special import softmax
 from sklearn.datasets import load_digits, load_iris, load_wine, make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedShuffleSplit
@@ -27,12 +24,12 @@ from recuse.boosting.abstention.classes.state import ClassState
 from recuse.boosting.binning import bin_features
 from recuse.decisions import least_cost
 
+from .class_regret import additive
 from .runner import Row, measure
 
 N_FEATURES, N_CLASSES = 20, 5
 ROUNDS, REPEATS = 2, 10
 REJECT = 0.2
-PRICES = Costs(errors=[[0, 1, 2], [1, 0, 2], [6, 4, 0]], reject=[0.4, 0.4, 0.6])
 
 
 def run(quick=False):
@@ -41,7 +38,6 @@ def run(quick=False):
     yield whole_fit(5_000 if quick else 100_000)
     for name, (X, y) in tables(quick).items():
         yield from costs(name, X, y, n_splits=2 if quick else 3 if len(y) * X.shape[1] > 50_000 else 5)
-    yield from regret(quick)
 
 
 # Speed
@@ -172,52 +168,3 @@ def logistic(X, y, new):
 
 OURS = "one model"
 METHODS = {OURS: default, "one-vs-rest": one_vs_rest, "LightGBM": light, "logistic regression": logistic}
-
-
-# Calibration in the limit
-
-
-def additive(n, seed):
-    """Three classes whose log-probabilities are sums of functions of single features."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-1, 1, size=(n, 3))
-    scores = 2 * np.column_stack([np.sin(3 * X[:, 0]) + X[:, 1], 2 * X[:, 1] ** 2 - X[:, 2], np.sign(X[:, 2])])
-    return drawn(X, scores, rng)
-
-
-def one_feature(n, seed):
-    """Three classes whose probabilities are functions of one feature: sums over features hold every rule."""
-    rng = np.random.default_rng(seed)
-    X = rng.uniform(-1, 1, size=(n, 1))
-    x = X[:, 0]
-    return drawn(X, 3 * np.column_stack([np.sin(4 * x), np.cos(6 * x), np.where(x > 0.3, 0.8, x)]), rng)
-
-
-def drawn(X, scores, rng):
-    p = softmax(scores, axis=1)
-    return X, (p.cumsum(axis=1) > rng.random((len(p), 1))).argmax(axis=1), p
-
-
-def regret(quick):
-    """Mean expected cost of each rule above that of the Bayes rule, on many cases with known probabilities."""
-    sizes = (500, 2_000) if quick else (500, 2_000, 8_000, 32_000)
-    for draw in (one_feature, additive):
-        new, _, p = draw(20_000, 10**6)
-        expected = p @ PRICES.matrix()[:-1, :-1]
-        for family, stack in (("chow", None), ("decoupled", None), ("decoupled", "start"), ("coupled", None)):
-            found = []
-            for n in sizes:
-                seeds = range(1 if quick or n > 10_000 else 3)
-                cases = [draw(n, seed)[:2] for seed in seeds]
-                found.append(np.mean([one_regret(family, stack, *case, new, expected) for case in cases]))
-            name = family if stack is None else f"{family}+{stack}"
-            for before, after, n in zip(found, found[1:], sizes[1:], strict=False):
-                what = f"regret, {draw.__name__.replace('_', ' ')}, {name}"
-                yield Row(what, f"n = {n:,}", f"the same, n = {n // 4:,}", after, before, 1.0)
-
-
-def one_regret(family, stack, X, y, new, expected):
-    model = AbstentionBoostingClassifier(costs=PRICES, family=family, stack=stack, bags=1).fit(X, y)
-    evaluation = model._evaluate(new)
-    given = np.where(evaluation.accepted, evaluation.forced(), 3)
-    return float((expected[np.arange(len(new)), given] - expected.min(axis=1)).mean())
