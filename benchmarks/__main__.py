@@ -18,6 +18,8 @@ BENCHMARKS = (
     "coupled_one_class",
     "abstention_boosting",
     "boosting_defaults",
+    "class_boosting",
+    "class_regret",
     "categories",
     "compile",
     "interactions",

@@ -15,11 +15,12 @@ import time
 from pathlib import Path
 
 ALLOWED = 3.0
-# What is said of an estimator -> its class and parameters.
+# What is said of an estimator -> its class and parameters, and the number of classes where it is not two.
 FITS = {
     "abstention boosting, default": ("AbstentionBoostingClassifier", {}),
     "abstention boosting, exponential loss": ("AbstentionBoostingClassifier", {"loss": "exponential"}),
     "abstention boosting, trees": ("AbstentionBoostingClassifier", {"max_depth": 2, "n_rounds": 5}),
+    "abstention boosting, three classes": ("AbstentionBoostingClassifier", {}, 3),
     "ExactBoost, AUC": ("ExactBoostClassifier", {"n_estimators": 3}),
     "ExactBoost, KS": ("ExactBoostClassifier", {"n_estimators": 3, "metric": "ks"}),
     "ExactBoost, reject cost": ("ExactBoostClassifier", {"n_estimators": 3, "metric": "reject_cost", "costs": 0.2}),
@@ -37,18 +38,18 @@ def run(quick=False):
         yield Row(f"{what} (CPU s)", "300 x 6", "seconds allowed", compile_seconds(*fit), ALLOWED, 1.0)
 
 
-def compile_seconds(name, options):
+def compile_seconds(name, options, n_classes=2):
     """Processor seconds that a first fit takes more than a second one."""
     with tempfile.TemporaryDirectory() as cache:
         limits = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         result = subprocess.run(
-            [sys.executable, str(Path(__file__)), name, json.dumps(options)],
+            [sys.executable, str(Path(__file__)), name, json.dumps(options), str(n_classes)],
             capture_output=True, text=True, check=True, env=os.environ | limits | {"NUMBA_CACHE_DIR": cache},
         )  # fmt: skip
     return float(result.stdout.splitlines()[-1])
 
 
-def fit_twice(name, options):
+def fit_twice(name, options, n_classes):
     """Fit in this process, whose cache is empty, and print what the first fit took more."""
     import warnings
 
@@ -58,7 +59,7 @@ def fit_twice(name, options):
     import recuse
 
     warnings.simplefilter("ignore")
-    X, y = make_classification(300, 6, random_state=0)
+    X, y = make_classification(300, 6, n_informative=4, n_redundant=0, n_classes=n_classes, random_state=0)
     model, seconds = getattr(recuse, name)(**options), []
     for _ in range(2):
         start = time.process_time()
@@ -68,4 +69,4 @@ def fit_twice(name, options):
 
 
 if __name__ == "__main__":
-    fit_twice(sys.argv[1], json.loads(sys.argv[2]))
+    fit_twice(sys.argv[1], json.loads(sys.argv[2]), int(sys.argv[3]))

@@ -150,13 +150,13 @@ LISTED = [
     Listed(
         AbstentionBoostingClassifier(family="coupled", beta=0.01, threshold="calibrated", n_rounds=10),
         never_reject=[
-            AbstentionBoostingClassifier(costs=0.4999, **QUICK),
+            AbstentionBoostingClassifier(on_reject="never", **QUICK),  # of three classes some are rejected at any price
             AbstentionBoostingClassifier(family="coupled", on_reject="never", **FIXED),
             AbstentionBoostingClassifier(family="decoupled", costs=0.4, **FIXED),
             AbstentionBoostingClassifier(max_depth=2, costs=0.4999, **QUICK),
-            AbstentionBoostingClassifier(family="chow", costs=0.4999, **QUICK),
-            AbstentionBoostingClassifier(bags=1, costs=0.4999, **QUICK),
-            AbstentionBoostingClassifier(bags=1, family="chow", costs=0.4999, **QUICK),
+            AbstentionBoostingClassifier(family="chow", on_reject="never", **QUICK),
+            AbstentionBoostingClassifier(bags=1, on_reject="never", **QUICK),
+            AbstentionBoostingClassifier(bags=1, family="chow", on_reject="never", **QUICK),
         ],
         draws=lambda model: model._n_bags() != 1,
         reject=[AbstentionBoostingClassifier(family="coupled", costs=0.2, **FIXED)],

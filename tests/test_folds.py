@@ -221,7 +221,8 @@ def test_boosting_holds_out_whole_groups(cv, rows, monkeypatch):
     monkeypatch.setattr(data, "FOLDED_ROWS", rows)
     X, y, groups = numbered_cases()
     weights = np.where(np.arange(120) % 7 == 0, 0.0, 1.0)
-    training, _ = data.prepare(AbstentionBoostingClassifier(cv=cv), X, y, weights, groups=groups, with_folds=True)
+    model = AbstentionBoostingClassifier(cv=cv)
+    training = data.prepare(model, data.check_cases(model, X, y, weights), groups=groups, with_folds=True)
     together = training.groups
     assert np.array_equal(together, groups[training.order])
     for train, test in [*training.folds, *training.partition]:

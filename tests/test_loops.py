@@ -78,6 +78,7 @@ for model in (
     CoupledOneClassSVC(nu_positive=0.2, nu_negative=0.2),
 ):
     model.fit(X, y)
+AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=3, threshold="calibrated").fit(X, np.arange(60) % 3)
 rows = np.resize(np.arange(60), 100_000)  # as many as are coded by a compiled loop
 AbstentionBoostingClassifier(family="coupled", beta=0.01, n_rounds=1).fit(X[rows], y[rows])
 for name in [name for name in sys.modules if name.startswith("recuse.") and name.endswith(".loops")]:

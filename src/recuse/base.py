@@ -179,8 +179,8 @@ class RejectOptionMixin(ClassifierMixin, ABC):
         return None
 
     def _speaking(self, X: Any) -> Contributions | None:
-        """The contributions that sentences speak of."""
-        return self._contributions(X)
+        """The contributions that sentences speak of; with three or more classes those between the two best answers."""
+        return self._contributions(X) if len(self.classes_) == 2 else None
 
     def _hardening(self, X: Any) -> Contributions | None:
         """What each column adds to r, beyond what it adds to an average case; None where r follows from h."""

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 import recuse
 from recuse import AbstentionBoostingClassifier, Costs
-from recuse.boosting.abstention.data import prepare
+from recuse.boosting.abstention.data import check_cases, prepare
 from recuse.boosting.abstention.search import search
 from recuse.boosting.abstention.selection import held_out_means
 from recuse.dask import ClusterError, DaskAbstentionBoostingClassifier, DaskExactBoostClassifier, PartitionError
@@ -105,7 +105,7 @@ def test_a_large_table_is_held_out_once_and_judged_in_halves(client, monkeypatch
     # The same on one machine: folds, partition and halves in the order of the positives.
     rule, keys = fold_rule(5, single=True), np.arange(900, dtype=np.uint64)
     model = AbstentionBoostingClassifier(**settings, cv=rule.splits(keys))
-    training, _ = prepare(model, X, y, None, with_folds=True)
+    training = prepare(model, check_cases(model, X, y, None), with_folds=True)
     fold, part = (of[training.order] for of in rule.folds_of(keys))
     partition = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(5)]
     training = replace(training, partition=partition, groups=np.where(part < 0, 0, part).astype(np.intp))

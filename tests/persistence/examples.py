@@ -63,6 +63,15 @@ EXAMPLES = {
     "abstention_boosting.stack_oof": AbstentionBoostingClassifier(family="decoupled", stack="oof", **_FIXED),
     "abstention_boosting.stack_start": AbstentionBoostingClassifier(family="decoupled", stack="start", **_FIXED),
     "abstention_boosting.edited": AbstentionBoostingClassifier(family="chow", categorical_features=[2], **_FIXED),
+    "abstention_boosting.chow_of_three_classes": AbstentionBoostingClassifier(
+        family="chow", categorical_features=[2], **_FIXED
+    ),
+    "abstention_boosting.coupled_of_three_classes": AbstentionBoostingClassifier(
+        family="coupled", costs=Costs(errors=BY_CLASS, reject=0.5), **_FIXED
+    ),
+    "abstention_boosting.started_of_three_classes": AbstentionBoostingClassifier(
+        family="decoupled", stack="start", costs=Costs(errors=BY_CLASS, reject=0.5), cv=2, **_FIXED
+    ),
     "abstention_boosting.trees": AbstentionBoostingClassifier(family="decoupled", max_depth=2, **_FIXED),
     "abstention_boosting.trees_auto": AbstentionBoostingClassifier(max_depth=2, **_ROUNDS),
     "abstention_boosting.trees_chow": AbstentionBoostingClassifier(family="chow", max_depth=2, **_ROUNDS),
@@ -137,6 +146,9 @@ EXAMPLES = {
 KEPT = [
     *(name for name in EXAMPLES if "." not in name),
     "abstention_boosting.chow",
+    "abstention_boosting.chow_of_three_classes",
+    "abstention_boosting.coupled_of_three_classes",
+    "abstention_boosting.started_of_three_classes",
     "abstention_boosting.edited",
     "abstention_boosting.interactions",
     "abstention_boosting.stack_oof",

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Floats
 from ..base import RejectOptionMixin
 from ..boosting.abstention.chow import score_problem
-from ..boosting.abstention.data import TrainingSet, prepare
+from ..boosting.abstention.data import TrainingSet, check_cases, prepare
 from ..boosting.abstention.early_stopping import Recorder, round_grid
 from ..boosting.abstention.engine.problem import Problem
 from ..boosting.abstention.engine.rounds import boost
@@ -128,7 +128,8 @@ class TwoStepBoostingClassifier(RejectOptionMixin, BaseEstimator):
         self
         """
         check_count("n_rounds", self.n_rounds)
-        training, inputs = prepare(self, X, y, sample_weight, groups=groups, with_folds=True)
+        checked = check_cases(self, X, y, sample_weight)
+        training, inputs = prepare(self, checked, groups=groups, with_folds=True), checked.inputs
         bins = bin_features(training.X, training.order, resolve_bins(self.max_bins, len(training.s)), training.weight)
         problem = score_problem(training, bins, "exponential")
         settings = Settings(

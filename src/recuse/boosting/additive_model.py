@@ -195,8 +195,6 @@ class AdditiveModelMixin(ABC):
             Columns "feature", "low", "high", "level", "missing", "h", "r", "share" (of the training cases), "score";
             with pair terms also "feature_2", "low_2", "high_2", "level_2" and "missing_2".
         """
-        import pandas as pd
-
         check_is_fitted(self)
         forms = self._additive_forms()
         names = [*feature_names(self), "stacked score"]
@@ -207,7 +205,7 @@ class AdditiveModelMixin(ABC):
             for shape in form.shapes:
                 rows.extend((names[shape.feature], *row, i > 0) for row in _rows(shape))
         columns = ["feature", "low", "high", "level", "missing", "h", "r", "share", "score"]
-        table = pd.DataFrame(rows, columns=columns).astype({"low": float, "high": float, "share": float})
+        table = as_frame(rows, columns)
         pairs = [
             (names[s.features[0]], *row[:4], *row[8:], False, names[s.features[1]], *row[4:8])
             for s in forms[0].surfaces  # a stacked score has none
@@ -215,6 +213,8 @@ class AdditiveModelMixin(ABC):
         ]
         if not pairs:
             return table
+        import pandas as pd
+
         columns += ["feature_2", "low_2", "high_2", "level_2", "missing_2"]
         return pd.concat([table, pd.DataFrame(pairs, columns=columns)], ignore_index=True)
 
@@ -338,6 +338,13 @@ class AdditiveModelMixin(ABC):
         answers = [fitted._evaluate(X, **params).answers() for fitted in (model, other)]
         before, after = (costs.prices(truth, given) * model.costs_.cheaper_error for given in answers)
         return edit_cost(before, after, answers[0] != answers[1], weights)
+
+
+def as_frame(rows: list[tuple[Any, ...]], columns: list[str]) -> Any:
+    """Rows of a table of shapes as a data frame."""
+    import pandas as pd
+
+    return pd.DataFrame(rows, columns=columns).astype({"low": float, "high": float, "share": float})
 
 
 def _functions(forms: list[AdditiveForm], term: Term, action: str, stacked: int) -> list[Any]:

@@ -110,6 +110,11 @@ n_features_in_, feature_names_in_
             self._warn_all_rejected()
         return self
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
     def to_local(self) -> AbstentionBoostingClassifier:
         """The fitted model as an `AbstentionBoostingClassifier`, which needs no Dask."""
         check_is_fitted(self)

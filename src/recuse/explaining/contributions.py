@@ -31,6 +31,8 @@ class Contributions:
         What a sentence has to add about them.
     pairs : tuple of (int, int)
         Columns of each pair whose joint effect has an amount of its own; these stand behind those of the columns.
+    between : ndarray of int of shape (n_cases, 2), optional
+        With three or more classes: numbers of the two that the amounts of each case tell apart.
     """
 
     amounts: Floats
@@ -39,6 +41,7 @@ class Contributions:
     error: Floats | None = None
     note: str = ""
     pairs: tuple[tuple[int, int], ...] = ()
+    between: Indices | None = None
 
     @property
     def score(self) -> Floats:

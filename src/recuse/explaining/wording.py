@@ -97,8 +97,6 @@ def speaking_columns(
     columns : ShownColumns
         The columns of these cases as a person knows them.
     """
-    if len(classes) != 2:
-        return [""] * len(rows)
     said: list[str] = []
     for part, found in _explained(explain, X, rows, columns):
         said += columns_speaking(found, columns, part, classes.tolist())
@@ -179,13 +177,15 @@ def columns_speaking(
     rows : sequence of int
         Row of each case in the table of `columns`.
     classes : sequence
-        The two classes; amounts greater than 0 speak for the second.
+        The two classes; amounts greater than 0 speak for the second. Of three or more, those that the contributions of
+        each case are between.
     """
-    first, second = (repr(to_python(label)) for label in classes)
+    names = [repr(to_python(label)) for label in classes]
     leading, pairs = leading_columns(contributions), contributions.pairs
     said = []
     for i, row in enumerate(rows):
         amounts = contributions.amounts[i]
+        first, second = names if contributions.between is None else (names[k] for k in contributions.between[i])
         parts = [
             _speak([columns.as_text(row, j, pairs) for j in leading[i] if sign * amounts[j] > 0], label)
             for sign, label in ((1, second), (-1, first))

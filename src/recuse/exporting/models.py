@@ -132,6 +132,8 @@ def _scores_of(program: DecisionProgram, classifier: Any, features: list[Feature
 def _of_abstention(
     program: DecisionProgram, model: AbstentionBoostingClassifier, features: Sequence[Feature]
 ) -> tuple[Ref, Ref, Amounts]:
+    if len(model.classes_) > 2:
+        raise CannotExportError(f"only two classes can be exported; the model has {preview(model.classes_)}.")
     pair = model._pair
     if not isinstance(pair, ChowPair | LearnedPair) or not isinstance(pair.form, AdditiveForm):
         raise CannotExportError("trees and stacked scores cannot be exported: use max_depth=1 and stack=None.")

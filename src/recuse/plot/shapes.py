@@ -103,6 +103,11 @@ class ShapeFunctionDisplay:
                 f"{type(classifier).__name__} has no {attribute}: only boosted stumps have an additive form "
                 "(max_depth=1)."
             )
+        if len(classifier.classes_) > 2:
+            raise ValueError(
+                f"Shape functions are drawn for two classes; this model has {len(classifier.classes_)}: see "
+                "shape_functions_ and shape_table()."
+            )
         known = column_names(estimator)
         n = classifier.n_features_in_
         names = [f"x{i}" for i in range(n)] if known is None else [str(name) for name in known]

@@ -155,18 +155,30 @@ class TrainingSet:
         return self.prices.take(rows).of(self.y[rows], *scores[:, rows])
 
 
-def prepare(
-    estimator: RejectOptionMixin,
-    X: Any,
-    y: Any,
-    sample_weight: Any,
-    reject_cost: Any = None,
-    *,
-    groups: Any = None,
-    with_folds: bool,
-    n_bags: int | str = 1,
-) -> tuple[TrainingSet, Inputs]:
-    """Check the cases, settle labels and prices, and put the positives first."""
+@dataclass(frozen=True, eq=False)
+class Checked:
+    """Checked cases of a fit, before folds.
+
+    Attributes
+    ----------
+    inputs : Inputs
+        Columns, labels and prices.
+    X : ndarray of shape (m, p)
+        Cases, categories by the number of their level.
+    codes : ndarray of int of shape (m,)
+        Class numbers.
+    weights : ndarray of shape (m,)
+        Sample weights, the largest 1.
+    """
+
+    inputs: Inputs
+    X: NDArray[Any]
+    codes: Indices
+    weights: Floats
+
+
+def check_cases(estimator: RejectOptionMixin, X: Any, y: Any, sample_weight: Any, *, several: bool = False) -> Checked:
+    """Check the cases, and settle labels and prices; refuse three or more classes unless `several` may be."""
     draft = copy(estimator)  # scikit-learn stores the columns on what it checks
     categories = find_categories(getattr(estimator, "categorical_features", None), X)
     X, y = validate_data(
@@ -178,13 +190,29 @@ def prepare(
         ensure_min_samples=2,
     )
     labels, codes = draft._settle_labels(y)
-    require_two_classes(labels.classes)
+    if not several:
+        require_two_classes(labels.classes)
     settled = draft._settle_costs(labels.classes)
     weights = check_weights(sample_weight, len(codes))
     weights = weights / weights.max()  # the sum of the largest floats is infinite
     require_known_columns(draft, X, weights)
-    order, n_pos = _positives_first(codes, weights, labels.classes)
-    reject = _check_reject_cost(reject_cost, len(codes), settled.unit)
+    names = getattr(draft, "feature_names_in_", None)
+    return Checked(Inputs(X.shape[1], names, labels, settled, categories), X, codes, weights)
+
+
+def prepare(
+    estimator: RejectOptionMixin,
+    checked: Checked,
+    reject_cost: Any = None,
+    *,
+    groups: Any = None,
+    with_folds: bool,
+    n_bags: int | str = 1,
+) -> TrainingSet:
+    """Put the positives of two classes first, reduce the prices, and hold cases out."""
+    inputs, X, codes, weights = checked.inputs, checked.X, checked.codes, checked.weights
+    order, n_pos = _positives_first(codes, weights, inputs.labels.classes)
+    reject = _check_reject_cost(reject_cost, len(codes), inputs.costs.unit)
     together = check_groups(groups, len(codes))
     cases = _Cases(
         X,
@@ -194,13 +222,11 @@ def prepare(
         None if reject is None else reject[order],
         None if together is None else together[order],
     )
-    names = getattr(draft, "feature_names_in_", None)
-    monotonic = resolve_monotonic(getattr(estimator, "monotonic_cst", None), X.shape[1], names)
-    refuse_monotone_categories(monotonic, categories)
-    training = _priced(cases, settled.oriented, *_make_folds(estimator, cases, with_folds))
+    monotonic = resolve_monotonic(getattr(estimator, "monotonic_cst", None), X.shape[1], inputs.feature_names)
+    refuse_monotone_categories(monotonic, inputs.categories)
+    training = _priced(cases, inputs.costs.oriented, *_make_folds(estimator, cases, with_folds))
     bags = _bags(estimator, cases, n_bags)
-    training = replace(training, bags=bags, monotonic=monotonic, categories=categories)
-    return training, Inputs(X.shape[1], names, labels, settled, categories)
+    return replace(training, bags=bags, monotonic=monotonic, categories=inputs.categories)
 
 
 def arrange(X: Floats, codes: Indices, weights: Floats, costs: Costs, folds: Parts) -> TrainingSet:

@@ -26,7 +26,9 @@ from ..reasons import stated_score
 from ..shapes import AdditiveForm
 from .candidates import Candidate
 from .chow import CHOW_FAMILY
-from .data import Inputs, TrainingSet, prepare
+from .classes.estimator import SeveralClassesMixin
+from .classes.rules import ClassLearned
+from .data import Inputs, TrainingSet, check_cases, prepare
 from .margin_bound import bound_of
 from .pairs import ChowPair, LearnedPair, PriceChange, StartedPair, with_forms
 from .parameters import ParametersMixin
@@ -37,7 +39,9 @@ from .selection import choose, held_out_means
 from .stages import published_stages
 
 
-class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOptionMixin, BaseEstimator):
+class AbstentionBoostingClassifier(
+    ParametersMixin, SeveralClassesMixin, AdditiveModelMixin, RejectOptionMixin, BaseEstimator
+):
     """Boosting with abstention: learns which class to answer and when to reject, together.
 
     Each round adds an abstention stump, which answers no, answers yes or rejects on three intervals of one feature, to
@@ -48,6 +52,9 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
     with k and b matched to the prices, so that with enough data the minimiser is the cheapest decision.
     Prices that differ by class, or by case, are reduced to this form by sample weights; h is then published less
     the score at which both classes cost the same, so that its sign is the cheaper answer for a rejected case too.
+
+    Three or more classes are fitted by one model, with a score for each: the page "Boosting with abstention" says how,
+    and which parameters know two classes only. A fit refuses those.
 
     Parameters
     ----------
@@ -68,7 +75,7 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
         one more feature; "start" adds the stumps to the pair that this score calls for. With family "auto" and None,
         "start" is tried as well.
     n_rounds : int, default=200
-        Rounds of boosting.
+        Rounds of boosting; three or more classes take up to four times as many.
     beta : "auto" or float, default="auto"
         Penalty on the weights. "auto" chooses it on held-out cases from a path under the smallest
         penalty that uses no stump; the rounds go along the path, from the largest penalty to the one chosen, and the
@@ -280,9 +287,14 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
         self
         """
         self._check_parameters()
+        checked = check_cases(self, X, y, sample_weight, several=True)
+        inputs = checked.inputs
+        if len(inputs.labels.classes) > 2:
+            self._refuse_what_takes_two(inputs.labels.classes, reject_cost)
+            return self._fit_several(checked, X, sample_weight, groups, self._settings(len(checked.codes)))
         needs = self._needs_held_out()
         bags = self._n_bags()
-        training, inputs = prepare(self, X, y, sample_weight, reject_cost, groups=groups, with_folds=needs, n_bags=bags)
+        training = prepare(self, checked, reject_cost, groups=groups, with_folds=needs, n_bags=bags)
         self._check_combination_with(training, by_case=reject_cost is not None)
         settings = replace(self._settings(len(training.s)), interactions=self._wanted_pairs(training, inputs))
         with shown_progress(self.verbose):
@@ -301,6 +313,7 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
         bound = bound_of(chosen, fit.settings)
         separated = boosted.beta == 0.0 and chosen.separates
         inputs.store(self)
+        self.__dict__.pop("_rule", None)  # of an earlier fit to three or more classes
         self._publish(boosted.solution)
         self._pair, self._fit, self._bound, self._separated = pair, fit, bound, separated
         self._edits, self._stages = [], boosted.stages
@@ -330,6 +343,7 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
                 delattr(self, name)  # of an earlier fit
 
     def _forms(self) -> list[AdditiveForm]:
+        self._require_two_classes("Edits and stages are", "use shape_functions_ and shape_table()")
         return [form for form in (self._pair.form, self._pair.score) if isinstance(form, AdditiveForm)]
 
     def _with_forms(self, forms: list[AdditiveForm], *, monotone: bool = False) -> AbstentionBoostingClassifier:
@@ -358,7 +372,7 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
         delta : float in (0, 1), default=0.05
             Probability that the bound fails.
         """
-        check_is_fitted(self)
+        self._require_two_classes("The margin bound is", "judge it on cases that it was not fitted to")
         check_share("delta", delta)
         fit = self._fit
         if self._bound is None or not self.costs_.symmetric:
@@ -394,6 +408,8 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
     def _evaluate(self, X: Any) -> Evaluation:
         check_is_fitted(self)
         X = self._numbers(X)
+        if self._several:
+            return self._evaluate_several(X)
         h, r = self._pair.evaluate(X, n_threads(self.n_jobs))
         return Evaluation(h, r, detail=X)
 
@@ -408,6 +424,8 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
 
     def _gives_probabilities(self) -> bool:
         """Whether the score is one of probabilities: boosted by the logistic loss alone, with Chow's rule behind it."""
+        if self._several:
+            return not isinstance(self._rule, ClassLearned)
         if hasattr(self, "_pair"):
             return isinstance(self._pair, ChowPair) and self._pair.loss == "logistic"
         return bool(self.family == CHOW_FAMILY and self.loss == "logistic")
@@ -415,6 +433,8 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
     @available_if(_gives_probabilities)
     def predict_proba(self, X: Any) -> Floats:
         """Probability of each class; for the confidence rule (family "chow", or where "auto" has chosen it).
+
+        With three or more classes a rejector of its own (family "decoupled") stands beside probabilities, too.
 
         The logistic loss makes h the log-odds of the cases as the prices weigh them; those weights are taken out again.
 
@@ -425,9 +445,11 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
 
         Returns
         -------
-        ndarray of shape (n_samples, 2)
+        ndarray of shape (n_samples, n_classes)
         """
         check_is_fitted(self)
+        if self._several:
+            return self._probabilities(self._numbers(X))
         h = self._pair.form.evaluate(self._numbers(X), n_threads(self.n_jobs))[0] - self._weighed_log_odds()
         positive = expit(h)
         return np.column_stack([1.0 - positive, positive])
@@ -438,10 +460,12 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
         return float(np.log(np.asarray(reduced.weight_positive) / np.asarray(reduced.weight_negative)))
 
     def _stated_thresholds(self) -> StatedThresholds | None:
+        if self._several:
+            return None
         return stated_score(self, *self._pair.thresholds) if isinstance(self._pair, ChowPair) else None
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
-        return self._pair.explain(self, evaluation)
+        return self._rule.explain(self, evaluation) if self._several else self._pair.explain(self, evaluation)
 
     @property
     def _starts_from_score(self) -> bool:
@@ -479,6 +503,8 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
             The new prices.
         """
         check_is_fitted(self)
+        if self._several:
+            return self._repriced_several(costs)
         self._check_repriceable()
         other = copy(self)
         other.costs = other.costs_ = as_costs(costs)
@@ -511,6 +537,7 @@ class AbstentionBoostingClassifier(ParametersMixin, AdditiveModelMixin, RejectOp
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.classifier_tags.multi_class = self._name_of_two_class_option() is None
         return tags
 
 

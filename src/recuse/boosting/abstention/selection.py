@@ -7,14 +7,12 @@ chosen for each part on the other parts, and only then candidates are compared.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from ...arrays import Floats, Indices
-from .data import TrainingSet
 from .engine.problem import Parts
-from .prices import Prices
 
 # Loss of scores (h, r) of all cases, on some of them.
 ScoreLoss = Callable[[Floats, Indices], float]
@@ -28,12 +26,49 @@ FIRST_LOOK = 0.35
 TRIED_THRESHOLDS = 41  # thresholds tried
 
 
+class JudgedPrices(Protocol):
+    """What answers to some cases cost."""
+
+    @property
+    def weight(self) -> Floats:
+        """Sample weights."""
+
+    def mean(self, y: Floats, h: Floats, r: Floats) -> float:
+        """Mean price of the answers that scores give."""
+
+    def take(self, rows: Indices) -> JudgedPrices:
+        """The prices of some cases."""
+
+
+class JudgedCases(Protocol):
+    """Training cases, and the folds that hold them out."""
+
+    @property
+    def y(self) -> Floats:
+        """Their classes."""
+
+    @property
+    def prices(self) -> JudgedPrices:
+        """What answers to them cost."""
+
+    @property
+    def tested(self) -> Indices:
+        """Those that some fold holds out."""
+
+    @property
+    def parts(self) -> list[Indices]:
+        """The same in parts, each judged by what the others choose."""
+
+    def price(self, scores: Floats, rows: Indices) -> float:
+        """Mean price of the answers that scores (h, r) give to some cases."""
+
+
 def best_option(options: Floats, loss: ScoreLoss, rows: Indices) -> int:
     """The option, of scores of shape (n, 2, m), of least loss on some cases."""
     return int(np.argmin([loss(scores, rows) for scores in options]))
 
 
-def judged_scores(options: Floats, loss: ScoreLoss, training: TrainingSet, *, tuned: bool = False) -> Floats:
+def judged_scores(options: Floats, loss: ScoreLoss, training: JudgedCases, *, tuned: bool = False) -> Floats:
     """Scores (h, r) of held-out cases, the option chosen on the other parts; if `tuned`, the threshold as well."""
     out = np.full(options.shape[1:], np.nan)
     for part in training.parts:
@@ -46,14 +81,14 @@ def judged_scores(options: Floats, loss: ScoreLoss, training: TrainingSet, *, tu
     return out
 
 
-def judge(options: Floats, loss: ScoreLoss, training: TrainingSet, *, with_threshold: bool) -> tuple[Floats, float]:
+def judge(options: Floats, loss: ScoreLoss, training: JudgedCases, *, with_threshold: bool) -> tuple[Floats, float]:
     """The judged scores of the best option, and its threshold: 0 where none is to be tuned."""
     if not with_threshold:
         return judged_scores(options, loss, training), 0.0
     return tune_threshold(options, best_option(options, loss, training.tested), loss, training)
 
 
-def tune_threshold(options: Floats, best: int, loss: ScoreLoss, training: TrainingSet) -> tuple[Floats, float]:
+def tune_threshold(options: Floats, best: int, loss: ScoreLoss, training: JudgedCases) -> tuple[Floats, float]:
     """The judged scores and a threshold: one set on held-out cases, if it pays on cases it was not set on, else 0."""
     rows, judged = training.tested, judged_scores(options, loss, training)
     moved = judged_scores(options, loss, training, tuned=True)
@@ -62,12 +97,12 @@ def tune_threshold(options: Floats, best: int, loss: ScoreLoss, training: Traini
     return moved, _threshold_on(rows, options[best], training)
 
 
-def _threshold_on(rows: Indices, scores: Floats, training: TrainingSet) -> float:
+def _threshold_on(rows: Indices, scores: Floats, training: JudgedCases) -> float:
     """Rejection threshold at which some cases cost least."""
     return best_threshold(training.y[rows], scores[0, rows], scores[1, rows], training.prices.take(rows))
 
 
-def best_threshold(y: Floats, h: Floats, r: Floats, prices: Prices) -> float:
+def best_threshold(y: Floats, h: Floats, r: Floats, prices: JudgedPrices) -> float:
     """Rejection threshold tau (reject when r <= tau) of least mean price; 0 unless another is better.
 
     Tried are quantiles of r, always rejecting and never rejecting.
@@ -91,14 +126,14 @@ class Judged(Protocol):
     def name(self) -> str:
         """What it is called."""
 
-    def held_out_cost(self, training: TrainingSet) -> Floats | None:
+    def held_out_cost(self, training: Any) -> Floats | None:
         """Price of each held-out case."""
 
 
 C = TypeVar("C", bound=Judged)
 
 
-def choose(candidates: list[C], training: TrainingSet) -> C:
+def choose(candidates: list[C], training: JudgedCases) -> C:
     """Return the candidate of least held-out cost; to replace the first it must be `SURE` standard errors cheaper."""
     first, *others = candidates
     base = first.held_out_cost(training)
@@ -114,7 +149,7 @@ def choose(candidates: list[C], training: TrainingSet) -> C:
     return best
 
 
-def held_out_means(candidates: list[C], training: TrainingSet) -> dict[str, float]:
+def held_out_means(candidates: list[C], training: JudgedCases) -> dict[str, float]:
     """Mean price of each candidate that was judged on held-out cases."""
     costs = {candidate.name: candidate.held_out_cost(training) for candidate in candidates}
     judged = {name: cost for name, cost in costs.items() if cost is not None}
