@@ -1,8 +1,8 @@
 """Rows of a kernel matrix that is never formed as a whole, and their bounded cache.
 
-Two sources have the same methods: `VectorRows` computes rows from the cases by one matrix product, `MatrixRows`
-reads them from a matrix; `kernel_source` chooses. `active` are the columns still worked on; the solver drops those it
-has settled (shrinking).
+Three sources have the same methods: `VectorRows` computes rows from the cases by one matrix product, `LastingRows` does
+and keeps them for the next program on the same cases, `MatrixRows` reads them from a matrix; `kernel_source` chooses.
+`active` are the columns still worked on; the solver drops those it has settled (shrinking).
 """
 
 from __future__ import annotations
@@ -129,10 +129,14 @@ class VectorRows:
         ids = self.active[rows]
         slots = self._slot[ids]
         found = slots >= 0
-        loops.add_rows(self._view, slots[found], coef[found], g)
+        self._add_cached(slots[found], coef[found], g)
         ids, coef = ids[~found], coef[~found]
         for part in stretches(len(ids), 1, self._capacity):
-            loops.add_rows(self._view, self._load(ids[part]), coef[part], g)
+            self._add_cached(self._load(ids[part]), coef[part], g)
+
+    def _add_cached(self, slots: Indices, coef: Floats, g: Floats) -> None:
+        """The same for rows in these slots of the cache."""
+        loops.add_rows(self._view, slots, coef, g)
 
     def row(self, i: int) -> Floats:
         """Row i in double precision."""
@@ -251,14 +255,50 @@ class VectorRows:
         return self.kernel.finish(products, self._right[1][rows], norms)
 
 
+class LastingRows(VectorRows):
+    """Kernel rows for several programs on the same cases: they stay in the cache as they are.
+
+    Shrinking does not cut them, so that a row serves every program, for the price of products over columns that are
+    settled.
+    """
+
+    def keep(self, positions: Indices) -> None:
+        """Restrict the active columns to those at `positions`."""
+        self.active = self.active[positions]
+
+    def reset(self) -> None:
+        """Make every column active again."""
+        self.active = np.arange(self.n)
+
+    def _set_up(self) -> None:
+        super()._set_up()
+        super().reset()
+
+    def _add_cached(self, slots: Indices, coef: Floats, g: Floats) -> None:
+        if len(self.active) == self.n:
+            loops.add_rows(self._view, slots, coef, g)
+        else:
+            loops.add_rows_at(self._view, slots, self.active, coef, g)
+
+
 def kernel_source(
-    X: Any, kernel: Kernel, *, cache_bytes: int, tol: float, whole: int = WHOLE, needs_norm: bool = True
+    X: Any,
+    kernel: Kernel,
+    *,
+    cache_bytes: int,
+    tol: float,
+    whole: int = WHOLE,
+    needs_norm: bool = True,
+    several: bool = False,
 ) -> MatrixRows | VectorRows:
     """Choose how kernel rows are obtained: up to `whole` cases all at once and in double precision, else on demand.
 
-    With `needs_norm`, a kernel that is not positive semidefinite is refused: its expansions have no norm.
+    With `needs_norm`, a kernel that is not positive semidefinite is refused: its expansions have no norm. With
+    `several` programs on these cases the matrix is held whole wherever the cache has room for it, and rows are kept
+    from one program to the next.
     """
     n = X.shape[0]
+    whole = max(whole, int(np.sqrt(cache_bytes / 8))) if several else whole
     if kernel.form.given_as_matrix:  # checked when it was read
         return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
     K = finite(_whole_matrix(X, kernel), kernel) if n <= whole else None
@@ -269,7 +309,8 @@ def kernel_source(
     if K is not None:
         return MatrixRows(K)
     single = tol >= FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
-    rows = VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=np.float32 if single else np.float64)
+    source = LastingRows if several else VectorRows
+    rows = source(X, kernel, budget=3 * cache_bytes // 4, dtype=np.float32 if single else np.float64)
     if single and rows.error() > _SINGLE_ERROR:
         rows.refine()
     return rows
