@@ -36,7 +36,14 @@ from ..rounding import EPS, row_sums
 from ..searching import warn_once_in_search
 from ..solution import Solution
 from ..validation import check_training_data, store_columns, validate_data
-from .coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
+from .coupled.regions import (
+    REJECTIONS,
+    closest,
+    evaluate_regions,
+    evaluate_several_regions,
+    region_reasons,
+    several_region_reasons,
+)
 from .kernels import (
     CHECKED,
     KERNELS,
@@ -338,10 +345,7 @@ class KernelMachineMixin(RejectOptionMixin):
         self.machine_costs_ = tuple(machine.costs for machine in machines)
         beta, intercept = np.array([model.beta for model in models]), np.array([model.intercept for model in models])
         self._store_expansion(beta, intercept, training, balanced=balanced)
-        self.objectives_ = np.array([solution.objective for solution in solutions])
-        self.residuals_ = np.array([solution.residual for solution in solutions])
-        self.objective_, self.residual_ = float(self.objectives_.sum()), float(self.residuals_.max())
-        self.n_iter_ = int(sum(solution.n_iter for solution in solutions))
+        publish_machines(self, solutions)
 
     def _store_expansion(self, beta: Floats, intercept: Any, training: KernelCases, *, balanced: bool) -> None:
         """Publish the intercept and the cases with coefficients; `balanced` coefficients sum to 0.
@@ -431,6 +435,14 @@ class KernelMachineMixin(RejectOptionMixin):
         return tags
 
 
+def publish_machines(machine: Any, solutions: list[Solution]) -> None:
+    """Store what the solvers of several machines returned: of each, and of all together."""
+    machine.objectives_ = np.array([solution.objective for solution in solutions])
+    machine.residuals_ = np.array([solution.residual for solution in solutions])
+    machine.objective_, machine.residual_ = float(machine.objectives_.sum()), float(machine.residuals_.max())
+    machine.n_iter_ = int(sum(solution.n_iter for solution in solutions))
+
+
 def forget(machine: Any, *names: str) -> None:
     """Remove attributes of an earlier fit that this one has not."""
     for name in names:
@@ -475,7 +487,7 @@ def compared_with_typical(model: Any, X: Any, typical: TypicalCases | None) -> C
 
 
 class ClassRegionsMixin(RejectOptionMixin):
-    """Input and output of two one-class machines, each with the region of its class.
+    """Input and output of one-class machines, each with the region of its class.
 
     A subclass has the parameters `kernel`, `gamma`, `degree`, `coef0`, `nu_positive`, `nu_negative`, `rejection`, `tol`
     and `cache_size`, and defines `_scores`.
@@ -496,7 +508,7 @@ class ClassRegionsMixin(RejectOptionMixin):
 
     @abstractmethod
     def _scores(self, X: Any) -> Floats:
-        """Scores ``<w, phi>`` in both machines, one column per class."""
+        """Scores ``<w, phi>`` in the machines, one column per class."""
 
     def _check_parameters(self) -> None:
         check_share("nu_positive", self.nu_positive, or_one=True)
@@ -505,16 +517,21 @@ class ClassRegionsMixin(RejectOptionMixin):
         check_choice("rejection", self.rejection, REJECTIONS)
         check_kernel_parameters(self)
 
-    def _nu(self, pos_label: Any, classes: NDArray[Any]) -> tuple[float, float]:
-        """The shares of the first and of the second class that may lie outside their regions."""
+    def _nu(self, pos_label: Any, classes: NDArray[Any]) -> tuple[float, ...]:
+        """The shares of the classes that may lie outside their regions."""
+        if len(classes) > 2:
+            return (float(self.nu_positive),) * len(classes)
         nu = float(self.nu_negative), float(self.nu_positive)
         return nu if pos_label == classes[1] else nu[::-1]
 
     def _store_regions(self, rho: Floats, support: Indices, training: KernelCases) -> None:
-        """Publish the thresholds of both regions, and the support vectors at positions `support` of the used cases."""
-        own = 1 if self.pos_label_ == self.classes_[1] else 0
+        """Publish the thresholds of the regions, and the support vectors at positions `support` of the used cases."""
         self.intercept_ = -rho
-        self.rho_positive_, self.rho_negative_ = float(rho[own]), float(rho[1 - own])
+        if len(rho) == 2:
+            own = 1 if self.pos_label_ == self.classes_[1] else 0
+            self.rho_positive_, self.rho_negative_ = float(rho[own]), float(rho[1 - own])
+        else:
+            forget(self, "rho_positive_", "rho_negative_")
         self.support_ = training.used[support]
         self._support_codes = training.codes[support]
         self._typical = typical_cases(self._kernel, training.cases, linear=False)
@@ -528,7 +545,8 @@ class ClassRegionsMixin(RejectOptionMixin):
         check_is_fitted(self, "support_")
         check_choice("rejection", self.rejection, REJECTIONS)
         X = validate_data(self, X, reset=False, **INPUT_FORM)
-        return evaluate_regions(self._scores(X), -self.intercept_, self.rejection, X, error=self._score_error)
+        evaluate = evaluate_regions if len(self.intercept_) == 2 else evaluate_several_regions
+        return evaluate(self._scores(X), -self.intercept_, self.rejection, X, error=self._score_error)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         _, X = evaluation.detail
@@ -538,11 +556,13 @@ class ClassRegionsMixin(RejectOptionMixin):
         def nearest(rows: Indices) -> list[str]:
             return closest(self._closeness(X[rows]), self.support_, labels)
 
+        if len(names) > 2:
+            return several_region_reasons(evaluation, names, self.costs_.matrix(len(names)), nearest)
         return region_reasons(evaluation, names, nearest)
 
     def _contributions(self, X: Any) -> Contributions | None:
-        """What each column adds to h, estimated."""
-        return compared_with_typical(self, X, self._typical)
+        """What each column adds to h, estimated; two classes only."""
+        return compared_with_typical(self, X, self._typical) if len(self.classes_) == 2 else None
 
     def _closeness(self, X: Any) -> Floats:
         """How close cases are to the support vectors: the closer, the greater."""
@@ -551,4 +571,6 @@ class ClassRegionsMixin(RejectOptionMixin):
         return self._kernel.closeness(X, self.support_vectors_)
 
     def __sklearn_tags__(self) -> Any:
-        return _kernel_tags(super().__sklearn_tags__(), self.kernel)
+        tags = _kernel_tags(super().__sklearn_tags__(), self.kernel)
+        tags.classifier_tags.multi_class = True
+        return tags

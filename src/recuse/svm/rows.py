@@ -281,6 +281,63 @@ class LastingRows(VectorRows):
             loops.add_rows_at(self._view, slots, self.active, coef, g)
 
 
+class ReorderedRows:
+    """The rows of another source for its cases in another order, which the source itself does not know."""
+
+    def __init__(self, rows: MatrixRows | VectorRows, order: Indices) -> None:
+        self.rows, self.order = rows, order
+        self.n = rows.n
+        self.diagonal = rows.diagonal[order]
+        self.active: Indices = np.arange(self.n)
+
+    def square(self, rows: Indices) -> NDArray[Any]:
+        """Kernel values among the active cases at these positions in `active`."""
+        return self.rows.square(self.order[self.active[rows]])
+
+    def exact_square(self, cases: Indices) -> Floats:
+        """Kernel values among any cases, in double precision."""
+        return self.rows.exact_square(self.order[cases])
+
+    def add(self, rows: Indices, coef: Floats, g: Floats) -> None:
+        """``g += K[active, rows] @ coef``."""
+        total = np.zeros(self.n)
+        self.rows.add(self.order[self.active[rows]], coef, total)
+        g += total[self.order[self.active]]
+
+    def row(self, i: int) -> Floats:
+        """Row i in double precision."""
+        return self.rows.row(int(self.order[i]))[self.order]
+
+    def keep(self, positions: Indices) -> None:
+        """Restrict the active columns to those at `positions`."""
+        self.active = self.active[positions]
+
+    def reset(self) -> None:
+        """Make every column active again."""
+        self.active = np.arange(self.n)
+
+    def refine(self) -> bool:
+        """Change to double precision; return whether that is a change."""
+        return self.rows.refine()
+
+    def scores(self, beta: Floats) -> Floats:
+        """``K @ beta`` in double precision; `beta` may have several columns."""
+        there = np.empty_like(beta)
+        there[self.order] = beta
+        return self.rows.scores(there)[self.order]
+
+    def product(self, rows: Indices, columns: Indices, coef: Floats) -> Floats:
+        """``K[rows][:, columns] @ coef`` in double precision."""
+        return self.rows.product(self.order[rows], self.order[columns], coef)
+
+
+def reordered(rows: MatrixRows | VectorRows, order: Indices) -> MatrixRows | ReorderedRows:
+    """Kernel rows for the cases in another order; a small matrix as one of its own, which solvers take whole."""
+    if isinstance(rows, MatrixRows) and rows.n <= WHOLE:
+        return MatrixRows(rows.K[np.ix_(order, order)])
+    return ReorderedRows(rows, order)
+
+
 def kernel_source(
     X: Any,
     kernel: Kernel,
