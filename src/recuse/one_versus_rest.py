@@ -75,6 +75,18 @@ def _problem_of(k: int, errors: Floats, reject: Floats, shares: Floats) -> Again
     return AgainstTheRest(positive, factors, _paying(fp, fn, reject_rest, float(reject[k])))
 
 
+def answered_against_the_rest(costs: Costs, shares: Floats) -> list[AgainstTheRest]:
+    """The same where nothing is rejected: each class against all others, at the average prices of the errors."""
+    errors, reject = costs.matrix(len(shares))[:-1, :-2], costs.matrix(len(shares))[:-1, -2]
+    problems = []
+    for k in range(len(shares)):
+        others = np.arange(len(shares)) != k
+        fp, fn = _mean(errors[others, k], shares[others]), _mean(errors[k, others], shares[others])
+        prices = {"reject_negative": _mean(reject[others], shares[others]), "reject_positive": float(reject[k])}
+        problems.append(AgainstTheRest(~others, np.ones(len(shares)), Costs(fp=fp, fn=fn, **prices)))
+    return problems
+
+
 def _mean(prices: Floats, shares: Floats) -> float:
     """Average price; prices that are all the same without rounding."""
     return float(prices[0] if np.ptp(prices) == 0 else np.average(prices, weights=shares))

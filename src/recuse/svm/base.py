@@ -408,8 +408,8 @@ class KernelMachineMixin(RejectOptionMixin):
         return Evaluation(f - self._break_even, np.maximum(f - high, low - f), detail=f)
 
     def _compared(self, f: Floats) -> Floats:
-        """By what the answers of three or more classes are compared: how far each score is above its threshold."""
-        return f - self._upper_thresholds
+        """By what the answers of three or more classes are compared: the scores themselves."""
+        return f
 
     @property
     def _upper_thresholds(self) -> Floats:
