@@ -129,13 +129,13 @@ def test_rows_are_computed_once_for_all_classes(monkeypatch):
     np.testing.assert_allclose(model.decision_function(X), whole.decision_function(X), atol=1e-3)
 
 
-def test_the_matrix_is_held_where_the_cache_has_room():
+def test_rows_last_where_the_matrix_is_not_held():
     X = np.random.default_rng(0).normal(size=(2500, 2))
     kernel = Kernel("rbf", 0.5)
-    options = {"cache_bytes": 60 * 2**20, "tol": 1e-3}
-    assert isinstance(kernel_source(X, kernel, several=True, **options), MatrixRows)
-    small = kernel_source(X, kernel, several=True, **options | {"cache_bytes": 2**20})
-    assert isinstance(small, LastingRows)
+    options = {"cache_bytes": 2**20, "tol": 1e-3}
+    assert isinstance(kernel_source(X, kernel, several=True, **options), LastingRows)
+    assert not isinstance(kernel_source(X, kernel, **options), LastingRows)
+    assert isinstance(kernel_source(X[:2000], kernel, several=True, **options), MatrixRows)
 
 
 def test_lasting_rows_serve_a_shrunk_program():
@@ -148,6 +148,8 @@ def test_lasting_rows_serve_a_shrunk_program():
         rows.keep(columns)
         rows.add(np.array([0, 2, 7]), np.array([1.0, -2.0, 0.5]), g)
         np.testing.assert_allclose(g, K[columns][:, columns[[0, 2, 7]]] @ [1.0, -2.0, 0.5])
+        block = np.array([0, 1, 2, 9])  # two of its rows are in the cache
+        np.testing.assert_allclose(rows.square(block), K[np.ix_(columns[block], columns[block])])
         rows.reset()
     g = np.zeros(60)
     rows.add(np.arange(40), np.ones(40), g)  # more rows than the cache has room for

@@ -128,15 +128,15 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
     `dual_gap_` and `residual_` are theirs; where they show a violation above `tol` the solver goes on.
 
     **Three or more classes.** Each class has a machine of its own, against the rest, on kernel rows that are computed
-    once for all of them. The best answer is the one that is expected to cost least, at equal prices that of the machine
-    with the highest score; it is given where that score is above the upper threshold of its machine, and else the case
-    is ambiguous. Prices by class enter as weights of the cases of each class, so that machines that are right about
-    their upper thresholds answer where Chow's rule for all classes does; lower thresholds, which then decide nothing,
-    go by the average price of a miss. `ThresholdRejectClassifier` around it calibrates the scores and takes the answer
-    of least expected cost, which is often cheaper. Attributes have an entry or a row for each class: `dual_coef_` has
-    shape (n_classes, n_support), over the support vectors of all machines. `objective_` and `dual_gap_` are sums over
-    the machines and `residual_` is the largest; `objectives_` and `residuals_` are those of each, `machine_costs_`
-    their prices in units of the cheapest error.
+    once for all of them, as far as `cache_size` has room for them. The best answer is the one that is expected to cost
+    least, at equal prices that of the machine with the highest score; it is given where that score is above the upper
+    threshold of its machine, and else the case is ambiguous. Prices by class enter as weights of the cases of each
+    class, so that machines that are right about their upper thresholds answer where Chow's rule for all classes does;
+    lower thresholds, which then decide nothing, go by the average price of a miss. `ThresholdRejectClassifier` around
+    it calibrates the scores and takes the answer of least expected cost, which is often cheaper. Attributes have an
+    entry or a row for each class: `dual_coef_` has shape (n_classes, n_support), over the support vectors of all
+    machines. `objective_` and `dual_gap_` are sums over the machines and `residual_` is the largest; `objectives_` and
+    `residuals_` are those of each, `machine_costs_` their prices in units of the cheapest error.
 
     The certificate holds for positive semidefinite kernels only. Where that is not known beforehand (a callable,
     "precomputed", "sigmoid", "poly" with a negative `coef0` or a fractional `degree`) the kernel matrix of the training

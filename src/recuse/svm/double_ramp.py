@@ -134,13 +134,13 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     A machine that ends with the same answer for every case, or rejects them all, gives a warning.
 
     **Three or more classes.** Each class has a machine of its own, against the rest, on kernel rows that are computed
-    once for all of them. The best answer is that of the machine with the highest score; it is given where the score is
-    above `rho_` of this machine, and else the case is ambiguous. Prices by class enter as weights of the cases of each
-    class, as in `DoubleHingeSVC`. `ThresholdRejectClassifier` around it calibrates the scores and takes the answer of
-    least expected cost, which is often cheaper. Attributes have an entry or a row for each class: `dual_coef_` has
-    shape (n_classes, n_support), over the support vectors of all machines. `objective_` and `dual_gap_` are sums over
-    the machines and `residual_` is the largest; `objectives_` and `residuals_` are those of each, `machine_costs_`
-    their prices in units of the cheapest error.
+    once for all of them where the matrix fits into `cache_size`. The best answer is that of the machine with the
+    highest score; it is given where the score is above `rho_` of this machine, and else the case is ambiguous. Prices
+    by class enter as weights of the cases of each class, as in `DoubleHingeSVC`. `ThresholdRejectClassifier` around it
+    calibrates the scores and takes the answer of least expected cost, which is often cheaper. Attributes have an entry
+    or a row for each class: `dual_coef_` has shape (n_classes, n_support), over the support vectors of all machines.
+    `objective_` and `dual_gap_` are sums over the machines and `residual_` is the largest; `objectives_` and
+    `residuals_` are those of each, `machine_costs_` their prices in units of the cheapest error.
 
     "l1" takes any kernel function; "l2", and what it proves, needs a positive semidefinite one, which sigmoid mostly is
     not, and refuses others as `DoubleHingeSVC` does. A precomputed matrix must be one in either case.

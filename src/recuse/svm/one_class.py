@@ -121,11 +121,11 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
     each k, of which the region of class k is kept: with two classes both programs would be the same. In the terms of
     the coupling every case has its own prices, so that having a case of class y taken for k costs what the prices say;
     one of k that is taken for another class costs the average over their cases. A case inside several regions is
-    ambiguous, inside none it is a novelty. The kernel values are computed once for all programs, and the matrix is held
-    whole wherever `cache_size` has room for it. `dual_coef_`, `intercept_` and `rho_` have a row or an entry for each
-    class; there is no `rho_positive_` and `rho_negative_`. `objective_` and `dual_gap_` are sums over the programs,
-    `residual_` is the largest; `objectives_` and `residuals_` are those of each. `decision_function` has a column for
-    each class, how far inside its region a case is.
+    ambiguous, inside none it is a novelty. The programs share the kernel matrix or, beyond what is held whole, its
+    rows, as far as `cache_size` has room for them. `dual_coef_`, `intercept_` and `rho_` have a row or an entry for
+    each class; there is no `rho_positive_` and `rho_negative_`. `objective_` and `dual_gap_` are sums over the
+    programs, `residual_` is the largest; `objectives_` and `residuals_` are those of each. `decision_function` has a
+    column for each class, how far inside its region a case is.
 
     The kernel matrix is held whole, in double precision, up to 2048 cases for a tolerance below 1e-6 and up to 500
     otherwise; beyond, its rows are computed when they are needed. `objective_`, `dual_gap_` and `residual_` are always

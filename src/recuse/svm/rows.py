@@ -262,6 +262,21 @@ class LastingRows(VectorRows):
     settled.
     """
 
+    def square(self, rows: Indices) -> NDArray[Any]:
+        """Kernel values among the active cases at these positions in `active`, from the cache where rows are there."""
+        chosen = self.active[rows]
+        slots = self._slot[chosen]
+        found = slots >= 0
+        if not found.any():
+            return super().square(rows)
+        cached = np.empty((int(found.sum()), len(rows)), dtype=self.dtype)
+        loops.gather_block(self._view, slots[found], chosen, cached)
+        out = np.empty((len(rows), len(rows)), dtype=self.dtype)
+        out[found] = cached
+        out[~found] = self._values(chosen[~found], self._take(self._right, chosen))
+        np.fill_diagonal(out, self.diagonal[chosen])
+        return out
+
     def keep(self, positions: Indices) -> None:
         """Restrict the active columns to those at `positions`."""
         self.active = self.active[positions]
@@ -351,11 +366,9 @@ def kernel_source(
     """Choose how kernel rows are obtained: up to `whole` cases all at once and in double precision, else on demand.
 
     With `needs_norm`, a kernel that is not positive semidefinite is refused: its expansions have no norm. With
-    `several` programs on these cases the matrix is held whole wherever the cache has room for it, and rows are kept
-    from one program to the next.
+    `several` programs on these cases rows are kept from one program to the next.
     """
     n = X.shape[0]
-    whole = max(whole, int(np.sqrt(cache_bytes / 8))) if several else whole
     if kernel.form.given_as_matrix:  # checked when it was read
         return MatrixRows(np.ascontiguousarray(dense(X), dtype=np.float64))
     K = finite(_whole_matrix(X, kernel), kernel) if n <= whole else None

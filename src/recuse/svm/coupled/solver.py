@@ -58,7 +58,7 @@ def coupled_source(
 ) -> MatrixRows | VectorRows:
     """How kernel rows are obtained: few of them are needed, so the whole matrix pays for small problems only.
 
-    With `several` programs on these cases it pays wherever there is room.
+    With `several` programs on these cases rows are kept from one to the next.
     """
     coarse = tol >= _FINEST_SINGLE
     # The sums are recomputed in double precision at the end, and the rows go over to it where that shows an error.
