@@ -11,7 +11,8 @@ from sklearn.svm import OneClassSVM
 
 from ..arrays import Floats, Indices
 from ..costs import Costs
-from ..svm.base import ClassRegionsMixin, KernelCases, cases_at, read_training_set, store_input
+from ..svm.base import KernelCases, cases_at, read_training_set, store_input
+from ..svm.class_regions import ClassRegionsMixin
 
 _SINGLE = 1e-6  # relative error of scores whose kernel values were held in single precision, as LIBSVM does
 

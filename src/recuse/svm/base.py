@@ -1,7 +1,7 @@
 """What the kernel machines share: their input and its checks, the kernel, support vectors, answers and reasons.
 
-`KernelMachineMixin` is for machines with one score and two thresholds, `ClassRegionsMixin` for those with one region
-per class. A `fit` reads a `KernelCases`, solves, and stores last: one that fails leaves the machine as it was.
+`KernelMachineMixin` is for machines with one score and two thresholds; those with one region per class have more in
+`class_regions`. A `fit` reads a `KernelCases`, solves, and stores last: one that fails leaves the machine as it was.
 """
 
 from __future__ import annotations
@@ -31,19 +31,11 @@ from ..one_versus_rest import (
     near_a_change,
     require_every_class,
 )
-from ..parameters import check_choice, check_number, check_positive, check_share, check_weights, is_number
+from ..parameters import check_choice, check_number, check_weights, is_number
 from ..rounding import EPS, row_sums
 from ..searching import warn_once_in_search
 from ..solution import Solution
 from ..validation import check_training_data, store_columns, validate_data
-from .coupled.regions import (
-    REJECTIONS,
-    closest,
-    evaluate_regions,
-    evaluate_several_regions,
-    region_reasons,
-    several_region_reasons,
-)
 from .kernels import (
     CHECKED,
     KERNELS,
@@ -246,7 +238,7 @@ def _check_kernel_matrix(K: Any, kernel: Kernel) -> None:
     require_symmetric(K, kernel)
 
 
-def _kernel_tags(tags: Any, kernel: Any) -> Any:
+def kernel_tags(tags: Any, kernel: Any) -> Any:
     """scikit-learn's tags of a machine with this kernel."""
     tags.input_tags.sparse = True
     # Tags are read before `fit` refuses an unknown name.
@@ -430,7 +422,7 @@ class KernelMachineMixin(RejectOptionMixin):
         return [_reason(float(f), low, high, names) for f in evaluation.detail]
 
     def __sklearn_tags__(self) -> Any:
-        tags = _kernel_tags(super().__sklearn_tags__(), self.kernel)
+        tags = kernel_tags(super().__sklearn_tags__(), self.kernel)
         tags.classifier_tags.multi_class = self._several_classes
         return tags
 
@@ -481,96 +473,3 @@ def compared_with_typical(model: Any, X: Any, typical: TypicalCases | None) -> C
         del unnamed.feature_names_in_
     background = Background(typical.cases, np.arange(X.shape[1]))
     return explain_by_sampling(unnamed.decision_function, X, background, SCORE)
-
-
-# One region per class -------------------------------------------------------------------------------------------------
-
-
-class ClassRegionsMixin(RejectOptionMixin):
-    """Input and output of one-class machines, each with the region of its class.
-
-    A subclass has the parameters `kernel`, `gamma`, `degree`, `coef0`, `nu_positive`, `nu_negative`, `rejection`, `tol`
-    and `cache_size`, and defines `_scores`.
-    """
-
-    kernel: str | Callable[..., Any]
-    nu_positive: float
-    nu_negative: float
-    rejection: str
-    support_: Indices
-    support_vectors_: Any
-    _kernel: Kernel
-    _support_codes: Indices
-    _names_columns = True  # its sentences name the nearest training cases
-    _typical: TypicalCases | None = None  # of files that were saved before there were any
-    _score_error: float | Floats = 0.0  # how far the scores of a region may be off
-    _remedy = "Standardise the features, try another kernel or gamma, or lower nu_positive and nu_negative."
-
-    @abstractmethod
-    def _scores(self, X: Any) -> Floats:
-        """Scores ``<w, phi>`` in the machines, one column per class."""
-
-    def _check_parameters(self) -> None:
-        check_share("nu_positive", self.nu_positive, or_one=True)
-        check_share("nu_negative", self.nu_negative, or_one=True)
-        check_positive(self, "tol", "cache_size")
-        check_choice("rejection", self.rejection, REJECTIONS)
-        check_kernel_parameters(self)
-
-    def _nu(self, pos_label: Any, classes: NDArray[Any]) -> tuple[float, ...]:
-        """The shares of the classes that may lie outside their regions."""
-        if len(classes) > 2:
-            return (float(self.nu_positive),) * len(classes)
-        nu = float(self.nu_negative), float(self.nu_positive)
-        return nu if pos_label == classes[1] else nu[::-1]
-
-    def _store_regions(self, rho: Floats, support: Indices, training: KernelCases) -> None:
-        """Publish the thresholds of the regions, and the support vectors at positions `support` of the used cases."""
-        self.intercept_ = -rho
-        if len(rho) == 2:
-            own = 1 if self.pos_label_ == self.classes_[1] else 0
-            self.rho_positive_, self.rho_negative_ = float(rho[own]), float(rho[1 - own])
-        else:
-            forget(self, "rho_positive_", "rho_negative_")
-        self.support_ = training.used[support]
-        self._support_codes = training.codes[support]
-        self._typical = typical_cases(self._kernel, training.cases, linear=False)
-        if self._kernel.form.given_as_matrix:
-            self.support_vectors_ = np.empty((0, 0))
-            self._support_diagonal = self._kernel.diagonal(training.cases)[support]
-        else:
-            self.support_vectors_ = training.cases[support]
-
-    def _evaluate(self, X: Any) -> Evaluation:
-        check_is_fitted(self, "support_")
-        check_choice("rejection", self.rejection, REJECTIONS)
-        X = validate_data(self, X, reset=False, **INPUT_FORM)
-        evaluate = evaluate_regions if len(self.intercept_) == 2 else evaluate_several_regions
-        return evaluate(self._scores(X), -self.intercept_, self.rejection, X, error=self._score_error)
-
-    def _reasons(self, evaluation: Evaluation) -> list[str]:
-        _, X = evaluation.detail
-        names = [to_python(label) for label in self.classes_]
-        labels = [names[code] for code in self._support_codes]
-
-        def nearest(rows: Indices) -> list[str]:
-            return closest(self._closeness(X[rows]), self.support_, labels)
-
-        if len(names) > 2:
-            return several_region_reasons(evaluation, names, self.costs_.matrix(len(names)), nearest)
-        return region_reasons(evaluation, names, nearest)
-
-    def _contributions(self, X: Any) -> Contributions | None:
-        """What each column adds to h, estimated; two classes only."""
-        return compared_with_typical(self, X, self._typical) if len(self.classes_) == 2 else None
-
-    def _closeness(self, X: Any) -> Floats:
-        """How close cases are to the support vectors: the closer, the greater."""
-        if self._kernel.form.given_as_matrix:
-            return 2.0 * dense(X[:, self.support_]) - self._support_diagonal
-        return self._kernel.closeness(X, self.support_vectors_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = _kernel_tags(super().__sklearn_tags__(), self.kernel)
-        tags.classifier_tags.multi_class = True
-        return tags

@@ -15,7 +15,6 @@ from ..parameters import check_max_iter, check_number, check_switch
 from ..rounding import row_sums
 from ..solution import Solution
 from .base import (
-    ClassRegionsMixin,
     KernelCases,
     among_machines,
     forget,
@@ -24,6 +23,7 @@ from .base import (
     store_input,
     warn_of_sampled_kernel,
 )
+from .class_regions import ClassRegionsMixin
 from .coupled.problem import CoupledQP, against_the_rest_prices, coupled_qp, priced_qp
 from .coupled.regions import near_an_edge, near_an_edge_of_several
 from .threads import with_one_thread
