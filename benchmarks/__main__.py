@@ -14,6 +14,7 @@ BENCHMARKS = (
     "thresholds",
     "double_hinge",
     "kernel_fits",
+    "several_classes",
     "double_ramp",
     "coupled_one_class",
     "abstention_boosting",

@@ -187,11 +187,12 @@ LISTED = [
     Listed(
         DoubleHingeSVC(),
         never_reject=[
-            DoubleHingeSVC(costs=0.4999),
-            DoubleHingeSVC(costs=0.4999, solver="active_set"),
-            DoubleHingeSVC(costs=0.4999, kernel="linear"),
+            # With three classes this price rejects.
+            DoubleHingeSVC(costs=0.4999, on_reject="never"),
+            DoubleHingeSVC(costs=0.4999, solver="active_set", on_reject="never"),
+            DoubleHingeSVC(costs=0.4999, kernel="linear", on_reject="never"),
         ],
-        reject=[DoubleHingeSVC(costs=0.2)],
+        reject=[DoubleHingeSVC(costs=0.2, C=10)],
         on_threshold={
             "double hinge": DoubleHingeSVC(UNEQUAL),
             "double hinge, poly": DoubleHingeSVC(UNEQUAL, kernel="poly", coef0=1.0),

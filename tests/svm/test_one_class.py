@@ -279,8 +279,6 @@ def test_bad_data(clouds, pair):
         pair().fit(X, np.zeros(len(y)))
     with pytest.raises(ValueError, match="leaves one class only"):
         pair().fit(X, y, sample_weight=y)
-    with pytest.raises(ValueError, match="Only binary classification is supported"):
-        pair().fit(X, np.arange(len(y)) % 3)
     with pytest.raises(ValueError, match="must be symmetric"):
         pair(kernel="precomputed").fit(np.triu(np.ones((4, 4))), [0, 0, 1, 1])
     model = pair(gamma=0.5).fit(X, y)

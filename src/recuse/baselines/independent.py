@@ -11,15 +11,16 @@ from sklearn.svm import OneClassSVM
 
 from ..arrays import Floats, Indices
 from ..costs import Costs
-from ..svm.base import ClassRegionsMixin, KernelCases, cases_at, read_training_set, store_input
+from ..svm.base import KernelCases, cases_at, read_training_set, store_input
+from ..svm.class_regions import ClassRegionsMixin
 
 _SINGLE = 1e-6  # relative error of scores whose kernel values were held in single precision, as LIBSVM does
 
 
 class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
-    """Two independent one-class support vector machines, scikit-learn's: 2OSVM.
+    """Independent one-class support vector machines, one for each class, scikit-learn's: 2OSVM.
 
-    A case inside the region of one class has that class, inside both it is ambiguous, inside neither it is a novelty.
+    A case inside the region of one class has that class, inside several it is ambiguous, inside none it is a novelty.
     The same decisions as `CoupledOneClassSVC` with ``C=0``: scores are divided by the sum of the coefficients,
     as there.
 
@@ -29,7 +30,8 @@ class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
         Prices; a float d means ``Costs(fp=1, fn=1, reject=d)``. Only `score` uses them.
     nu_positive, nu_negative : float in (0, 1], default=0.05
         Largest share of the training cases of the positive and of the negative class outside their region, not
-        counting support vectors, which lie on its edge up to `tol`.
+        counting support vectors, which lie on its edge up to `tol`. With three or more classes `nu_positive` is that of
+        each.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         As in `sklearn.svm.OneClassSVM`.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -53,14 +55,14 @@ class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
 
     Attributes
     ----------
-    machines_ : list of two OneClassSVM
-        For ``classes_[0]`` and ``classes_[1]``.
+    machines_ : list of OneClassSVM
+        For each of ``classes_``.
     rho_positive_, rho_negative_ : float
-        Thresholds of the two regions.
-    intercept_ : ndarray of shape (2,)
-        Minus the thresholds of these two machines.
+        Thresholds of the two regions; two classes only.
+    intercept_ : ndarray of shape (n_classes,)
+        Minus the thresholds of the machines.
     support_ : ndarray of shape (n_support,)
-        Positions of the support vectors of both machines among the training cases.
+        Positions of the support vectors of all machines among the training cases.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, n_features)
         The support vectors; empty for a precomputed kernel.
     classes_, reject_label_, costs_, pos_label_, n_iter_, n_features_in_, feature_names_in_
@@ -130,10 +132,10 @@ class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
         -------
         self
         """
-        training = read_training_set(self, X, y, sample_weight)
+        training = read_training_set(self, X, y, sample_weight, several=True)
         prices = self._settle_costs(training.labels.classes)
         nu = self._nu(prices.pos_label, training.labels.classes)
-        members = [np.flatnonzero(training.codes == code) for code in range(2)]
+        members = [np.flatnonzero(training.codes == code) for code in range(len(nu))]
         machines = [self._fit_machine(training, cases, share) for cases, share in zip(members, nu, strict=True)]
         store_input(self, X, training, prices)
         self._store(machines, members, training)
@@ -154,7 +156,7 @@ class IndependentOneClassSVC(ClassRegionsMixin, BaseEstimator):
         return machine.fit(cases_at(training.cases, cases, self.kernel), sample_weight=training.weights[cases])
 
     def _store(self, machines: list[OneClassSVM], members: list[Indices], training: KernelCases) -> None:
-        """Publish both machines, their thresholds, and the support vectors of both, for the reasons."""
+        """Publish the machines, their thresholds, and the support vectors of all, for the reasons."""
         # The coefficients of the paper's machines sum to 1, scikit-learn's to nu times the number of cases.
         self._totals = np.array([float(machine.dual_coef_.sum()) for machine in machines])
         rho = np.array([float(machine.offset_[0]) for machine in machines]) / self._totals

@@ -347,6 +347,13 @@ def as_frame(rows: list[tuple[Any, ...]], columns: list[str]) -> Any:
     return pd.DataFrame(rows, columns=columns).astype({"low": float, "high": float, "share": float})
 
 
+def stacked_tables(tables: Mapping[Any, Any]) -> Any:
+    """Data frames one below the other, the key of each in the first column, "class"."""
+    import pandas as pd
+
+    return pd.concat(tables, names=["class"]).reset_index("class").reset_index(drop=True)
+
+
 def _functions(forms: list[AdditiveForm], term: Term, action: str, stacked: int) -> list[Any]:
     """The functions that an edit of a column, or of a pair, concerns; `stacked` is the column of a stacked score."""
     surfaces = [surface for form in forms for surface in form.surfaces]

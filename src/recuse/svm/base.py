@@ -1,7 +1,7 @@
 """What the kernel machines share: their input and its checks, the kernel, support vectors, answers and reasons.
 
-`KernelMachineMixin` is for machines with one score and two thresholds, `ClassRegionsMixin` for those with one region
-per class. A `fit` reads a `KernelCases`, solves, and stores last: one that fails leaves the machine as it was.
+`KernelMachineMixin` is for machines with one score and two thresholds; those with one region per class have more in
+`class_regions`. A `fit` reads a `KernelCases`, solves, and stores last: one that fails leaves the machine as it was.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +19,23 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Flags, Floats, Indices
 from ..base import RejectOptionMixin, SettledCosts, require_two_classes
+from ..costs import Costs
 from ..decisions import Evaluation, StatedThresholds
 from ..explaining import SCORE, Background, Contributions, TypicalCases, background_cases, explain_by_sampling
 from ..labels import LabelSpace, to_python
-from ..parameters import check_choice, check_number, check_positive, check_share, check_weights, is_number
+from ..one_versus_rest import (
+    AgainstTheRest,
+    against_the_rest,
+    evaluate_machines,
+    machine_reasons,
+    near_a_change,
+    require_every_class,
+)
+from ..parameters import check_choice, check_number, check_weights, is_number
 from ..rounding import EPS, row_sums
 from ..searching import warn_once_in_search
+from ..solution import Solution
 from ..validation import check_training_data, store_columns, validate_data
-from .coupled.regions import REJECTIONS, closest, evaluate_regions, region_reasons
 from .kernels import (
     CHECKED,
     KERNELS,
@@ -56,7 +65,7 @@ class KernelCases:
     X : ndarray or CSR matrix
         All cases, or the kernel values between them.
     labels : LabelSpace
-        The two classes and the reject label.
+        The classes and the reject label.
     used : ndarray of shape (n,)
         Positions of the cases with a positive weight.
     cases, codes, weights
@@ -75,27 +84,41 @@ class KernelCases:
 
     @property
     def signs(self) -> Floats:
-        """The classes as -1 and +1."""
+        """The two classes as -1 and +1."""
         return np.where(self.codes == 1, 1.0, -1.0)
+
+    def sides(self, problem: AgainstTheRest) -> KernelCases:
+        """The same cases with two classes: the side of one class, numbered 1, and the rest."""
+        codes, weights = problem.positive[self.codes].astype(np.intp), self.weights * problem.factors[self.codes]
+        return replace(self, codes=codes, weights=weights)
 
 
 def read_training_set(
-    machine: Any, X: Any, y: Any, sample_weight: Any, *, class_weight: Any = None, by_class: bool = False
+    machine: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    class_weight: Any = None,
+    by_class: bool = False,
+    several: bool = False,
 ) -> KernelCases:
     """Check the parameters and the training cases.
 
     With `by_class` the used cases are sorted by class, beginning with that of the first case: an order that does not
-    depend on what the classes are called.
+    depend on what the classes are called. With `several` there may be three or more classes.
     """
     machine._check_parameters()
     X, y = check_training_data(machine, X, y, **INPUT_FORM)
     labels, codes = machine._settle_labels(y)
-    require_two_classes(labels.classes)
+    if not several:
+        require_two_classes(labels.classes)
     weights = _case_weights(sample_weight, class_weight, codes, labels.classes)
     if len(np.unique(codes[weights > 0])) < 2:
         raise ValueError(
             "sample_weight leaves one class only: a classifier needs cases of two classes with weights above 0."
         )
+    require_every_class(codes, weights, labels.classes)
     if form_of(machine.kernel).given_as_matrix:
         _check_kernel_matrix(X, Kernel(machine.kernel))
     used = np.flatnonzero(weights)
@@ -154,8 +177,8 @@ def _case_weights(sample_weight: Any, class_weight: Any, codes: Indices, classes
     if class_weight is None:
         return weights
     if isinstance(class_weight, str) and class_weight == "balanced":
-        totals = np.bincount(codes, weights=weights, minlength=2)
-        return weights * (totals.sum() / (2 * np.maximum(totals, 1e-300)))[codes]
+        totals = np.bincount(codes, weights=weights, minlength=len(classes))
+        return weights * (totals.sum() / (len(classes) * np.maximum(totals, 1e-300)))[codes]
     if not isinstance(class_weight, dict):
         raise ValueError(f"class_weight must be a dict, 'balanced' or None; got {class_weight!r}.")
     names = [to_python(label) for label in classes]
@@ -215,12 +238,35 @@ def _check_kernel_matrix(K: Any, kernel: Kernel) -> None:
     require_symmetric(K, kernel)
 
 
-def _kernel_tags(tags: Any, kernel: Any) -> Any:
+def kernel_tags(tags: Any, kernel: Any) -> Any:
     """scikit-learn's tags of a machine with this kernel."""
     tags.input_tags.sparse = True
     # Tags are read before `fit` refuses an unknown name.
     tags.input_tags.pairwise = isinstance(kernel, str) and kernel in KERNELS and KERNELS[kernel].given_as_matrix
     return tags
+
+
+class Machine(NamedTuple):
+    """One machine of two classes that a fit has to solve.
+
+    Attributes
+    ----------
+    cases : KernelCases
+        The cases, with two classes.
+    costs : Costs
+        Their prices, seen from the second class, with the cheapest error of the fit as the unit.
+    """
+
+    cases: KernelCases
+    costs: Costs
+
+
+def among_machines(solutions: list[Solution]) -> str:
+    """How many of several machines did not converge, for a warning about the first of them."""
+    if len(solutions) == 1:
+        return ""
+    unfinished = [str(k) for k, solution in enumerate(solutions) if not solution.converged]
+    return f", in {len(unfinished)} of {len(solutions)} machines: see residuals_[{unfinished[0]}]"
 
 
 # One score and two thresholds -----------------------------------------------------------------------------------------
@@ -230,20 +276,22 @@ class KernelMachineMixin(RejectOptionMixin):
     """Input and output of a classifier whose score is a kernel expansion with an intercept.
 
     A subclass has the parameters `kernel`, `gamma`, `degree`, `coef0` and `class_weight`, defines `_check_parameters`,
-    and once fitted has `thresholds_`, the scores between which a case is rejected.
+    and once fitted has `thresholds_`, the scores between which a case is rejected. Where it takes three or more classes
+    (`_several_classes`) it has a machine for each against the rest, and these attributes an entry or a row per class.
     """
 
     kernel: str | Callable[..., Any]
     class_weight: Any
-    thresholds_: tuple[float, float]
+    thresholds_: tuple[float, float] | Floats
     support_: Indices
     support_vectors_: Any
     dual_coef_: Floats
     coef_: Floats
-    intercept_: float
+    intercept_: float | Floats
     _kernel: Kernel
     _typical: TypicalCases | None = None  # of files that were saved before there were any
     _remedy = "Raise C or the reject price, standardise the features, or try another kernel or gamma."
+    _several_classes: ClassVar[bool] = False
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -251,42 +299,78 @@ class KernelMachineMixin(RejectOptionMixin):
 
     @property
     def _break_even(self) -> float:
-        """The score at which a forced answer changes."""
+        """The score at which a forced answer changes; two classes only."""
         return 0.0
 
     def _read(self, X: Any, y: Any, sample_weight: Any) -> tuple[KernelCases, SettledCosts]:
         """The checked training set and prices of a fit."""
-        training = read_training_set(self, X, y, sample_weight, class_weight=self.class_weight)
+        several = self._several_classes
+        training = read_training_set(self, X, y, sample_weight, class_weight=self.class_weight, several=several)
         return training, self._settle_costs(training.labels.classes)
 
-    def _store_expansion(self, beta: Floats, intercept: float, training: KernelCases, *, balanced: bool) -> None:
-        """Publish the intercept and the cases with coefficients; `balanced` coefficients sum to 0."""
-        support = np.flatnonzero(beta)
+    def _machines(self, training: KernelCases, prices: SettledCosts) -> list[Machine]:
+        """The machines to fit: one for two classes, else one for each class against the rest."""
+        classes = training.labels.classes
+        if len(classes) == 2:
+            return [Machine(training, prices.oriented)]
+        shares = require_every_class(training.codes, training.weights, classes)
+        return [Machine(training.sides(each), each.costs) for each in against_the_rest(prices.oriented, shares)]
+
+    def _store_machines(
+        self,
+        machines: list[Machine],
+        thresholds: list[tuple[float, float]],
+        solutions: list[Solution],
+        training: KernelCases,
+        *,
+        balanced: bool,
+    ) -> None:
+        """Publish what the solvers found; of several machines also what each of them reached."""
+        models = [solution.model for solution in solutions]
+        if len(machines) == 1:
+            self.thresholds_ = thresholds[0]
+            forget(self, "machine_costs_", "objectives_", "residuals_")
+            self._store_expansion(models[0].beta, models[0].intercept, training, balanced=balanced)
+            self._publish(solutions[0])
+            return
+        self.thresholds_ = np.array(thresholds)
+        self.machine_costs_ = tuple(machine.costs for machine in machines)
+        beta, intercept = np.array([model.beta for model in models]), np.array([model.intercept for model in models])
+        self._store_expansion(beta, intercept, training, balanced=balanced)
+        publish_machines(self, solutions)
+
+    def _store_expansion(self, beta: Floats, intercept: Any, training: KernelCases, *, balanced: bool) -> None:
+        """Publish the intercept and the cases with coefficients; `balanced` coefficients sum to 0.
+
+        For three or more classes `beta` has a row and `intercept` an entry for each.
+        """
+        support = np.flatnonzero(np.atleast_2d(beta).any(axis=0))
         self.support_ = training.used[support]
-        self.dual_coef_ = beta[support]
-        self.intercept_ = float(intercept)
+        self.dual_coef_ = beta[..., support]
+        self.intercept_ = float(intercept) if beta.ndim == 1 else np.array(intercept)
         self.support_vectors_ = training.cases[support] if not self._kernel.form.given_as_matrix else np.empty((0, 0))
         if self._kernel.form.linear:
             # Where the coefficients sum to 0 a shift changes nothing but the digits lost far from the origin.
             cases = centred(self.support_vectors_) if balanced and len(support) else self.support_vectors_
-            self.coef_ = np.asarray(cases.T @ self.dual_coef_).ravel()
-        elif hasattr(self, "coef_"):
-            del self.coef_  # of an earlier fit
-        self._typical = typical_cases(self._kernel, training.cases)
+            coef = np.asarray(cases.T @ self.dual_coef_.T)
+            self.coef_ = coef.ravel() if beta.ndim == 1 else coef.T
+        else:
+            forget(self, "coef_")
+        self._typical = typical_cases(self._kernel, training.cases) if beta.ndim == 1 else None
 
     def _score(self, X: Any) -> Floats:
-        """The score f of each case."""
+        """The score f of each case; a column per class for three or more."""
         form = self._kernel.form  # as fitted
         if form.linear:
-            expansion = row_sums(X, self.coef_)
+            expansion = row_sums(X, self.coef_.T)
         elif form.given_as_matrix:
-            expansion = row_sums(X[:, self.support_], self.dual_coef_)
+            expansion = row_sums(X[:, self.support_], self.dual_coef_.T)
         else:
-            expansion = self._kernel.expansion(X, self.support_vectors_, self.dual_coef_, self._near_a_threshold)
+            expansion = self._kernel.expansion(X, self.support_vectors_, self.dual_coef_.T, self._near_a_threshold)
         return expansion + self.intercept_
 
     def _contributions(self, X: Any) -> Contributions | None:
-        """What each column adds to h: exact for the linear kernel, otherwise an estimate."""
+        """What each column adds to h: exact for the linear kernel, else an estimate; two classes only."""
         if self._typical is None or self._typical.mean is None:
             return compared_with_typical(self, X, self._typical)
         cases = validate_data(self, X, reset=False, **INPUT_FORM)
@@ -296,7 +380,12 @@ class KernelMachineMixin(RejectOptionMixin):
 
     def _near_a_threshold(self, expansion: Floats, rounding: Floats) -> Flags:
         """Which scores are within rounding of where an answer, or a forced one, changes."""
-        f, cuts = expansion + self.intercept_, {*self.thresholds_, self._break_even}
+        f = expansion + self.intercept_
+        if f.ndim == 2:
+            upper = self._upper_thresholds
+            rounding = rounding + 4 * EPS * (np.abs(self.intercept_) + np.abs(upper))
+            return near_a_change(f, self._compared(f), upper, rounding)
+        cuts = {*self.thresholds_, self._break_even}
         rounding = rounding + 4 * EPS * (abs(self.intercept_) + max(map(abs, cuts)))
         near: Flags = np.logical_or.reduce([np.abs(f - cut) <= rounding for cut in cuts])
         return near
@@ -305,20 +394,52 @@ class KernelMachineMixin(RejectOptionMixin):
         check_is_fitted(self, "support_")
         X = validate_data(self, X, reset=False, **INPUT_FORM)
         f = self._score(X)
+        if f.ndim == 2:
+            return evaluate_machines(f, self._compared(f), self._upper_thresholds)
         low, high = self.thresholds_
         return Evaluation(f - self._break_even, np.maximum(f - high, low - f), detail=f)
 
-    def _stated_thresholds(self) -> StatedThresholds:
+    def _compared(self, f: Floats) -> Floats:
+        """By what the answers of three or more classes are compared: the scores themselves."""
+        return f
+
+    @property
+    def _upper_thresholds(self) -> Floats:
+        """The score of each of three or more machines above which it answers its class."""
+        return np.asarray(self.thresholds_)[:, 1]
+
+    def _stated_thresholds(self) -> StatedThresholds | None:
+        if len(self.classes_) > 2:
+            return None
         low, high = self.thresholds_
         return StatedThresholds(f"score towards {to_python(self.classes_[1])!r}", float(low), float(high))
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
+        if evaluation.h.ndim == 2:
+            return machine_reasons(evaluation, self._upper_thresholds, self.classes_, self.costs_)
         low, high = self.thresholds_
         names = [to_python(label) for label in self.classes_]
         return [_reason(float(f), low, high, names) for f in evaluation.detail]
 
     def __sklearn_tags__(self) -> Any:
-        return _kernel_tags(super().__sklearn_tags__(), self.kernel)
+        tags = kernel_tags(super().__sklearn_tags__(), self.kernel)
+        tags.classifier_tags.multi_class = self._several_classes
+        return tags
+
+
+def publish_machines(machine: Any, solutions: list[Solution]) -> None:
+    """Store what the solvers of several machines returned: of each, and of all together."""
+    machine.objectives_ = np.array([solution.objective for solution in solutions])
+    machine.residuals_ = np.array([solution.residual for solution in solutions])
+    machine.objective_, machine.residual_ = float(machine.objectives_.sum()), float(machine.residuals_.max())
+    machine.n_iter_ = int(sum(solution.n_iter for solution in solutions))
+
+
+def forget(machine: Any, *names: str) -> None:
+    """Remove attributes of an earlier fit that this one has not."""
+    for name in names:
+        if hasattr(machine, name):
+            delattr(machine, name)
 
 
 def _reason(f: float, low: float, high: float, names: list[Any]) -> str:
@@ -352,86 +473,3 @@ def compared_with_typical(model: Any, X: Any, typical: TypicalCases | None) -> C
         del unnamed.feature_names_in_
     background = Background(typical.cases, np.arange(X.shape[1]))
     return explain_by_sampling(unnamed.decision_function, X, background, SCORE)
-
-
-# One region per class -------------------------------------------------------------------------------------------------
-
-
-class ClassRegionsMixin(RejectOptionMixin):
-    """Input and output of two one-class machines, each with the region of its class.
-
-    A subclass has the parameters `kernel`, `gamma`, `degree`, `coef0`, `nu_positive`, `nu_negative`, `rejection`, `tol`
-    and `cache_size`, and defines `_scores`.
-    """
-
-    kernel: str | Callable[..., Any]
-    nu_positive: float
-    nu_negative: float
-    rejection: str
-    support_: Indices
-    support_vectors_: Any
-    _kernel: Kernel
-    _support_codes: Indices
-    _names_columns = True  # its sentences name the nearest training cases
-    _typical: TypicalCases | None = None  # of files that were saved before there were any
-    _score_error: float | Floats = 0.0  # how far the scores of a region may be off
-    _remedy = "Standardise the features, try another kernel or gamma, or lower nu_positive and nu_negative."
-
-    @abstractmethod
-    def _scores(self, X: Any) -> Floats:
-        """Scores ``<w, phi>`` in both machines, one column per class."""
-
-    def _check_parameters(self) -> None:
-        check_share("nu_positive", self.nu_positive, or_one=True)
-        check_share("nu_negative", self.nu_negative, or_one=True)
-        check_positive(self, "tol", "cache_size")
-        check_choice("rejection", self.rejection, REJECTIONS)
-        check_kernel_parameters(self)
-
-    def _nu(self, pos_label: Any, classes: NDArray[Any]) -> tuple[float, float]:
-        """The shares of the first and of the second class that may lie outside their regions."""
-        nu = float(self.nu_negative), float(self.nu_positive)
-        return nu if pos_label == classes[1] else nu[::-1]
-
-    def _store_regions(self, rho: Floats, support: Indices, training: KernelCases) -> None:
-        """Publish the thresholds of both regions, and the support vectors at positions `support` of the used cases."""
-        own = 1 if self.pos_label_ == self.classes_[1] else 0
-        self.intercept_ = -rho
-        self.rho_positive_, self.rho_negative_ = float(rho[own]), float(rho[1 - own])
-        self.support_ = training.used[support]
-        self._support_codes = training.codes[support]
-        self._typical = typical_cases(self._kernel, training.cases, linear=False)
-        if self._kernel.form.given_as_matrix:
-            self.support_vectors_ = np.empty((0, 0))
-            self._support_diagonal = self._kernel.diagonal(training.cases)[support]
-        else:
-            self.support_vectors_ = training.cases[support]
-
-    def _evaluate(self, X: Any) -> Evaluation:
-        check_is_fitted(self, "support_")
-        check_choice("rejection", self.rejection, REJECTIONS)
-        X = validate_data(self, X, reset=False, **INPUT_FORM)
-        return evaluate_regions(self._scores(X), -self.intercept_, self.rejection, X, error=self._score_error)
-
-    def _reasons(self, evaluation: Evaluation) -> list[str]:
-        _, X = evaluation.detail
-        names = [to_python(label) for label in self.classes_]
-        labels = [names[code] for code in self._support_codes]
-
-        def nearest(rows: Indices) -> list[str]:
-            return closest(self._closeness(X[rows]), self.support_, labels)
-
-        return region_reasons(evaluation, names, nearest)
-
-    def _contributions(self, X: Any) -> Contributions | None:
-        """What each column adds to h, estimated."""
-        return compared_with_typical(self, X, self._typical)
-
-    def _closeness(self, X: Any) -> Floats:
-        """How close cases are to the support vectors: the closer, the greater."""
-        if self._kernel.form.given_as_matrix:
-            return 2.0 * dense(X[:, self.support_]) - self._support_diagonal
-        return self._kernel.closeness(X, self.support_vectors_)
-
-    def __sklearn_tags__(self) -> Any:
-        return _kernel_tags(super().__sklearn_tags__(), self.kernel)

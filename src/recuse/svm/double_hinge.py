@@ -7,13 +7,24 @@ from typing import Any
 
 from sklearn.base import BaseEstimator
 
+from ..arrays import Floats
 from ..base import stopped_early, warn_not_converged
 from ..costs import Costs
+from ..one_versus_rest import PricedOdds
 from ..parameters import check_choice, check_max_iter, check_positive
 from ..solution import Solution
-from .base import KernelCases, KernelMachineMixin, check_kernel_parameters, store_input, warn_of_sampled_kernel
+from .base import (
+    KernelCases,
+    KernelMachineMixin,
+    Machine,
+    among_machines,
+    check_kernel_parameters,
+    forget,
+    store_input,
+    warn_of_sampled_kernel,
+)
 from .losses import SCORE_RULES, break_even_score, double_hinge
-from .qp.problem import from_hinges
+from .qp.problem import KinkedQP, from_hinges
 from .threads import with_one_thread
 
 
@@ -71,10 +82,10 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
 
     Attributes
     ----------
-    thresholds_ : tuple of float
+    thresholds_ : tuple of float, or ndarray of shape (n_classes, 2)
         The scores ``(f_-, f_+)`` between which a case is rejected.
     break_even_ : float
-        The score at which a forced answer changes; `decision_function` is the score minus this.
+        The score at which a forced answer changes; `decision_function` is the score minus this. Two classes only.
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the training cases.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, n_features)
@@ -116,6 +127,17 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
     cases, else in double. In any case the scores are recomputed in double precision before the end, and `objective_`,
     `dual_gap_` and `residual_` are theirs; where they show a violation above `tol` the solver goes on.
 
+    **Three or more classes.** Each class has a machine of its own, against the rest, on kernel rows that are computed
+    once for all of them, as far as `cache_size` has room for them. The best answer is the one that is expected to cost
+    least, at equal prices that of the machine with the highest score; it is given where that score is above the upper
+    threshold of its machine, and else the case is ambiguous. Prices by class enter as weights of the cases of each
+    class, so that machines that are right about their upper thresholds answer where Chow's rule for all classes does;
+    lower thresholds, which then decide nothing, go by the average price of a miss. `ThresholdRejectClassifier` around
+    it calibrates the scores and takes the answer of least expected cost, which is often cheaper. Attributes have an
+    entry or a row for each class: `dual_coef_` has shape (n_classes, n_support), over the support vectors of all
+    machines. `objective_` and `dual_gap_` are sums over the machines and `residual_` is the largest; `objectives_` and
+    `residuals_` are those of each, `machine_costs_` their prices in units of the cheapest error.
+
     The certificate holds for positive semidefinite kernels only. Where that is not known beforehand (a callable,
     "precomputed", "sigmoid", "poly" with a negative `coef0` or a fractional `degree`) the kernel matrix of the training
     cases is checked; beyond 2048 of them, that of 2048 evenly spread ones, and a warning says that what is proved rests
@@ -144,6 +166,9 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
     >>> model.dual_gap_ < 1e-3 * model.objective_
     True
     """
+
+    _several_classes = True
+    machine_costs_: tuple[Costs, ...]
 
     def __init__(
         self,
@@ -198,16 +223,18 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         self
         """
         training, prices = self._read(X, y, sample_weight)
-        thresholds = SCORE_RULES[self.rule](prices.oriented)
-        hinges = double_hinge(prices.oriented)
-        problem = from_hinges(hinges, training.signs, self.C * training.weights)
-        solution = self._solver(training)(problem, polish=True)
+        machines = self._machines(training, prices)
+        thresholds = [SCORE_RULES[self.rule](machine.costs) for machine in machines]
+        solve = self._solver(training, several=len(machines) > 1)
+        solutions = [solve(_program(machine, float(self.C)), polish=True) for machine in machines]
         store_input(self, X, training, prices)
-        self.thresholds_, self.break_even_ = thresholds, break_even_score(prices.oriented)
-        self._store_expansion(solution.model.beta, solution.model.intercept, training, balanced=True)
-        self.dual_gap_ = solution.model.gap
-        self._publish(solution)
-        self._warn_if_unfinished(solution)
+        self._store_machines(machines, thresholds, solutions, training, balanced=True)
+        if len(machines) == 1:
+            self.break_even_ = break_even_score(prices.oriented)
+        else:
+            forget(self, "break_even_")
+        self.dual_gap_ = float(sum(solution.model.gap for solution in solutions))
+        self._warn_if_unfinished(solutions)
         warn_of_sampled_kernel(self, training)
         self._warn_if_all_rejected(X, sample_weight)
         return self
@@ -221,17 +248,26 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
         check_max_iter(self.max_iter)
         check_kernel_parameters(self)
 
-    def _solver(self, training: KernelCases) -> Callable[..., Solution]:
-        """The solver for these cases, as a function of the program."""
+    def _solver(self, training: KernelCases, *, several: bool = False) -> Callable[..., Solution]:
+        """The solver for these cases, as a function of the program; `several` of them if so."""
         # Here, not above: the solvers load the compiler, which prediction does not need.
         from .qp.solvers import solver_for
 
-        cases, kernel, tol = training.cases, training.kernel, self.tol
-        return solver_for(self.solver, cases, kernel, tol=tol, max_iter=self.max_iter, cache_size=self.cache_size)
+        return solver_for(
+            self.solver,
+            training.cases,
+            training.kernel,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            cache_size=self.cache_size,
+            several=several,
+        )
 
-    def _warn_if_unfinished(self, solution: Solution) -> None:
-        if solution.converged:
+    def _warn_if_unfinished(self, solutions: list[Solution]) -> None:
+        unfinished = [solution for solution in solutions if not solution.converged]
+        if not unfinished:
             return
+        solution = unfinished[0]
         stopped = f"{stopped_early(type(self).__name__, solution, self.tol)} (dual_gap_={solution.model.gap:.3g})"
         if solution.residual <= self.tol:  # then it is the gap that is too large
             share = solution.model.gap / solution.objective
@@ -239,8 +275,18 @@ class DoubleHingeSVC(KernelMachineMixin, BaseEstimator):
                 f"{type(self).__name__} stopped after {solution.n_iter} steps with dual_gap_={solution.model.gap:.3g}, "
                 f"a share of {share:.3g} > tol={self.tol:g} of objective_"
             )
+        stopped += among_machines(solutions)
         warn_not_converged(stopped, "Raise max_iter or tol, lower C, or standardise the features.")
 
     @property
     def _break_even(self) -> float:
         return self.break_even_
+
+    def _compared(self, f: Floats) -> Floats:
+        """By their expected prices, which the log-odds of the machines tell."""
+        return PricedOdds.of(self.machine_costs_)(f)
+
+
+def _program(machine: Machine, C: float) -> KinkedQP:
+    """The program of a machine."""
+    return from_hinges(double_hinge(machine.costs), machine.cases.signs, C * machine.cases.weights)

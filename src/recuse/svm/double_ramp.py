@@ -10,17 +10,26 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 
-from ..base import stopped_early, warn_not_converged
+from ..base import SettledCosts, stopped_early, warn_not_converged
 from ..costs import Costs
+from ..labels import to_python
 from ..parameters import check_choice, check_count, check_positive, check_share
 from ..solution import Solution
 from ..warning import warn_user
-from .base import KernelCases, KernelMachineMixin, check_kernel_parameters, store_input, warn_of_sampled_kernel
+from .base import (
+    KernelCases,
+    KernelMachineMixin,
+    Machine,
+    among_machines,
+    check_kernel_parameters,
+    store_input,
+    warn_of_sampled_kernel,
+)
 from .losses import ActiveHinges, RampLoss, double_ramp
 from .threads import with_one_thread
 
 if TYPE_CHECKING:
-    from .dc.descent import Program
+    from .dc.descent import MakeProgram
 
 
 class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
@@ -90,7 +99,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     support_ : ndarray of shape (n_support,)
         Positions of the support vectors among the training cases; prediction uses no others.
     n_support_ : ndarray of shape (2,)
-        Number of support vectors of each class.
+        Number of support vectors of each class; a class has an entry where there are more.
     support_vectors_ : ndarray or CSR matrix of shape (n_support, n_features)
         The support vectors; empty for a precomputed kernel.
     dual_coef_ : ndarray of shape (n_support,)
@@ -124,6 +133,15 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     is a critical point. Should one answer for all cases be better than what was found, the descent begins there again.
     A machine that ends with the same answer for every case, or rejects them all, gives a warning.
 
+    **Three or more classes.** Each class has a machine of its own, against the rest, on kernel rows that are computed
+    once for all of them where the matrix fits into `cache_size`. The best answer is that of the machine with the
+    highest score; it is given where the score is above `rho_` of this machine, and else the case is ambiguous. Prices
+    by class enter as weights of the cases of each class, as in `DoubleHingeSVC`. `ThresholdRejectClassifier` around it
+    calibrates the scores and takes the answer of least expected cost, which is often cheaper. Attributes have an entry
+    or a row for each class: `dual_coef_` has shape (n_classes, n_support), over the support vectors of all machines.
+    `objective_` and `dual_gap_` are sums over the machines and `residual_` is the largest; `objectives_` and
+    `residuals_` are those of each, `machine_costs_` their prices in units of the cheapest error.
+
     "l1" takes any kernel function; "l2", and what it proves, needs a positive semidefinite one, which sigmoid mostly is
     not, and refuses others as `DoubleHingeSVC` does. A precomputed matrix must be one in either case.
 
@@ -146,6 +164,7 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
     True
     """
 
+    _several_classes = True
     _remedy = "Lower lam, raise n_init, standardise the features, or try another kernel or gamma."
 
     def __init__(
@@ -207,13 +226,17 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         from .dc.descent import best_of
 
         training, prices = self._read(X, y, sample_weight)
-        loss = double_ramp(prices.oriented, training.signs, training.weights, float(self.mu))
-        program = self._program(loss, training)
-        solution = best_of(program, self._starts(loss), tol=self.tol, max_iter=self.max_iter)
+        machines = self._machines(training, prices)
+        losses = [self._loss(machine) for machine in machines]
+        make = self._maker(training, several=len(machines) > 1)
+        programs = [make(loss) for loss in losses]
+        solutions = [
+            best_of(program, self._starts(loss), tol=self.tol, max_iter=self.max_iter)
+            for program, loss in zip(programs, losses, strict=True)
+        ]
         store_input(self, X, training, prices)
-        self._store_expansion(solution.model.beta, solution.model.intercept, training, balanced=program.balanced)
-        self._store(solution, training, prices.unit)
-        self._warn(solution)
+        self._store(machines, solutions, training, prices, balanced=programs[0].balanced)
+        self._warn(solutions)
         if self.penalty == "l2":  # "l1" proves as much with any kernel
             warn_of_sampled_kernel(self, training)
         self._warn_if_all_rejected(X, sample_weight)
@@ -229,14 +252,24 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         check_choice("penalty", self.penalty, PENALTIES)
         check_kernel_parameters(self)
 
-    def _program(self, loss: RampLoss, training: KernelCases) -> Program:
-        """The convex program of a step, for the penalty."""
+    def _loss(self, machine: Machine) -> RampLoss:
+        """The loss of a machine; its cheaper error is the unit."""
+        cases = machine.cases
+        return double_ramp(machine.costs.normalised(), cases.signs, cases.weights, float(self.mu))
+
+    def _maker(self, training: KernelCases, *, several: bool = False) -> MakeProgram:
+        """The convex programs of a step by their losses, for the penalty; `several` of them if so."""
         # Here, not above: prediction needs neither the compiler nor the solver of linear programs.
         from .dc.penalties import PENALTIES
 
-        lam, cache_bytes = float(self.lam), int(self.cache_size * 2**20)
-        build = PENALTIES[self.penalty].for_cases
-        return build(loss, training.cases, training.kernel, lam=lam, tol=self.tol, cache_bytes=cache_bytes)
+        return PENALTIES[self.penalty].maker(
+            training.cases,
+            training.kernel,
+            lam=float(self.lam),
+            tol=self.tol,
+            cache_bytes=int(self.cache_size * 2**20),
+            several=several,
+        )
 
     def _starts(self, loss: RampLoss) -> Iterator[ActiveHinges]:
         """The convex start, then random ones."""
@@ -245,21 +278,42 @@ class DoubleRampSVC(KernelMachineMixin, BaseEstimator):
         for _ in range(self.n_init - 1):
             yield loss.random_active_hinges(rng)
 
-    def _store(self, solution: Solution, training: KernelCases, unit: float) -> None:
-        """Publish the band, the certificate and the number of support vectors of each class."""
-        self.n_support_ = np.bincount(training.codes[np.flatnonzero(solution.model.beta)], minlength=2)
-        self.rho_ = float(solution.model.rho)
-        self.thresholds_ = (-self.rho_, self.rho_)
-        self.dual_gap_ = solution.residual * self.costs_.largest_error
-        self.history_ = np.array(solution.history) * unit
-        self._publish(replace(solution, objective=solution.objective * unit))
+    def _store(
+        self,
+        machines: list[Machine],
+        solutions: list[Solution],
+        training: KernelCases,
+        prices: SettledCosts,
+        *,
+        balanced: bool,
+    ) -> None:
+        """Publish the bands, the certificates and the number of support vectors of each class."""
+        units = [machine.costs.cheaper_error * prices.unit for machine in machines]
+        in_money = [replace(s, objective=s.objective * unit) for s, unit in zip(solutions, units, strict=True)]
+        rho = [float(solution.model.rho) for solution in solutions]
+        self._store_machines(machines, [(-each, each) for each in rho], in_money, training, balanced=balanced)
+        used = np.any([solution.model.beta != 0 for solution in solutions], axis=0)
+        self.n_support_ = np.bincount(training.codes[used], minlength=len(training.labels.classes))
+        histories = [np.array(s.history) * unit for s, unit in zip(solutions, units, strict=True)]
+        alone = len(machines) == 1
+        self.rho_: Any = rho[0] if alone else np.array(rho)
+        self.history_: Any = histories[0] if alone else histories
+        if alone:
+            self.dual_gap_ = solutions[0].residual * self.costs_.largest_error
+        else:
+            largest = [machine.costs.largest_error * prices.unit for machine in machines]
+            self.dual_gap_ = float(sum(s.residual * price for s, price in zip(solutions, largest, strict=True)))
 
-    def _warn(self, solution: Solution) -> None:
-        if not solution.converged:
-            stopped = stopped_early(type(self).__name__, solution, self.tol, "programs")
+    def _warn(self, solutions: list[Solution]) -> None:
+        unfinished = [solution for solution in solutions if not solution.converged]
+        if unfinished:
+            stopped = stopped_early(type(self).__name__, unfinished[0], self.tol, "programs")
+            stopped += among_machines(solutions)
             warn_not_converged(stopped, "Raise max_iter or tol, or standardise the features.")
-        if solution.model.one_class():
+        constant = [k for k, solution in enumerate(solutions) if solution.model.one_class()]
+        if constant:
+            of = f" in the machine of {to_python(self.classes_[constant[0]])!r}" if len(solutions) > 1 else ""
             warn_user(
-                f"{type(self).__name__} found nothing better than the same answer for every case at lam={self.lam:g}. "
-                f"{self._remedy}"
+                f"{type(self).__name__} found nothing better than the same answer for every case at lam={self.lam:g}"
+                f"{of}. {self._remedy}"
             )

@@ -8,25 +8,34 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator
 
-from ..arrays import Flags, Floats
+from ..arrays import Flags, Floats, Indices
 from ..base import SettledCosts, stopped_early, warn_not_converged
 from ..costs import Costs
 from ..parameters import check_max_iter, check_number, check_switch
 from ..rounding import row_sums
 from ..solution import Solution
-from .base import ClassRegionsMixin, KernelCases, read_training_set, store_input, warn_of_sampled_kernel
-from .coupled.problem import CoupledQP, coupled_qp
-from .coupled.regions import near_an_edge
+from .base import (
+    KernelCases,
+    among_machines,
+    forget,
+    publish_machines,
+    read_training_set,
+    store_input,
+    warn_of_sampled_kernel,
+)
+from .class_regions import ClassRegionsMixin
+from .coupled.problem import CoupledQP, against_the_rest_prices, coupled_qp, priced_qp
+from .coupled.regions import near_an_edge, near_an_edge_of_several
 from .threads import with_one_thread
 
 
 class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
-    """Two one-class support vector machines, coupled: CONSUM.
+    """One-class support vector machines, one for each class, coupled: CONSUM.
 
-    Each class has a region, ``f+(x) = <w+, phi(x)> - rho+ >= 0`` and ``f-(x) = <w-, phi(x)> - rho- >= 0``. A case
-    inside one of them has that class, inside both it is ambiguous, inside neither it is a novelty: eq. (12), except
-    that the edge of a region, where many support vectors lie, counts as inside here. The machines minimise eq. (2) of
-    the paper,
+    With two classes each has a region, ``f+(x) = <w+, phi(x)> - rho+ >= 0`` and ``f-(x) = <w-, phi(x)> - rho- >= 0``. A
+    case inside one of them has that class, inside both it is ambiguous, inside neither it is a novelty: eq. (12),
+    except that the edge of a region, where many support vectors lie, counts as inside here. The machines minimise eq.
+    (2) of the paper,
 
         1/2 |w+|^2 - rho+ + 1/(nu+ N+) sum_{y=+1} (rho+ - <w+, phi_i>)_+
       + 1/2 |w-|^2 - rho- + 1/(nu- N-) sum_{y=-1} (rho- - <w-, phi_i>)_+
@@ -44,7 +53,8 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
     C : float, default=1.0
         Weight of the coupling. 0: two independent one-class machines. Beyond about 10 little changes any more.
     nu_positive, nu_negative : float in (0, 1], default=0.05
-        Largest share of the training cases of the positive and of the negative class outside their region.
+        Largest share of the training cases of the positive and of the negative class outside their region; with three
+        or more classes of each class, and of the rest in its program.
     kernel : {"rbf", "linear", "poly", "sigmoid", "precomputed"} or callable, default="rbf"
         As in `sklearn.svm.SVC`; a callable is given two matrices and returns the matrix of kernel values. One that is
         not positive semidefinite on the training cases is refused, as in `DoubleHingeSVC`. Regions around cases need a
@@ -106,6 +116,16 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
     forced answer; where `rejection` gives a class to cases outside both regions, or to all, it is the difference of
     their scores without thresholds, as in the paper. `score_samples` is positive exactly where one region, and one
     only, contains the case; with "ambiguity", where not both do.
+
+    **Three or more classes.** Class k and the rest are coupled as the two classes of the paper are, in a program for
+    each k, of which the region of class k is kept: with two classes both programs would be the same. In the terms of
+    the coupling every case has its own prices, so that having a case of class y taken for k costs what the prices say;
+    one of k that is taken for another class costs the average over their cases. A case inside several regions is
+    ambiguous, inside none it is a novelty. The programs share the kernel matrix or, beyond what is held whole, its
+    rows, as far as `cache_size` has room for them. `dual_coef_`, `intercept_` and `rho_` have a row or an entry for
+    each class; there is no `rho_positive_` and `rho_negative_`. `objective_` and `dual_gap_` are sums over the
+    programs, `residual_` is the largest; `objectives_` and `residuals_` are those of each. `decision_function` has a
+    column for each class, how far inside its region a case is.
 
     The kernel matrix is held whole, in double precision, up to 2048 cases for a tolerance below 1e-6 and up to 500
     otherwise; beyond, its rows are computed when they are needed. `objective_`, `dual_gap_` and `residual_` are always
@@ -185,13 +205,19 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         -------
         self
         """
-        training = read_training_set(self, X, y, sample_weight, by_class=True)
+        training = read_training_set(self, X, y, sample_weight, by_class=True, several=True)
         prices = self._settle_costs(training.labels.classes)
-        problem = self._problem(training, prices)
-        solution = self._solve(problem, training)
-        store_input(self, X, training, prices)
-        self._store(solution, problem, training)
-        self._warn_if_unfinished(solution)
+        if len(training.labels.classes) == 2:
+            problem = self._problem(training, prices)
+            solutions = [self._solve(problem, self._rows(training))]
+            store_input(self, X, training, prices)
+            self._store(solutions[0], problem, training)
+        else:
+            problems = self._problems(training, prices)
+            solutions = self._solve_several(problems, training)
+            store_input(self, X, training, prices)
+            self._store_several(solutions, problems, training)
+        self._warn_if_unfinished(solutions)
         warn_of_sampled_kernel(self, training)
         self._warn_if_all_rejected(X, sample_weight)
         return self
@@ -209,21 +235,45 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         on the edge of a region are decided alike.
         """
         leads = _second_class_leads(training)
-        nu = self._nu(prices.pos_label, training.labels.classes)
+        negative, positive = self._nu(prices.pos_label, training.labels.classes)
         return coupled_qp(
             training.signs if leads else -training.signs,
             training.weights,
-            nu=nu if leads else nu[::-1],
+            nu=(negative, positive) if leads else (positive, negative),
             C=float(self.C),
             costs=prices.oriented if leads else prices.oriented.swapped(),
         )
 
-    def _solve(self, problem: CoupledQP, training: KernelCases) -> Solution:
+    def _problems(self, training: KernelCases, prices: SettledCosts) -> list[tuple[CoupledQP, Indices]]:
+        """For three or more classes the program of each against the rest, and the order in which its cases come."""
+        matrix = prices.oriented.matrix(len(training.labels.classes))
+        nu = float(self.nu_negative), float(self.nu_positive)
+        problems = []
+        for k in range(len(matrix) - 1):
+            order = np.argsort(training.codes != k, kind="stable")
+            codes, weights = training.codes[order], training.weights[order]
+            priced = against_the_rest_prices(matrix, k, codes, weights)
+            y = np.where(codes == k, 1.0, -1.0)
+            problems.append((priced_qp(y, weights, nu=nu, C=float(self.C), prices=priced), order))
+        return problems
+
+    def _rows(self, training: KernelCases, *, several: bool = False) -> Any:
         # Here, not above: the solvers load the compiler, which prediction does not need.
-        from .coupled.solver import coupled_source, solve_coupled
+        from .coupled.solver import coupled_source
 
         cache_bytes = int(self.cache_size * 2**20)
-        rows = coupled_source(training.cases, training.kernel, cache_bytes=cache_bytes, tol=self.tol)
+        return coupled_source(training.cases, training.kernel, cache_bytes=cache_bytes, tol=self.tol, several=several)
+
+    def _solve_several(self, problems: list[tuple[CoupledQP, Indices]], training: KernelCases) -> list[Solution]:
+        """The solution of each program, all on the same kernel rows."""
+        from .rows import reordered
+
+        rows = self._rows(training, several=True)
+        return [self._solve(problem, reordered(rows, order)) for problem, order in problems]
+
+    def _solve(self, problem: CoupledQP, rows: Any) -> Solution:
+        from .coupled.solver import solve_coupled
+
         nonnegative = bool(self.nonnegative_rho)
         return solve_coupled(problem, rows, tol=self.tol, max_iter=self.max_iter, nonnegative=nonnegative)
 
@@ -239,11 +289,30 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         self.dual_coef_ = coef[:, support]
         self.rho_ = facts.rho
         self.dual_gap_ = facts.gap
+        forget(self, "objectives_", "residuals_")
         self._publish(solution)
 
-    def _warn_if_unfinished(self, solution: Solution) -> None:
-        if not solution.converged:
-            stopped = f"{stopped_early(type(self).__name__, solution, self.tol)} (dual_gap_={self.dual_gap_:.3g})"
+    def _store_several(
+        self, solutions: list[Solution], problems: list[tuple[CoupledQP, Indices]], training: KernelCases
+    ) -> None:
+        """The same for three or more classes: of each program the region of its class."""
+        coef = np.zeros((len(problems), len(training.used)))
+        for k, (solution, (problem, order)) in enumerate(zip(solutions, problems, strict=True)):
+            coef[k, order] = solution.model.point.coefficients(problem.y)[1]
+        facts = [solution.model.certificate for solution in solutions]
+        support = np.flatnonzero(coef.any(axis=0))
+        support = support[np.argsort(training.used[support])]
+        self._store_regions(np.array([each.rho_positive for each in facts]), support, training)
+        self.dual_coef_ = coef[:, support]
+        self.rho_ = np.array([each.rho for each in facts])
+        self.dual_gap_ = float(sum(each.gap for each in facts))
+        publish_machines(self, solutions)
+
+    def _warn_if_unfinished(self, solutions: list[Solution]) -> None:
+        unfinished = [solution for solution in solutions if not solution.converged]
+        if unfinished:
+            stopped = f"{stopped_early(type(self).__name__, unfinished[0], self.tol)} (dual_gap_={self.dual_gap_:.3g})"
+            stopped += among_machines(solutions)
             warn_not_converged(stopped, "Raise max_iter or tol, lower C, or standardise the features.")
 
     def _scores(self, X: Any) -> Floats:
@@ -252,7 +321,8 @@ class CoupledOneClassSVC(ClassRegionsMixin, BaseEstimator):
         return self._kernel.expansion(X, self.support_vectors_, self.dual_coef_.T, self._near_an_edge)
 
     def _near_an_edge(self, scores: Floats, rounding: Floats) -> Flags:
-        return near_an_edge(scores, -self.intercept_, rounding)
+        near = near_an_edge if len(self.intercept_) == 2 else near_an_edge_of_several
+        return near(scores, -self.intercept_, rounding)
 
 
 def _second_class_leads(training: KernelCases) -> bool:

@@ -270,7 +270,7 @@ def _ramp_solutions(machine: DoubleRampSVC, training: KernelCases, lams: Floats,
     from .dc.descent import best_of
 
     losses = [double_ramp(costs, training.signs, training.weights, float(machine.mu)) for costs in prices]
-    program = machine._program(losses[0], training)
+    program = machine._maker(training)(losses[0])
     solutions = np.empty((len(losses), len(lams)), dtype=object)
     upwards = np.argsort(lams, kind="stable")
     for a, loss in enumerate(losses):

@@ -1,8 +1,8 @@
 """Rows of a kernel matrix that is never formed as a whole, and their bounded cache.
 
-Two sources have the same methods: `VectorRows` computes rows from the cases by one matrix product, `MatrixRows`
-reads them from a matrix; `kernel_source` chooses. `active` are the columns still worked on; the solver drops those it
-has settled (shrinking).
+Three sources have the same methods: `VectorRows` computes rows from the cases by one matrix product, `LastingRows` does
+and keeps them for the next program on the same cases, `MatrixRows` reads them from a matrix; `kernel_source` chooses.
+`active` are the columns still worked on; the solver drops those it has settled (shrinking).
 """
 
 from __future__ import annotations
@@ -129,10 +129,14 @@ class VectorRows:
         ids = self.active[rows]
         slots = self._slot[ids]
         found = slots >= 0
-        loops.add_rows(self._view, slots[found], coef[found], g)
+        self._add_cached(slots[found], coef[found], g)
         ids, coef = ids[~found], coef[~found]
         for part in stretches(len(ids), 1, self._capacity):
-            loops.add_rows(self._view, self._load(ids[part]), coef[part], g)
+            self._add_cached(self._load(ids[part]), coef[part], g)
+
+    def _add_cached(self, slots: Indices, coef: Floats, g: Floats) -> None:
+        """The same for rows in these slots of the cache."""
+        loops.add_rows(self._view, slots, coef, g)
 
     def row(self, i: int) -> Floats:
         """Row i in double precision."""
@@ -251,12 +255,118 @@ class VectorRows:
         return self.kernel.finish(products, self._right[1][rows], norms)
 
 
+class LastingRows(VectorRows):
+    """Kernel rows for several programs on the same cases: they stay in the cache as they are.
+
+    Shrinking does not cut them, so that a row serves every program, for the price of products over columns that are
+    settled.
+    """
+
+    def square(self, rows: Indices) -> NDArray[Any]:
+        """Kernel values among the active cases at these positions in `active`, from the cache where rows are there."""
+        chosen = self.active[rows]
+        slots = self._slot[chosen]
+        found = slots >= 0
+        if not found.any():
+            return super().square(rows)
+        cached = np.empty((int(found.sum()), len(rows)), dtype=self.dtype)
+        loops.gather_block(self._view, slots[found], chosen, cached)
+        out = np.empty((len(rows), len(rows)), dtype=self.dtype)
+        out[found] = cached
+        out[~found] = self._values(chosen[~found], self._take(self._right, chosen))
+        np.fill_diagonal(out, self.diagonal[chosen])
+        return out
+
+    def keep(self, positions: Indices) -> None:
+        """Restrict the active columns to those at `positions`."""
+        self.active = self.active[positions]
+
+    def reset(self) -> None:
+        """Make every column active again."""
+        self.active = np.arange(self.n)
+
+    def _set_up(self) -> None:
+        super()._set_up()
+        super().reset()
+
+    def _add_cached(self, slots: Indices, coef: Floats, g: Floats) -> None:
+        if len(self.active) == self.n:
+            loops.add_rows(self._view, slots, coef, g)
+        else:
+            loops.add_rows_at(self._view, slots, self.active, coef, g)
+
+
+class ReorderedRows:
+    """The rows of another source for its cases in another order, which the source itself does not know."""
+
+    def __init__(self, rows: MatrixRows | VectorRows, order: Indices) -> None:
+        self.rows, self.order = rows, order
+        self.n = rows.n
+        self.diagonal = rows.diagonal[order]
+        self.active: Indices = np.arange(self.n)
+
+    def square(self, rows: Indices) -> NDArray[Any]:
+        """Kernel values among the active cases at these positions in `active`."""
+        return self.rows.square(self.order[self.active[rows]])
+
+    def exact_square(self, cases: Indices) -> Floats:
+        """Kernel values among any cases, in double precision."""
+        return self.rows.exact_square(self.order[cases])
+
+    def add(self, rows: Indices, coef: Floats, g: Floats) -> None:
+        """``g += K[active, rows] @ coef``."""
+        total = np.zeros(self.n)
+        self.rows.add(self.order[self.active[rows]], coef, total)
+        g += total[self.order[self.active]]
+
+    def row(self, i: int) -> Floats:
+        """Row i in double precision."""
+        return self.rows.row(int(self.order[i]))[self.order]
+
+    def keep(self, positions: Indices) -> None:
+        """Restrict the active columns to those at `positions`."""
+        self.active = self.active[positions]
+
+    def reset(self) -> None:
+        """Make every column active again."""
+        self.active = np.arange(self.n)
+
+    def refine(self) -> bool:
+        """Change to double precision; return whether that is a change."""
+        return self.rows.refine()
+
+    def scores(self, beta: Floats) -> Floats:
+        """``K @ beta`` in double precision; `beta` may have several columns."""
+        there = np.empty_like(beta)
+        there[self.order] = beta
+        return self.rows.scores(there)[self.order]
+
+    def product(self, rows: Indices, columns: Indices, coef: Floats) -> Floats:
+        """``K[rows][:, columns] @ coef`` in double precision."""
+        return self.rows.product(self.order[rows], self.order[columns], coef)
+
+
+def reordered(rows: MatrixRows | VectorRows, order: Indices) -> MatrixRows | ReorderedRows:
+    """Kernel rows for the cases in another order; a small matrix as one of its own, which solvers take whole."""
+    if isinstance(rows, MatrixRows) and rows.n <= WHOLE:
+        return MatrixRows(rows.K[np.ix_(order, order)])
+    return ReorderedRows(rows, order)
+
+
 def kernel_source(
-    X: Any, kernel: Kernel, *, cache_bytes: int, tol: float, whole: int = WHOLE, needs_norm: bool = True
+    X: Any,
+    kernel: Kernel,
+    *,
+    cache_bytes: int,
+    tol: float,
+    whole: int = WHOLE,
+    needs_norm: bool = True,
+    several: bool = False,
 ) -> MatrixRows | VectorRows:
     """Choose how kernel rows are obtained: up to `whole` cases all at once and in double precision, else on demand.
 
-    With `needs_norm`, a kernel that is not positive semidefinite is refused: its expansions have no norm.
+    With `needs_norm`, a kernel that is not positive semidefinite is refused: its expansions have no norm. With
+    `several` programs on these cases rows are kept from one program to the next.
     """
     n = X.shape[0]
     if kernel.form.given_as_matrix:  # checked when it was read
@@ -269,7 +379,8 @@ def kernel_source(
     if K is not None:
         return MatrixRows(K)
     single = tol >= FINEST_SINGLE_TOL and abs(X).max() < _LARGEST_SINGLE
-    rows = VectorRows(X, kernel, budget=3 * cache_bytes // 4, dtype=np.float32 if single else np.float64)
+    source = LastingRows if several else VectorRows
+    rows = source(X, kernel, budget=3 * cache_bytes // 4, dtype=np.float32 if single else np.float64)
     if single and rows.error() > _SINGLE_ERROR:
         rows.refine()
     return rows

@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 import recuse
 from recuse import Costs, ExactBoostClassifier, ThresholdRejectClassifier
 from recuse.boosting.exactboost import estimator
-from recuse.boosting.exactboost.data import code_cases
+from recuse.boosting.exactboost.data import code_cases, prepare
 from recuse.boosting.exactboost.histogram import ScoreHistogram
 from recuse.boosting.exactboost.mean import MeanScore
 from recuse.boosting.exactboost.objectives import OBJECTIVES, Terms, of_roc
@@ -180,7 +180,7 @@ def test_thresholds_are_those_of_least_cost_on_the_mean_of_the_runs_that_did_not
     weight = np.random.default_rng(0).uniform(1, 3, len(y))
     costs = Costs(fp=1, fn=2, reject_negative=0.2, reject_positive=0.4)
     model = make(metric, costs=costs, n_estimators=12).fit(X, y, sample_weight=weight)
-    problem = model._prepare(X, y, weight, None).problem
+    problem = prepare(model, X, y, weight, None, None, hold_out=model._has_prices).problem
     scores = [[] for _ in y]
     for _, out, score in boost_runs(problem, model._settings(), model._seed, range(12)):
         for i, s in zip(out, score, strict=True):
@@ -526,8 +526,6 @@ def test_bad_cases(data):
     X, y = data
     with pytest.raises(ValueError, match="one class only"):
         make().fit(X, np.ones(len(y)))
-    with pytest.raises(ValueError, match="Only binary classification"):
-        make().fit(X, np.arange(len(y)) % 3)
     infinite = X.copy()
     infinite[0, 0] = np.inf
     with pytest.raises(ValueError, match="infinity"):

@@ -52,31 +52,53 @@ class SettledCases(NamedTuple):
         return self.prices.unit if self.problem.objective.rejects else 1.0
 
 
-def prepare(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any, *, hold_out: bool
-) -> SettledCases:
-    """Check the cases, settle labels and prices, code the features, positives first.
+class ReadCases(NamedTuple):
+    """Checked cases with any number of classes: features as numbers, class numbers, weights, names of the columns."""
 
-    With `hold_out` each run will keep some of the cases out, whole groups where there are groups.
-    """
+    X: NDArray[Any]
+    labels: LabelSpace
+    codes: Indices
+    weights: Floats
+    categories: Categories
+    names: NDArray[Any] | None
+
+
+def read_cases(estimator: Any, X: Any, y: Any, sample_weight: Any) -> ReadCases:
+    """Check the cases and settle their labels."""
     draft = copy(estimator)  # scikit-learn stores the columns on what it checks
     X, y, categories = _checked_cases(draft, X, y)
     labels, codes = estimator._settle_labels(y)
-    prices, positive, sign = settle_sides(estimator, labels)
     weights = check_weights(sample_weight, len(codes))
     require_equal_weights(estimator.metric, weights[weights > 0])
     require_known_columns(draft, X, weights)
+    return ReadCases(X, labels, codes, weights, categories, getattr(draft, "feature_names_in_", None))
+
+
+def prepare(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any, *, hold_out: bool
+) -> SettledCases:
+    """Check the cases, settle labels and prices, code the features, positives first."""
+    read = read_cases(estimator, X, y, sample_weight)
+    return settle_two(estimator, read, init_score, groups, hold_out=hold_out)
+
+
+def settle_two(estimator: Any, read: ReadCases, init_score: Any, groups: Any, *, hold_out: bool) -> SettledCases:
+    """Prices and problem of cases of two classes.
+
+    With `hold_out` each run will keep some of the cases out, whole groups where there are groups.
+    """
+    X, labels, codes, weights, categories, names = read
+    prices, positive, sign = settle_sides(estimator, labels)
     order, n_pos = positives_first(codes == positive, weights)
     sides = labels.classes[positive], labels.classes[1 - positive]
     check_class_sizes(sides, (n_pos, len(order) - n_pos), estimator.subsample, held_out=hold_out)
     weight, unit = in_units(weights[order])
     terms = Terms(prices.costs.normalised(), k_in_units(estimator.k, weight, n_pos, unit))
     # Runs boost the score towards the positive class, h is the score towards classes_[1].
-    names = getattr(draft, "feature_names_in_", None)
     signs = int(sign) * resolve_monotonic(estimator.monotonic_cst, X.shape[1], names)
     refuse_monotone_categories(signs, categories)
     bins = replace(code_cases(X, order, estimator.max_bins, weights, categories), monotonic=signs.astype(np.int8))
-    span, start = _settle_start(init_score, order, len(codes), sign)
+    span, start = settle_start(init_score, order, len(codes), sign)
     together = check_groups(groups, len(codes))
     together = None if together is None else together[order]
     if together is not None and hold_out:
@@ -108,7 +130,7 @@ def settle_sides(estimator: Any, labels: LabelSpace) -> tuple[SettledCosts, int,
     return prices, positive, 1.0 if positive == 1 else -1.0
 
 
-def _settle_start(
+def settle_start(
     init_score: Any, order: Indices, n: int, sign: float
 ) -> tuple[tuple[float, float] | None, NDArray[np.int32]]:
     """The range of the initial scores and these in units, in the order given; None and zeros without them."""

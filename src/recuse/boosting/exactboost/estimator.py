@@ -23,15 +23,28 @@ from ..additive_model import AdditiveModelMixin
 from ..bounds import GeneralizationBound
 from ..reasons import explain_score, stated_score
 from ..shapes import AdditiveForm
-from .data import SettledCases, check_margins, prepare, start_of_cases
+from .data import SettledCases, check_margins, read_cases, settle_two, start_of_cases
 from .ensemble import AveragedRuns, BoostedRuns, average
 from .histogram import ScoreHistogram
 from .objectives import OBJECTIVES, Objective, Terms, find_objective
 from .parameters import check_parameters, run_settings
 from .problem import RankingProblem, RunSettings
 from .runs import Booster, Outcomes, Run, boost_runs
+from .several import (
+    SeveralCases,
+    evaluate_several,
+    forget_machines,
+    new_machines,
+    reasons_of_several,
+    require_as_many_classes,
+    require_one_machine,
+    settle_several,
+    stages_of_several,
+    store_machines,
+    table_of_machines,
+)
 from .stages import StagedMean
-from .stumps import RankingStump, history_of, stumps_of
+from .stumps import history_of, stumps_of
 from .thresholds import acceptance
 from .warm_start import beginning_of, require_same_beginning
 
@@ -78,9 +91,9 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     max_bins : "auto", int or None, default="auto"
         Quantile bins of a feature, at most 255; None looks at every distinct value. "auto" is 64.
     monotonic_cst : array-like of int of shape (n_features,) or dict, optional
-        1 where the class score h must not fall while the feature rises, -1 where it must not rise, 0 where it is free;
-        or these by the names of the columns. Only shifts that obey are tried, so that h is monotone exactly; missing
-        values are free. Needs ``search="exact"``.
+        Two classes only. 1 where the class score h must not fall while the feature rises, -1 where it must not rise, 0
+        where it is free; or these by the names of the columns. Only shifts that obey are tried, so that h is monotone
+        exactly; missing values are free. Needs ``search="exact"``.
     categorical_features : "from_dtype", array-like or None, default="from_dtype"
         Columns whose values are names without an order: those of a categorical type, or by mask, number or name; text
         columns have to be named. Each run puts the levels in the order of their share of positives among its cases. A
@@ -127,6 +140,19 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     classes_, reject_label_, costs_, pos_label_, n_features_in_, feature_names_in_
         As in every reject-option classifier.
 
+    Notes
+    -----
+    **Three or more classes.** Each class has a machine of its own, against the rest: `machines_`, each an
+    `ExactBoostClassifier` of two classes, 1 and 0, on features that are coded once for all. A ranking metric is that
+    of each class against the rest; `k` counts for every class. The best answer is that of the machine whose score is
+    furthest above its `threshold_`; with "reject_cost" it is given where the score is also above the second of the
+    machine's `thresholds_`, and else the case is ambiguous. Prices by class enter as weights of the cases of each
+    class, as in `DoubleHingeSVC`; without rejections the machines have average prices. Probabilities calibrated by
+    `ThresholdRejectClassifier` around it are often cheaper. `thresholds_` and `history_` have a row for each class,
+    `threshold_` and `objectives_` an entry, `shape_functions_`, `stumps_` and `weights_` a list; `objective_` is the
+    sum, `n_iter_` the runs of each machine, and `init_score` has a column for each class. `edit`, `margin_losses` and
+    `generalization_bound` are those of one machine.
+
     References
     ----------
     D. Csillag, C. Piazza, T. Ramos, J. V. Romano, R. Oliveira, P. Orenstein, "ExactBoost: Directly Boosting the Margin
@@ -150,6 +176,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     _held_out: Floats
     _seed: int
     _span: tuple[float, float] | None
+    machines_: list[ExactBoostClassifier]
 
     def __init__(
         self,
@@ -221,23 +248,49 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         self
         """
         self._check_parameters()
-        given = self._prepare(X, y, sample_weight, init_score, groups)
-        self._boost_and_store(given, X, self._boost_here)
+        read = read_cases(self, X, y, sample_weight)
+        require_as_many_classes(self, len(read.labels.classes))
+        if len(read.labels.classes) == 2:
+            given = settle_two(self, read, init_score, groups, hold_out=self._has_prices)
+            self._boost_and_store(given, X, self._boost_here)
+        else:
+            several = settle_several(self, read, init_score, groups, hold_out=self._has_prices)
+            self._fit_machines(several, X)
         self._warn_if_all_rejected(X, sample_weight, init_score=init_score)
         return self
+
+    def _fit_machines(self, several: SeveralCases, columns: Any) -> None:
+        """Boost a machine for each of three or more classes, and publish them."""
+        machines = new_machines(self, len(several.members))
+        averaged = [
+            machine._boost_and_average(given, columns, machine._boost_here)
+            for machine, given in zip(machines, several.members, strict=True)
+        ]
+        store_columns(self, columns)
+        self._store_labels(several.labels)
+        self._store_costs(several.prices)
+        self._categories, self._span = several.members[0].categories, None
+        store_machines(self, machines)
+        constant = next((ensemble for ensemble in averaged if ensemble.constant), None)
+        if constant is not None:
+            constant.warn_if_constant(self.metric, self.margin)
 
     def _boost_here(self, problem: RankingProblem, settings: RunSettings, seed: int, todo: range) -> Outcomes:
         return boost_runs(problem, settings, seed, todo, n_threads(self.n_jobs))
 
     def _boost_and_store(self, given: SettledCases, columns: Any, boost: Booster) -> AveragedRuns:
         """Boost the runs of checked cases and publish them; `columns` is a table with the columns of the cases."""
+        ensemble = self._boost_and_average(given, columns, boost)
+        ensemble.warn_if_constant(self.metric, self.margin)
+        return ensemble
+
+    def _boost_and_average(self, given: SettledCases, columns: Any, boost: Booster) -> AveragedRuns:
         settings, beginning = self._settings(), beginning_of(self, given.problem)
         with shown_progress(self.verbose):
             boosted = self._boost(given.problem, settings, beginning, boost)
         ensemble = average(given, settings, boosted, self.metric)
         store_columns(self, columns)
         self._store(given, beginning, boosted, ensemble)
-        ensemble.warn_if_constant(self.metric, self.margin)
         return ensemble
 
     def _check_parameters(self) -> None:
@@ -254,9 +307,6 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     def _has_prices(self) -> bool:
         """Whether thresholds are chosen by their cost, on cases that a run has not seen."""
         return self._objective.rejects or self.costs is not None
-
-    def _prepare(self, X: Any, y: Any, sample_weight: Any, init_score: Any, groups: Any = None) -> SettledCases:
-        return prepare(self, X, y, sample_weight, init_score, groups, hold_out=self._has_prices)
 
     def _boost(
         self, problem: RankingProblem, settings: RunSettings, beginning: dict[str, str], boost: Booster
@@ -280,6 +330,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     ) -> None:
         """Publish a fit; nothing is stored before everything is known."""
         problem, runs, thresholds = given.problem, boosted.runs, ensemble.thresholds
+        forget_machines(self)
         self._store_labels(given.labels)
         self._store_costs(given.prices)
         self._sign, self._span, self._categories = given.sign, given.span, given.categories
@@ -299,8 +350,32 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         self.n_iter_ = len(runs)
         self._bound = ensemble.bound
 
+    @property
+    def _of_several(self) -> bool:
+        """Whether there is a machine for each of three or more classes."""
+        return hasattr(self, "machines_")
+
     def _forms(self) -> list[AdditiveForm]:
-        return [self._form]
+        return [] if self._of_several else [self._form]
+
+    def _additive_forms(self) -> list[AdditiveForm]:
+        require_one_machine(self, "This")
+        return super()._additive_forms()
+
+    @property
+    def importances_(self) -> dict[str, Floats]:
+        """Share of each feature in the class score "h"; with three or more classes the mean of their machines."""
+        if not self._of_several:
+            return super().importances_
+        return {"h": np.mean([machine.feature_importances_ for machine in self.machines_], axis=0)}
+
+    def shape_table(self) -> Any:
+        """What every cell of every feature adds to the score, as a data frame; of each of three or more classes.
+
+        See `AbstentionBoostingClassifier.shape_table`.
+        """
+        check_is_fitted(self)
+        return table_of_machines(self) if self._of_several else super().shape_table()
 
     def _with_forms(self, forms: list[AdditiveForm], *, monotone: bool = False) -> ExactBoostClassifier:
         if any(shape.r.any() or shape.missing[1] for shape in forms[0].shapes):
@@ -333,6 +408,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         ndarray of shape (n,)
         """
         check_is_fitted(self)
+        require_one_machine(self, "margin_losses")
         margins = check_margins(margins)
         score = self._sign * self.decision_function(X, init_score)
         truth = check_outcomes(X, y, self.classes_)
@@ -359,6 +435,7 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
             Probability that the bound fails.
         """
         check_is_fitted(self)
+        require_one_machine(self, "generalization_bound")
         check_share("delta", delta)
         theorem = None if self._bound is None else OBJECTIVES[self._bound.metric].theorem
         if self._bound is None or theorem is None:
@@ -369,29 +446,44 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         return theorem.bound(self._bound, delta)
 
     @property
-    def stumps_(self) -> list[RankingStump]:
-        """Every stump of every run."""
+    def stumps_(self) -> list[Any]:
+        """Every stump of every run; with three or more classes a list for each."""
+        if self._of_several:
+            return [machine.stumps_ for machine in self.machines_]
         return stumps_of(self._runs, self._cuts, dict(getattr(self, "_level_cells", ())), self._sign)
 
     @property
-    def weights_(self) -> Floats:
-        """Shift of every stump in the mean of the runs."""
+    def weights_(self) -> Any:
+        """Shift of every stump in the mean of the runs; with three or more classes a list of arrays."""
+        if self._of_several:
+            return [machine.weights_ for machine in self.machines_]
         return np.array([stump.shift for stump in self.stumps_]) / len(self._runs)
 
     def _evaluate(self, X: Any, init_score: Any = None) -> Evaluation:
         check_is_fitted(self)
         X = self._numbers(X)
-        h, _ = self._form.evaluate(X, n_threads(self.n_jobs))
-        start = start_of_cases(init_score, len(X), self._span, self._sign)
-        if start is not None:  # what it adds to h, beyond that of an average training case
-            start = self._sign * self._per_start * (start - self._mean_start)
-            h = h + start
+        if self._of_several:
+            return evaluate_several(self, X, init_score)
+        h, start = self._class_score(X, init_score, n_threads(self.n_jobs))
         return self._judged(h, (X, start))
+
+    def _class_score(self, X: NDArray[Any], init_score: Any, threads: int) -> tuple[Floats, Floats | None]:
+        """Score h of checked cases, and what the initial scores add to it."""
+        h, _ = self._form.evaluate(X, threads)
+        start = start_of_cases(init_score, len(X), self._span, self._sign)
+        if start is None:
+            return h, None
+        # What it adds to h, beyond that of an average training case.
+        added = self._sign * self._per_start * (start - self._mean_start)
+        return h + added, added
 
     def _staged(self, X: Any, **params: Any) -> Iterator[Evaluation]:
         stray = [name for name in params if name != "init_score"]
         if stray:
             raise TypeError(f"ExactBoostClassifier takes no {stray[0]} with X.")
+        if self._of_several:
+            yield from stages_of_several(self, X, params.get("init_score"))
+            return
         if not hasattr(self, "_training_shares"):
             raise ValueError("This model was saved by a version that kept no stages: fit again.")
         X = self._numbers(X)
@@ -423,6 +515,8 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
         return self._table(self._evaluate(X, init_score), X, reasons)
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
+        if self._of_several:
+            return reasons_of_several(self, evaluation)
         return explain_score(self, evaluation, *self._thresholds_of_h())
 
     def _remarks(self, evaluation: Evaluation) -> list[str] | None:
@@ -434,8 +528,8 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     def _starts_from_score(self) -> bool:
         return self._span is not None
 
-    def _stated_thresholds(self) -> StatedThresholds:
-        return stated_score(self, *self._thresholds_of_h())
+    def _stated_thresholds(self) -> StatedThresholds | None:
+        return None if self._of_several else stated_score(self, *self._thresholds_of_h())
 
     def _thresholds_of_h(self) -> tuple[float, float]:
         low, high = sorted(self._sign * (t - self.threshold_) for t in self.thresholds_)
@@ -444,4 +538,5 @@ class ExactBoostClassifier(AdditiveModelMixin, RejectOptionMixin, BaseEstimator)
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
+        tags.classifier_tags.multi_class = True
         return tags

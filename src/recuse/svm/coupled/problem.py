@@ -20,12 +20,12 @@ here, that by gamma_i or mu_i its margin m: these two numbers per case are all t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arrays import Floats
+from ...arrays import Floats, Indices
 from ...costs import Costs
 from ..qp.problem import best_shift
 
@@ -165,16 +165,48 @@ def coupled_qp(y: Floats, weights: Floats, *, nu: tuple[float, float], C: float,
         symmetric, and its conclusion where they are not.
     """
     positive = y > 0
-    totals = np.where(positive, weights[positive].sum(), weights[~positive].sum())
-    shares = weights / weights.sum()
     reject = np.where(positive, costs.reject_positive, costs.reject_negative)
     error = np.where(positive, costs.fn, costs.fp)
+    return priced_qp(y, weights, nu=nu, C=C, prices=CasePrices(reject, error, costs.largest_error))
+
+
+class CasePrices(NamedTuple):
+    """Prices of rejecting each case and of the error with it, and the largest price of an error."""
+
+    reject: Floats
+    error: Floats
+    largest: float
+
+
+def priced_qp(y: Floats, weights: Floats, *, nu: tuple[float, float], C: float, prices: CasePrices) -> CoupledQP:
+    """The program at prices by case: with three or more classes they differ inside the rest, too."""
+    positive = y > 0
+    totals = np.where(positive, weights[positive].sum(), weights[~positive].sum())
+    shares = weights / weights.sum()
     return CoupledQP(
         y=y,
         cap_a=weights / (np.where(positive, nu[1], nu[0]) * totals),
-        cap_g=C * shares * reject / costs.largest_error,
-        cap_m=C * shares * np.maximum(error - reject, 0.0) / costs.largest_error,
+        cap_g=C * shares * prices.reject / prices.largest,
+        cap_m=C * shares * np.maximum(prices.error - prices.reject, 0.0) / prices.largest,
     )
+
+
+def against_the_rest_prices(matrix: Floats, k: int, codes: Indices, weights: Floats) -> CasePrices:
+    """Prices of each case in the program of class k against the rest.
+
+    For a case of another class the error is to have it taken for k. A case of k that is taken for one of the rest
+    costs what it does on average over their cases.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_classes + 1, n_classes + 2)
+        Prices, see `Costs.matrix`.
+    """
+    errors, reject = matrix[:-1, :-2], matrix[:-1, -2]
+    shares = np.bincount(codes, weights=weights, minlength=len(errors))
+    shares[k] = 0.0
+    missed = float(errors[k] @ shares / shares.sum())
+    return CasePrices(reject[codes], np.where(codes == k, missed, errors[codes, k]), float(errors.max()))
 
 
 def start_point(problem: CoupledQP) -> CoupledPoint:

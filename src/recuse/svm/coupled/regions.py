@@ -60,6 +60,49 @@ def evaluate_regions(
     return Evaluation(np.where(inside_one, f[:, 1] - f[:, 0], h), -low, detail=(f, X))
 
 
+def evaluate_several_regions(
+    F: Floats, rho: Floats, rejection: str, X: Any = None, *, error: float | Floats = 0.0
+) -> Evaluation:
+    """The same for three or more classes: inside one region, inside several, outside all.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n, n_classes)
+        Scores in the machines of the classes.
+    rho : ndarray of shape (n_classes,)
+        Thresholds of their regions.
+    rejection, X, error
+        As in `evaluate_regions`.
+    """
+    rounding = _ROUNDING * float(np.abs(rho).max())
+    f = _within(F - rho, np.maximum(rounding, error), _LEAST)
+    first, second = _two_highest(f)
+    if rejection == "both":
+        return Evaluation(f, np.minimum(first, -second), novel=first < 0, detail=(f, X), class_scores=f)
+    if rejection == "none":
+        best, next_best = _two_highest(F)
+        return Evaluation(F, best - next_best + _LEAST, detail=(f, X), class_scores=f)
+    inside_one = (first > 0) & (second < 0)
+    return Evaluation(np.where(inside_one[:, None], f, F), -second, detail=(f, X), class_scores=f)
+
+
+def _two_highest(values: Floats) -> tuple[Floats, Floats]:
+    """The highest and the next of each row."""
+    highest = np.partition(values, -2, axis=1)
+    return highest[:, -1], highest[:, -2]
+
+
+def near_an_edge_of_several(F: Floats, rho: Floats, rounding: Floats) -> Flags:
+    """Which cases are within rounding of where `evaluate_several_regions` changes an answer."""
+    edge = _ROUNDING * float(np.abs(rho).max())
+    rounding = rounding.sum(axis=1) + 4 * EPS * float(np.abs(rho).max())
+    changes = [(np.abs(np.abs(F - rho) - edge) <= rounding[:, None]).any(axis=1)]
+    for values in (F - rho, F):
+        first, second = _two_highest(values)
+        changes.append(first - second <= rounding)
+    return np.any(changes, axis=0)
+
+
 def near_an_edge(F: Floats, rho: Sequence[float] | Floats, rounding: Floats) -> Flags:
     """Which cases are within rounding of where `evaluate_regions`, without further errors, changes an answer."""
     rho = np.asarray(rho)
@@ -105,6 +148,45 @@ def _reason(f: Sequence[float], kind: int, answer: int, names: Sequence[Any]) ->
         )
         if kind == 0 and answer == own:
             return where
+    return where if kind else f"{where}; the score of {names[answer]!r} is higher"
+
+
+def several_region_reasons(evaluation: Evaluation, names: Sequence[Any], matrix: Floats, nearest: Nearest) -> list[str]:
+    """The same for three or more classes; `matrix` holds the prices of confusing them, see `Costs.matrix`."""
+    f, _ = evaluation.detail
+    kinds, best = evaluation.kinds(), evaluation.two_best()
+    rows = zip(f.tolist(), kinds.tolist(), best.first.tolist(), strict=True)
+    texts = [_several_reason(values, kind, answer, names, matrix) for values, kind, answer in rows]
+    novel = np.flatnonzero(kinds == 2)
+    for row, neighbours in zip(novel, nearest(novel), strict=True):
+        texts[row] += f"; nearest training cases: {neighbours}"
+    return texts
+
+
+def _several_reason(f: Sequence[float], kind: int, answer: int, names: Sequence[Any], matrix: Floats) -> str:
+    f = [0.0 if value == _LEAST else value for value in f]
+    order = sorted(range(len(f)), key=lambda k: -f[k])
+    inside, outside = [k for k in order if f[k] >= 0], [k for k in order if f[k] < 0]
+    if not inside:
+        where = (
+            f"outside all class regions: {-f[order[0]]:.3g} from that of {names[order[0]]!r}, {-f[order[1]]:.3g} from "
+            f"{names[order[1]]!r}"
+        )
+    elif len(inside) == 1:
+        where = (
+            f"inside the region of {names[inside[0]]!r} by {f[inside[0]]:.3g}, outside all others; the nearest is that "
+            f"of {names[outside[0]]!r}, {-f[outside[0]]:.3g} away"
+        )
+        if kind == 0 and answer == inside[0]:
+            return where
+    else:
+        one, other = inside[:2]
+        price = max(matrix[one, other], matrix[other, one])
+        upto = "" if matrix[one, other] == matrix[other, one] else "up to "
+        where = (
+            f"inside {len(inside)} class regions: {f[one]:.3g} within that of {names[one]!r}, {f[other]:.3g} within "
+            f"{names[other]!r}; confusing them costs {upto}{price:.6g}"
+        )
     return where if kind else f"{where}; the score of {names[answer]!r} is higher"
 
 

@@ -53,12 +53,18 @@ _NEAR = 3.0  # a gap of at most this many times tol is measured exactly
 _FINEST = 1e-14  # violations below this share of the kernel's diagonal are rounding
 
 
-def coupled_source(X: Any, kernel: Kernel, *, cache_bytes: int, tol: float) -> MatrixRows | VectorRows:
-    """How kernel rows are obtained: few of them are needed, so the whole matrix pays for small problems only."""
+def coupled_source(
+    X: Any, kernel: Kernel, *, cache_bytes: int, tol: float, several: bool = False
+) -> MatrixRows | VectorRows:
+    """How kernel rows are obtained: few of them are needed, so the whole matrix pays for small problems only.
+
+    With `several` programs on these cases rows are kept from one to the next.
+    """
     coarse = tol >= _FINEST_SINGLE
     # The sums are recomputed in double precision at the end, and the rows go over to it where that shows an error.
     reachable = max(tol, FINEST_SINGLE_TOL) if coarse else tol
-    return kernel_source(X, kernel, cache_bytes=cache_bytes, tol=reachable, whole=_SMALL if coarse else WHOLE)
+    whole = _SMALL if coarse else WHOLE
+    return kernel_source(X, kernel, cache_bytes=cache_bytes, tol=reachable, whole=whole, several=several)
 
 
 def solve_coupled(

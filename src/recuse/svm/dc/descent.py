@@ -8,7 +8,7 @@ from the duals of the two programs are the proof.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -63,6 +63,9 @@ class Program(Protocol):
 
     def minimise(self, active: ActiveHinges) -> tuple[RampPoint, float]:
         """A minimiser and a proven lower bound of the minimum."""
+
+
+MakeProgram = Callable[[RampLoss], Program]
 
 
 def constant_point(loss: RampLoss, intercept: float, rho: float) -> RampPoint:

@@ -26,7 +26,7 @@ from ...arrays import Floats, Indices
 from ..kernels import Kernel
 from ..losses import ActiveHinges, RampLoss
 from ..rows import kernel_source
-from .descent import RampPoint
+from .descent import MakeProgram, RampPoint
 
 _AT_ONCE = 20  # violated rows added before the program is solved again
 _ROW_TOLERANCE = 1e-9
@@ -51,14 +51,14 @@ class SparseProgram:
     balanced = False  # the coefficients need not sum to 0
 
     @classmethod
-    def for_cases(
-        cls, loss: RampLoss, X: Any, kernel: Kernel, *, lam: float, tol: float, cache_bytes: int
-    ) -> SparseProgram:
-        """The program on these cases; its solutions are exact, whatever `tol`."""
+    def maker(
+        cls, X: Any, kernel: Kernel, *, lam: float, tol: float, cache_bytes: int, several: bool = False
+    ) -> MakeProgram:
+        """Programs on these cases by their losses, with the same kernel rows; solutions are exact, whatever `tol`."""
         # Few rows are needed, once each: where the matrix does not fit as a whole, nothing is kept.
         whole = int(np.sqrt(cache_bytes / 8))
         rows = kernel_source(X, kernel, cache_bytes=0, tol=0.0, whole=whole, needs_norm=False)
-        return cls(loss, rows, lam)
+        return lambda loss: cls(loss, rows, lam)
 
     def __init__(self, loss: RampLoss, rows: Any, lam: float) -> None:
         self.loss = loss

@@ -30,7 +30,7 @@ from ..qp.interior_point import solve_linear
 from ..qp.problem import KinkedQP
 from ..qp.smo import solve_smo
 from ..rows import MatrixRows, VectorRows, kernel_source
-from .descent import RampPoint
+from .descent import MakeProgram, RampPoint
 
 _FIRST_TOL = 1e-3  # in units of the score; then finer, until the gap is small enough
 _FINEST_TOL = 1e-11
@@ -73,14 +73,16 @@ class NormProgram:
     balanced = True  # the coefficients sum to 0
 
     @classmethod
-    def for_cases(
-        cls, loss: RampLoss, X: Any, kernel: Kernel, *, lam: float, tol: float, cache_bytes: int
-    ) -> NormProgram:
-        """The program on these cases."""
+    def maker(
+        cls, X: Any, kernel: Kernel, *, lam: float, tol: float, cache_bytes: int, several: bool = False
+    ) -> MakeProgram:
+        """Programs on these cases by their losses, with the same kernel rows."""
         # tol=0.0: kernel values in double precision.
-        rows = kernel_source(X, kernel, cache_bytes=cache_bytes, tol=0.0, whole=int(np.sqrt(cache_bytes / 8)))
+        whole = int(np.sqrt(cache_bytes / 8))
+        rows = kernel_source(X, kernel, cache_bytes=cache_bytes, tol=0.0, whole=whole, several=several)
         few = kernel.form.linear and X.shape[1] <= X.shape[0] // _CASES_PER_FEATURE
-        return cls(loss, rows, lam, tol=tol, cache_bytes=cache_bytes, features=X if few else None)
+        features = X if few else None
+        return lambda loss: cls(loss, rows, lam, tol=tol, cache_bytes=cache_bytes, features=features)
 
     def __init__(
         self,

@@ -45,23 +45,25 @@ class Solver:
         return self.solve(problem, rows, **options)
 
     def prepare(
-        self, X: Any, kernel: Kernel, *, tol: float, max_iter: int, cache_bytes: int
+        self, X: Any, kernel: Kernel, *, tol: float, max_iter: int, cache_bytes: int, several: bool = False
     ) -> Callable[..., Solution]:
         """The solver for these cases, as a function of a program."""
         if self.in_features is not None and _few_features(X, kernel):
             return partial(self.in_features, X=X, tol=tol, max_iter=max_iter)
-        rows = kernel_source(X, kernel, cache_bytes=cache_bytes, tol=tol)
+        rows = kernel_source(X, kernel, cache_bytes=cache_bytes, tol=tol, several=several)
         return partial(self.solve, rows=rows, tol=tol, max_iter=max_iter, cache_bytes=cache_bytes)
 
 
 def solver_for(
-    name: str, X: Any, kernel: Kernel, *, tol: float, max_iter: int, cache_size: float
+    name: str, X: Any, kernel: Kernel, *, tol: float, max_iter: int, cache_size: float, several: bool = False
 ) -> Callable[..., Solution]:
     """The named solver for these cases, as a function of a program and, optionally, `start` and `polish`.
 
-    The kernel rows are set up once, and serve every program that the function is called with.
+    The kernel rows are set up once, and serve every program that the function is called with; with `several` programs
+    to come, a row that is computed for one of them is kept for the others.
     """
-    return SOLVERS[name].prepare(X, kernel, tol=tol, max_iter=max_iter, cache_bytes=int(cache_size * 2**20))
+    cache_bytes = int(cache_size * 2**20)
+    return SOLVERS[name].prepare(X, kernel, tol=tol, max_iter=max_iter, cache_bytes=cache_bytes, several=several)
 
 
 def _few_features(X: Any, kernel: Kernel) -> bool:
