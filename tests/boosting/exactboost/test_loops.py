@@ -50,7 +50,7 @@ def arrange(X, y, score, weight):
 @njit
 def search_once(objective, bisect, table, draws, score, units, base, margin, D, room, size):
     """One round's search as a run does it: functions of the loops that only compiled code can call."""
-    totals = kernels._start_round(score, draws, units, base, margin, room, size)
+    totals = kernels._start_round(score, draws.pos_rows, draws.neg_rows, units, base, margin, room.sample, size)
     if bisect is not None:
         return kernels.search_by_bisection(objective, table, draws.features, D, room, size)
     return kernels.search_all(objective, table, draws.features, D, room, size, totals)

@@ -15,7 +15,9 @@ machine code would read the fields in their old order.
 
 The first fit waits for the compiler. What that takes grows with the number of functions and of arrays handed from one
 to the next, and code is compiled once more in every function that calls it, however far above. Hence few functions,
-not deep; scalars and no arrays are returned; and ``a if a > b else b`` where `max` would be a function of its own.
+not deep, given no array that they do not need; scalars and no arrays are returned; and ``a if a > b else b`` where
+`max` would be a function of its own. A long loop over the two classes goes to ``len(starts)``, not to 2: the compiler
+would write it out twice, and each copy once more in every function above.
 
 In order: the arguments, drawing, losses of histograms, the subsample, the sweeps (AUC, precision at k, KS, reject
 cost), choosing by objective, bisection, the search over features, and the run.
@@ -34,6 +36,11 @@ WINDOW = 32  # the longest shift there can be; known to the compiler, so that lo
 _entry = njit(cache=True, nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 # Called from compiled code only: without the entry point for Python, too.
 _inner = njit(cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)
+# Called in one place only: its body is put there before anything is compiled, so that it is not compiled by itself
+# first, together with all that it calls. For small functions this takes longer than it saves.
+_once = njit(
+    cache=True, nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True, inline="always"
+)
 _NO_ENTRY = {"no_cfunc_wrapper": True}  # and none for Python, as by default
 BEYOND = 2**60  # stands before the first and after the last of the distinct scores: farther than any shift leads
 
@@ -119,12 +126,18 @@ class RunOutcome(NamedTuple):
 class DrawnCases(NamedTuple):
     """The subsample of a round, `n_pos` positives first, either class in the order of its scores.
 
-    `value` holds the judged scores as positions on an axis that is padded by `WINDOW` at either end.
+    `value` holds the judged scores as positions on an axis that is padded by `WINDOW` at either end, `level` these
+    (AUC, precision at k) or ranks among the distinct scores (KS, reject cost), `code` the bins of one feature. `hist`
+    holds the weights by class and position, `marks` a number for each position.
     """
 
     ids: Any
     value: Any
     unit: Any
+    level: Any
+    code: Any
+    hist: Any
+    marks: Any
     n_pos: int
 
 
@@ -132,14 +145,11 @@ class ByBin(NamedTuple):
     """The subsample sorted by the bin of one feature and, within a bin, by score: positives first.
 
     The positives of bin b stand from starts[0, b] to starts[0, b + 1], the negatives from starts[1, b] to
-    starts[1, b + 1]; the bin after the last holds missing values. Levels are positions on the axis of scores (AUC,
-    precision at k) or ranks among the distinct scores (KS, reject cost).
+    starts[1, b + 1]; the bin after the last holds missing values.
     """
 
-    level: Any  # of each case, in the order of `DrawnCases`, and its bin
-    code: Any
     starts: Any
-    levels: Any  # sorted
+    levels: Any
     units: Any
 
 
@@ -162,11 +172,9 @@ class Ranks(NamedTuple):
 class Room(NamedTuple):
     """Memory of a run, used again in every round."""
 
-    hist: Any  # of the subsample, by class and position
-    marks: Any  # a number for each position
     sample: DrawnCases
     by_bin: ByBin
-    own: Any  # of the objective: counts by position, or `Ranks`
+    own: Any  # of the objective: counts by position, the last two rows those of `sample.hist`, or `Ranks`
     stump: Any  # the best so far: cut, shift, missing left
     shift: Any  # what it adds, by code
     full: Any  # histogram of all cases of the bag with it
@@ -193,7 +201,17 @@ def make_room(
     m, axis = n_pos + n_neg, widest + margin + 2 * WINDOW + 4
     n_sums, n_ranks = COMPILED_OBJECTIVES[type(objective)].n_sums, min(m, axis) + 2
     whole, weight = np.int32, units.dtype
-    counts = np.zeros((6, axis), weight)
+    counts = np.zeros((8, axis), weight)
+    sample = DrawnCases(
+        ids=np.zeros(m, whole),
+        value=np.zeros(m, whole),
+        unit=np.zeros(m, weight),
+        level=np.zeros(m, whole),
+        code=np.zeros(m, codes.dtype),
+        hist=counts[6:],
+        marks=np.zeros(axis, whole),
+        n_pos=n_pos,
+    )
     ranks = Ranks(
         values=np.zeros(n_ranks, np.int64),
         reach=np.zeros((3, n_ranks), np.int64),
@@ -204,16 +222,8 @@ def make_room(
         bounds=np.zeros(most_bins + 2),
     )
     return Room(
-        hist=np.zeros((2, axis), weight),
-        marks=np.zeros(axis, whole),
-        sample=DrawnCases(np.zeros(m, whole), np.zeros(m, whole), np.zeros(m, weight), n_pos),
-        by_bin=ByBin(
-            level=np.zeros(m, whole),
-            code=np.zeros(m, codes.dtype),
-            starts=np.zeros((2, most_bins + 3), np.int64),
-            levels=np.zeros(m, whole),
-            units=np.zeros(m, weight),
-        ),
+        sample=sample,
+        by_bin=ByBin(np.zeros((2, most_bins + 3), np.int64), np.zeros(m, whole), np.zeros(m, weight)),
         own=ranks if n_sums else counts,
         stump=np.zeros(3, np.int64),
         shift=np.zeros(most_bins + 1, np.int64),
@@ -324,17 +334,17 @@ def reject_loss(objective, pos, neg, n):
 
 
 @_inner
-def _start_round(score, draws, units, base, margin, room, size):
+def _start_round(score, pos_rows, neg_rows, units, base, margin, sample, size):
     """Put the cases drawn into the sample, either class in the order of its scores; returns the weights of the classes.
 
     Judged scores become positions above `base`, all of them less than `size`. The sort by bin that follows for every
     feature keeps the order, so that each bin is sorted by score for free.
     """
-    ids, value, unit, level = room.sample.ids, room.sample.value, room.sample.unit, room.by_bin.level
-    n_pos, hist, count = room.sample.n_pos, room.hist, room.marks
+    ids, value, unit, level = sample.ids, sample.value, sample.unit, sample.level
+    n_pos, hist, count = sample.n_pos, sample.hist, sample.marks
     all_pos, total = 0.0, 0.0
-    for side in range(2):
-        rows = draws.pos_rows if side == 0 else draws.neg_rows
+    for side in range(len(hist)):
+        rows = pos_rows if side == 0 else neg_rows
         first, last = (0, n_pos) if side == 0 else (n_pos, len(ids))
         zero = base + margin if side == 0 else base
         for s in range(size):
@@ -365,13 +375,13 @@ def _start_round(score, draws, units, base, margin, room, size):
 @_inner
 def _sort_by_bin(codes, f, n_cells, sample, by_bin):
     """Counting sort of the subsample by the bin of one feature; cases of a bin stay in their order."""
-    ids, unit, n_pos = sample.ids, sample.unit, sample.n_pos
-    level, code, starts, levels, units = by_bin.level, by_bin.code, by_bin.starts, by_bin.levels, by_bin.units
+    ids, unit, level, code, n_pos = sample.ids, sample.unit, sample.level, sample.code, sample.n_pos
+    starts, levels, units = by_bin.starts, by_bin.levels, by_bin.units
     m = len(ids)
     # Gathered once: the cases are scattered over the whole column, and the codes are needed three times.
     for q in range(m):
         code[q] = codes[f, ids[q]]
-    for side in range(2):
+    for side in range(len(starts)):
         first = 0 if side == 0 else n_pos
         last = n_pos if side == 0 else m
         at = starts[side]
@@ -405,7 +415,7 @@ def _is_empty(starts, b):
 
 
 @_entry
-def auc_start(objective, room, size, totals):
+def auc_start(objective, sample, own, size, totals):
     """Without a stump no pair is won beyond those won."""
     return 0.0, 0
 
@@ -457,7 +467,7 @@ def _best_shift(rl, lr, lowest, highest, floor, stump):
 
 
 @_entry
-def auc_sweep(objective, cuts, room, size, n, floor):
+def auc_sweep(objective, cuts, by_bin, own, stump, size, n, floor):
     """Pairs won by the best stump over all cuts and all shifts, beyond those won without it.
 
     rl[WINDOW + x] and lr[WINDOW + x] hold the pairs (positive right, negative left) and (positive left, negative right)
@@ -465,25 +475,25 @@ def auc_sweep(objective, cuts, room, size, n, floor):
     -d <= x < 0 of the second; a shift to the left the other way round. A case that crosses the cut changes both by a
     contiguous slice of the counts of the other class.
 
-    The counts by position: positives and negatives on the left, positives and negatives on the right, rl, lr. Those of
-    the positives are mirrored, so that every slice runs forwards.
+    The counts by position: positives and negatives on the left, positives and negatives on the right, rl, lr, and the
+    histogram. The first and third, of the positives, are mirrored, so that every slice runs forwards.
     """
-    by_bin, hist, counts, stump = room.by_bin, room.hist, room.own, room.stump
+    counts, starts = own, by_bin.starts
     rl, lr = counts[4], counts[5]
     for s in range(size):
         counts[0, s] = counts[1, s] = 0
-        counts[2, size - 1 - s] = hist[0, s]
-        counts[3, s] = hist[1, s]
+        counts[2, size - 1 - s] = counts[6, s]
+        counts[3, s] = counts[7, s]
     for j in range(2 * WINDOW):
         rl[j] = lr[j] = 0
     best = floor
     # Step -1 moves the missing values to the left before the first bin.
     for step in range(-1 if cuts.missing_left else 0, cuts.last):
         b = cuts.n_bins if step < 0 else step
-        if _is_empty(by_bin.starts, b):  # the same as the cut before
+        if _is_empty(starts, b):  # the same as the cut before
             continue
         # Positives first: a pair of two from this bin enters `lr` with its positive, and leaves it with its negative.
-        for side in range(2):
+        for side in range(len(starts)):
             _cross(by_bin, b, side, counts, size)
         if step < cuts.first:  # missing values against all others: looked at with the missing values right
             continue
@@ -500,9 +510,9 @@ def auc_sweep(objective, cuts, room, size, n, floor):
 
 
 @_entry
-def precision_start(objective, room, size, totals):
+def precision_start(objective, sample, own, size, totals):
     """The hits without a stump."""
-    return float(hits_at(room.hist[0], room.hist[1], size, objective.k)), 0
+    return float(hits_at(sample.hist[0], sample.hist[1], size, objective.k)), 0
 
 
 @_inner
@@ -529,11 +539,10 @@ def _hits_at_shift(above, d, size, k):
 
 
 @_entry
-def precision_sweep(objective, cuts, room, size, n, floor):
+def precision_sweep(objective, cuts, by_bin, own, stump, size, n, floor):
     """Positives among the first k over all cuts and all shifts."""
-    starts, levels, units = room.by_bin.starts, room.by_bin.levels, room.by_bin.units
-    hist, own, stump, k = room.hist, room.own, room.stump, objective.k
-    left, above = own[4:], own[:4]
+    starts, levels, units, k = by_bin.starts, by_bin.levels, by_bin.units, objective.k
+    above, left, hist = own[:4], own[4:6], own[6:]
     for s in range(size + 1):
         left[0, s] = left[1, s] = 0
         above[0, s] = above[1, s] = above[2, s] = above[3, s] = 0
@@ -542,7 +551,7 @@ def precision_sweep(objective, cuts, room, size, n, floor):
         b = cuts.n_bins if step < 0 else step
         if _is_empty(starts, b):  # the same as the cut before
             continue
-        for side in range(2):
+        for side in range(len(starts)):
             for i in range(starts[side, b], starts[side, b + 1]):
                 left[side, levels[i]] += units[i]
         if step < cuts.first:
@@ -572,10 +581,10 @@ def precision_sweep(objective, cuts, room, size, n, floor):
 
 
 @_inner
-def _rank_scores(room, size):
+def _rank_scores(sample, ranks, size):
     """Rank the scores of the subsample among the distinct ones, with running sums; returns how many those are."""
-    hist, rank, value, level = room.hist, room.marks, room.sample.value, room.by_bin.level
-    values, rates, total = room.own.values, room.own.rates, room.own.total
+    hist, rank, value, level = sample.hist, sample.marks, sample.value, sample.level
+    values, rates, total = ranks.values, ranks.rates, ranks.total
     n = 0
     values[0] = -BEYOND
     for s in range(size):
@@ -596,7 +605,7 @@ def _add_bins(by_bin, first, last, rates, sums):
     """Add to the sums what the cases of the bins first <= b < last add, by rank."""
     starts, levels, units = by_bin.starts, by_bin.levels, by_bin.units
     for part in range(len(rates)):
-        for side in range(2):
+        for side in range(len(starts)):
             rate = rates[part, side]
             # The bins stand side by side: one loop for all of them.
             for i in range(starts[side, first], starts[side, last]):
@@ -644,12 +653,12 @@ def _thresholds_in_reach(values, n, lowest, highest, reach):
 
 
 @_entry
-def ks_start(objective, room, size, totals):
+def ks_start(objective, sample, own, size, totals):
     """The largest gap without a stump, and the number of ranks."""
-    rates, total = room.own.rates, room.own.total
+    rates, total = own.rates, own.total
     # The gap times the weights of both classes, as in `ks_loss`.
     rates[0, 0], rates[0, 1] = -totals[1], totals[0]
-    n = _rank_scores(room, size)
+    n = _rank_scores(sample, own, size)
     best = 0.0
     for r in range(1, n + 1):
         best = total[0, r] if total[0, r] > best else best
@@ -706,13 +715,13 @@ def _best_pair(left, total, n, reach):
 
 
 @_entry
-def ks_sweep(objective, cuts, room, size, n, floor):
+def ks_sweep(objective, cuts, by_bin, own, stump, size, n, floor):
     """Largest gap between the two distributions over all cuts and all shifts.
 
     The thresholds left and right of the cut can be chosen apart, since their difference is the shift. Cuts are looked
     at in the order of the bound that forgets D, and no longer once it is not above the best found.
     """
-    by_bin, ranks, stump = room.by_bin, room.own, room.stump
+    ranks = own
     values, left, bounds, reach = ranks.values, ranks.left, ranks.bounds, ranks.reach
     _thresholds_in_reach(values, n, cuts.lowest, cuts.highest, reach)
     _ks_bounds(by_bin, ranks, n, cuts)
@@ -737,13 +746,13 @@ def ks_sweep(objective, cuts, room, size, n, floor):
 
 
 @_entry
-def reject_start(objective, room, size, totals):
+def reject_start(objective, sample, own, size, totals):
     """The negative of the least cost without a stump, and the number of ranks."""
-    rates, total = room.own.rates, room.own.total
+    rates, total = own.rates, own.total
     # What a positive and a negative add to the two terms A and C of the cost, as in `reject_loss`.
     rates[0, 0], rates[1, 0] = objective.fn - objective.reject_positive, objective.reject_positive
     rates[0, 1], rates[1, 1] = -objective.reject_negative, objective.reject_negative - objective.fp
-    n = _rank_scores(room, size)
+    n = _rank_scores(sample, own, size)
     least_a, best = 0.0, 0.0
     for r in range(1, n + 1):
         least_a = total[0, r] if total[0, r] < least_a else least_a
@@ -803,13 +812,13 @@ def _reject_bounds(by_bin, ranks, n, cuts):
 
 
 @_entry
-def reject_sweep(objective, cuts, room, size, n, floor):
+def reject_sweep(objective, cuts, by_bin, own, stump, size, n, floor):
     """Least cost over all cuts and all shifts, as its negative.
 
     Both thresholds move by the same shift, so the two sides do not come apart as they do for KS; but each side at its
     own two best thresholds is a bound, and only cuts whose bound is good enough are tried at every shift.
     """
-    by_bin, ranks, stump = room.by_bin, room.own, room.stump
+    ranks = own
     values, total, bounds, left, right = ranks.values, ranks.total, ranks.bounds, ranks.left, ranks.right
     _reject_bounds(by_bin, ranks, n, cuts)
     best = floor
@@ -866,14 +875,16 @@ def loss_of(objective: Any, pos: Any, neg: Any, n: int) -> Any:
     return COMPILED_OBJECTIVES[type(objective)].loss(objective, pos, neg, n)
 
 
-def start_search(objective: Any, room: Room, size: int, totals: Any) -> Any:
+def start_search(objective: Any, sample: DrawnCases, own: Any, size: int, totals: Any) -> Any:
     """Prepare the search of a subsample; `totals` are the weights of its classes."""
-    return COMPILED_OBJECTIVES[type(objective)].start(objective, room, size, totals)
+    return COMPILED_OBJECTIVES[type(objective)].start(objective, sample, own, size, totals)
 
 
-def sweep(objective: Any, cuts: FeatureCuts, room: Room, size: int, n: int, floor: float) -> Any:
+def sweep(
+    objective: Any, cuts: FeatureCuts, by_bin: ByBin, own: Any, stump: Any, size: int, n: int, floor: float
+) -> Any:
     """Try the cuts and shifts of one feature; returns the best value, `floor` where none is better."""
-    return COMPILED_OBJECTIVES[type(objective)].sweep(objective, cuts, room, size, n, floor)
+    return COMPILED_OBJECTIVES[type(objective)].sweep(objective, cuts, by_bin, own, stump, size, n, floor)
 
 
 # The three functions above are what runs without the compiler. In compiled code the choice is made here, while it is
@@ -884,12 +895,12 @@ def _loss_of(objective, pos, neg, n):
 
 
 @overload(start_search, jit_options=_NO_ENTRY)
-def _start_search(objective, room, size, totals):
+def _start_search(objective, sample, own, size, totals):
     return COMPILED_OBJECTIVES[objective.instance_class].start.py_func
 
 
 @overload(sweep, jit_options=_NO_ENTRY)
-def _sweep(objective, cuts, room, size, n, floor):
+def _sweep(objective, cuts, by_bin, own, stump, size, n, floor):
     return COMPILED_OBJECTIVES[objective.instance_class].sweep.py_func
 
 
@@ -978,20 +989,21 @@ def _bisect(objective, sample, codes, n_cuts, D, floor, stump):
 # ---------------------------------------------------------------------------------------------------------------------
 
 
-@_inner
+@_once
 def search_all(objective, table, features, D, room, size, totals):
     """Best stump of the features for a subsample; returns its feature, or -1 where none is better than none.
 
     The sample in `room` holds the cases, their judged scores on an axis of `size` positions, at least `WINDOW` from
     either end. The stump's cut, shift and side of missing values go to room.stump.
     """
-    starts, stump = room.by_bin.starts, room.stump
-    best, n = start_search(objective, room, size, totals)
+    sample, by_bin, own, stump = room.sample, room.by_bin, room.own, room.stump
+    starts = by_bin.starts
+    best, n = start_search(objective, sample, own, size, totals)
     chosen = -1
     for i in range(len(features)):
         f = features[i]
         n_bins, sign, before = table.n_bins[f], table.signs[f], best
-        _sort_by_bin(table.codes, f, n_bins + 1, room.sample, room.by_bin)
+        _sort_by_bin(table.codes, f, n_bins + 1, sample, by_bin)
         some_missing = not _is_empty(starts, n_bins)
         # A loop rather than several calls: the sweep is compiled into its caller, and once is enough.
         for turn in range((3 if sign != 0 else 2) if some_missing else 1):
@@ -1002,7 +1014,7 @@ def search_all(objective, table, features, D, room, size, totals):
             if turn == 2:  # missing values have no place in the order: that cut may shift them against it, too
                 first, lowest, highest = n_bins - 1, -highest, -lowest
             cuts = FeatureCuts(n_bins, first, last, missing_left, lowest, highest)
-            best = sweep(objective, cuts, room, size, n, best)
+            best = sweep(objective, cuts, by_bin, own, stump, size, n, best)
         if best > before:
             chosen = f
             # Cuts between the same two cases of the subsample do equally well: take the one in the middle.
@@ -1017,9 +1029,9 @@ def search_all(objective, table, features, D, room, size, totals):
 @_inner
 def search_by_bisection(objective, table, features, D, room, size):
     """The same by the poster's bisection."""
-    codes, n_bins, sample, own = table.codes, table.n_bins, room.sample, room.by_bin.code
-    ids = sample.ids
-    best = -loss_of(objective, room.hist[0], room.hist[1], size)
+    codes, n_bins, sample = table.codes, table.n_bins, room.sample
+    ids, own, hist = sample.ids, sample.code, sample.hist
+    best = -loss_of(objective, hist[0], hist[1], size)
     chosen = -1
     for i in range(len(features)):
         f = features[i]
@@ -1103,7 +1115,8 @@ def run(objectives, bisect, table, bag, plan, draws, room, outcome):
             draw(draws.states[1], draws.features, plan.n_features)
             margin = margin_of(plan.theta, low, high, plan.longest)
             size = high - low + margin + 2 * WINDOW + 2
-            totals = _start_round(score, draws, bag.units, low - margin - WINDOW, margin, room, size)
+            base = low - margin - WINDOW
+            totals = _start_round(score, draws.pos_rows, draws.neg_rows, bag.units, base, margin, sample, size)
             if bisect is not None:
                 chosen = search_by_bisection(of_sample, table, features, plan.longest, room, size)
             else:

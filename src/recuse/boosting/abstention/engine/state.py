@@ -38,9 +38,9 @@ class Ensemble:
         h, r = np.zeros(bins.n_cells), np.zeros(bins.n_cells)
         for stump, weight in zip(self.stumps, self.weights, strict=True):
             cells = slice(bins.offsets[stump[0]], bins.offsets[stump[0] + 1])
-            labels = cell_labels(stump, int(bins.n_bins[stump[0]]))
-            h[cells] += weight * self.values[labels, 0]
-            r[cells] += weight * self.values[labels, 1]
+            both = (weight * self.values).take(cell_labels(stump, int(bins.n_bins[stump[0]])), axis=0)
+            h[cells] += both[:, 0]
+            r[cells] += both[:, 1]
         return h, r
 
     def scores(self, problem: Problem) -> tuple[Floats, Floats]:
@@ -191,8 +191,8 @@ class State:
         labels = cell_labels(stump, int(b.n_bins[f]))
         h, r = eta * self.family.values.T  # by label
         cells = slice(b.offsets[f], b.offsets[f + 1])
-        self._scores.h_table[cells] += h[labels]
-        self._scores.r_table[cells] += r[labels]
+        self._scores.h_table[cells] += h.take(labels)  # in every round: quicker than an index
+        self._scores.r_table[cells] += r.take(labels)
         self.weights.grow(b.codes[f], labels, h + dh, r + dr)
 
     def set_weights(self, stumps: list[Coded], weights: Floats, h0: float, r0: float) -> None:

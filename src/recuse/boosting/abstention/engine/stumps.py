@@ -165,8 +165,8 @@ def canonical(stump: Coded, n_bins: int) -> Coded:
 def cell_labels(stump: Coded, n_bins: int) -> NDArray[np.int64]:
     """Label of each bin of the stump's feature, and last of missing values."""
     _, j, k, one, two, three, missing = stump
-    labels = np.full(n_bins + 1, three, dtype=np.int64)
-    labels[:j], labels[j:k], labels[-1] = one, two, missing
+    labels = np.empty(n_bins + 1, dtype=np.int64)  # `full` takes longer, and this is in every round
+    labels[:j], labels[j:k], labels[k:], labels[-1] = one, two, three, missing
     return labels
 
 
@@ -270,7 +270,7 @@ class StumpSearch:
 
     def best(self) -> tuple[Coded, float]:
         """Return the stump of steepest descent, and its derivative."""
-        f = int(np.argmin(self.found))
+        f = int(self.found.argmin())
         return self.best_of(f), float(self.found[f])
 
     def best_of(self, f: int) -> Coded:

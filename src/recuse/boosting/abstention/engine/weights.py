@@ -128,7 +128,8 @@ class MultipliedWeights:
     def grow(self, codes: NDArray[Any], labels: NDArray[np.int64], h: Floats, r: Floats) -> None:
         """Multiply e^u and e^v of each row by the factor of its cell's label: no exponential per row is needed."""
         cases, n_pos = self._cases, self._cases.n_pos
-        factors = np.exp(np.clip([r - h, r + h, -cases.b * r], -CLIP, CLIP)).take(labels, axis=1)
+        growth = np.array([r - h, r + h, -cases.b * r])
+        factors = np.exp(growth.clip(-CLIP, CLIP, out=growth)).take(labels, axis=1)
 
         def work(first: int, last: int) -> None:
             for of_class, rows in ((0, slice(first, min(last, n_pos))), (1, slice(max(first, n_pos), last))):
