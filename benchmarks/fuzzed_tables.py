@@ -3,6 +3,7 @@
 The tables of `hostile_files` (text and Parquet) and tables in Excel, JSON Lines, Feather, SQLite and DuckDB files, in
 many encodings and dialects, with odd cells and changed bytes, are answered by a sound model, fitted, or checked by
 `recuse check`. "Ours" counts the runs that broke the rule, of the number in `size`; "peer's" is the number allowed.
+Seconds are of the processor; a command that takes three minutes by the clock is ended, and counts as a traceback.
 """
 
 import io

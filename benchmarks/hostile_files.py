@@ -4,7 +4,8 @@ Model files of six methods are damaged and edited in many ways, and `recuse pred
 changed file may give an answer. Some are edited and given a fresh manifest, as only a person would: these may answer,
 but not with NaN, and never against the digest of the original. Then tables are damaged, in cells, rows, headers,
 encodings, compression and types, and a sound model answers them, or a model is fitted on them. "Ours" counts the runs
-that broke the rule, of the number in `size`; "peer's" is the number allowed. The files follow from a seed.
+that broke the rule, of the number in `size`; "peer's" is the number allowed. Seconds are of the processor; a command
+that takes three minutes by the clock is ended, and counts as a traceback. The files follow from a seed.
 """
 
 import gzip
@@ -53,7 +54,7 @@ def run(quick=False):
 
 
 class Outcome(NamedTuple):
-    """What became of a command: exit code (None: a traceback, or the process died), messages, seconds, mebibytes."""
+    """What became of a command: exit code (None: a traceback, or it died), messages, processor seconds, mebibytes."""
 
     code: int | None
     errors: str
@@ -117,7 +118,7 @@ class Commands:
 
 def _limits(what, cases, size):
     """Rows for the slowest and the largest run; their names are printed."""
-    for unit, measure, limit in (("seconds", "seconds", SECONDS), ("MiB", "mebibytes", MEBIBYTES)):
+    for unit, measure, limit in (("processor seconds", "seconds", SECONDS), ("MiB", "mebibytes", MEBIBYTES)):
         name, done = max(cases, key=lambda case: getattr(case[1], measure))
         print(f"    most {unit}: {name}: {done.code} {done.errors.strip()[:200]}")
         yield Row(f"{what}: most {unit}", size, "limit", getattr(done, measure), limit, 1.0)

@@ -161,8 +161,8 @@ def test_units_count_in_what_is_in_question():
 @pytest.mark.parametrize(
     ("chosen", "fold_noise", "steady"),
     [
-        ("aaaa", 0.9, True),  # half a standard error of the difference, from folds, is 1.0 here
-        ("aaaa", 1.1, False),
+        ("aaaa", 1.3, True),  # .7 standard errors of the difference, from folds, is 1.4 here
+        ("aaaa", 1.5, False),
         ("abaa", 0.1, False),
         ("baaa", 0.1, True),
         ("aa", 0.1, False),

@@ -66,6 +66,20 @@ def test_rules_that_share_their_fits_decide_as_each_would_alone(grouped):
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", ["logistic-chow", "boosting-chow", "abstention-boosting", "double-hinge"])
+def test_reasons_name_the_columns_of_the_table_as_those_of_the_whole_model_do(name):
+    """Not the numbers that preparation and scaling made of a category or a date."""
+    cases = cases_of(mixed_table(150))
+    task = Task.of(cases, COSTS, seed=0)
+    train, test = make_folds(3, cases.outcomes, random_state=1)[0]
+    found = run_fold(BY_NAME[name], task, cases, train, test)
+    model, _ = folds.fit_model(BY_NAME[name], task, cases.features.iloc[train], cases.outcomes[train])
+    expected = recuse.decide(model, cases.features.iloc[test])
+    assert found.reason == expected.reason.tolist()
+    assert any(": " in reason for reason in found.reason)
+
+
+@pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_the_leaderboard_is_that_of_methods_run_alone(n_jobs):
     table, names = mixed_table(120), ["logistic-no-reject", "logistic-chow", "logistic-tuned", "abstention-boosting"]

@@ -13,14 +13,15 @@ from sklearn.pipeline import Pipeline
 
 from ..arrays import Floats, Indices
 from ..decisions import KINDS, Decisions
+from ..explaining import ShownColumns
 from ..labels import encode, to_python
-from ..locating import locate, mark_novelties
+from ..locating import mark_novelties, shown_columns, steps_before, trace
 from ..tables import Cases
 from ..workers import one_thread
 from .class_answers import Rivals, score_of_classes
 from .methods import Method
 from .plans import Task
-from .sharing import FitShelf, PreparedTable, Shared
+from .sharing import FitShelf, PreparedFold, PreparedTable, Shared
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +109,13 @@ def _fit_and_answer(
     started, spared = time.perf_counter(), shelf.spared
     fitted_model, params = fit_prepared(method, task, fold.training, shelf)
     fitted = time.perf_counter()
-    classifier, prepared = locate(fitted_model, fold.test)
-    decisions = mark_novelties(classifier.decide(prepared, reasons=reasons), fold.novelties)
+    classifier, prepared, names = trace(fitted_model, fold.test)
+    if reasons and hasattr(classifier, "_decide_shown"):
+        columns = _shown(fitted_model, fold, prepared, names)
+        decisions = classifier._decide_shown(prepared, reasons, names, columns)
+    else:
+        decisions = classifier.decide(prepared, reasons=reasons)
+    decisions = mark_novelties(decisions, fold.novelties)
     answered = time.perf_counter()
     return FoldResult(
         test=test,
@@ -127,6 +133,15 @@ def _fit_and_answer(
         fitted_on=min(len(train), method.fit_rows or len(train)),
         trained_on=len(train),
     )
+
+
+def _shown(fitted_model: Any, fold: PreparedFold, prepared: Any, names: NDArray[Any] | None) -> ShownColumns:
+    """The columns that reasons name: those of the table, not what preparation and scaling made of them."""
+    inner = shown_columns(fitted_model, fold.test, prepared, names)
+    if inner.sources is None:  # nothing comes before the classifier, or nobody knows what that makes of a column
+        return inner if steps_before(fitted_model) else fold.shown
+    made_from = inner.sources if fold.shown.sources is None else fold.shown.sources[inner.sources]
+    return fold.shown._replace(sources=made_from)
 
 
 def fit_prepared(

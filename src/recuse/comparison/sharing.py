@@ -17,6 +17,7 @@ import joblib
 from numpy.typing import NDArray
 
 from ..arrays import Floats, Indices
+from ..explaining import ShownColumns, column_sources
 from ..tables import Cases, TableColumns
 from ..thresholds.scores import GivenCases, fit_rows
 from .methods import Method
@@ -110,6 +111,8 @@ class PreparedFold:
         What methods are fitted on, without the steps that made it.
     test : DataFrame
         The cases to answer, as numbers.
+    shown : ShownColumns
+        The same as they stand in the table, and which of its columns each of the prepared ones was made from.
     novelties : dict
         Which of them lie far outside the training range; see `TableColumns.novelties`.
     test_seconds : float
@@ -118,6 +121,7 @@ class PreparedFold:
 
     training: PreparedTable
     test: Any
+    shown: ShownColumns
     novelties: dict[int, tuple[float, str]]
     test_seconds: float
 
@@ -129,7 +133,10 @@ class PreparedFold:
         started = time.perf_counter()
         columns = training.columns.transform(cases.features.iloc[test])
         numbers = in_one_piece(training.vectorizer.transform(columns))
-        return cls(training.cases_only(), numbers, training.columns.novelties(columns), time.perf_counter() - started)
+        sources = column_sources(training.vectorizer, list(columns.columns))
+        shown = ShownColumns.of(numbers) if sources is None else ShownColumns.of(columns, sources=sources)
+        novelties = training.columns.novelties(columns)
+        return cls(training.cases_only(), numbers, shown, novelties, time.perf_counter() - started)
 
 
 def table_vectorizer(seed: int, keep_categories: bool = False) -> Any:

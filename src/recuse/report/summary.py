@@ -309,7 +309,7 @@ def _cell(value: Any) -> Any:
     if isinstance(value, datetime):
         return str(value).removesuffix(" 00:00:00")
     if isinstance(value, float):
-        return float(f"{value:.4g}")
+        return float(f"{value:.6g}")  # as in the sentences
     return value if isinstance(value, int | str | bool) else str(value)
 
 
