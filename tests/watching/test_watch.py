@@ -65,6 +65,13 @@ def test_what_changed_is_named_after_it_changed(kind):
         assert [alarm.name for alarm in result.alarms if alarm.kind == "columns"] == ["age"]
 
 
+def test_a_change_half_as_strong_is_named_without_a_promise():
+    """The error rises from 7 % to 12.5 %; outcomes are compared with earlier ones only."""
+    world, after = {"cases": 250, "audit": 1.0}, {"turned": 0.45}
+    results = [watched(records_of(World(**world), World(**world, **after), seed), columns=[]) for seed in range(8)]
+    assert sum("concept" in {alarm.kind for alarm in result.alarms} for result in results) >= 6
+
+
 def test_nothing_is_found_where_nothing_changes():
     quiet = [watched(records_of(World(cases=300), World(cases=300), seed), promises="error<=0.1") for seed in range(5)]
     assert [alarm.name for result in quiet for alarm in result.alarms] == []
@@ -75,8 +82,10 @@ def test_nothing_is_found_where_nothing_changes():
 def test_alarms_share_alpha(promises):
     result = watched(records_of(World(cases=300)), promises=promises, alpha=0.1)
     assert sum(1 / found.threshold for found in result.found) == pytest.approx(0.1)
-    of_promises = sum(1 / found.threshold for found in result.found if found.kind == "promise")
-    assert of_promises == pytest.approx(0.05 if promises else 0.0)
+    parts = {kind: sum(1 / f.threshold for f in result.found if f.kind == kind) for kind in CHANGES}
+    assert parts["promise"] == pytest.approx(0.05 if promises else 0.0)
+    assert parts["concept"] == pytest.approx(0.025 if promises else 0.05)
+    assert parts["difficulty"] == pytest.approx(parts["columns"])
 
 
 def test_the_expectation_of_the_model_does_not_see_what_the_audit_sees():

@@ -20,6 +20,7 @@ from collections import Counter
 from typing import Any, Protocol
 
 import numpy as np
+from scipy.special import logit
 
 from ..arrays import Flags, Floats, Indices
 from ..costs import Costs
@@ -27,20 +28,23 @@ from ..guarantees.promises import Promise
 from ..guarantees.risks import ForcedAnswers
 from .batches import AUDITED, Batch, Reviewed
 from .evidence import (
-    N_FLAG_BETS,
-    N_MEAN_BETS,
-    N_RANK_BETS,
+    MEAN_PARTS,
+    RANK_PARTS,
     Evidence,
-    bets_on_flags,
+    bets_on_counts,
     bets_on_mean,
     bets_on_ranks,
     mean_stakes,
+    start_share,
 )
-from .ranks import FlagRanks, ValueRanks
+from .ranks import CountRanks, ValueRanks
 
 PROMISE, CONCEPT, DIFFICULTY, NOVELTY, COLUMNS = "promise", "concept", "difficulty", "novelty", "columns"
-_PER_GROUP = 40  # cases of the half of the reference that groups of like scores are learned from
+_PER_GROUP = 20  # cases of the half of the reference that groups of like scores are learned from
 _MOST_GROUPS = 8
+_PRIOR = 40  # cases that a probability of the model counts as much as, where the share of a group is learned
+_LEVELS = np.array([-0.8, -0.35, 0.35, 0.8])  # changes of log-odds
+_MULTIPLES = np.array([-0.4, -0.2, 0.2, 0.4])  # changes of what log-odds are multiplied by
 _NUMBERS = 0.9  # share of the values that are numbers in a column of numbers
 
 
@@ -65,7 +69,7 @@ class PromiseAlarm:
     def __init__(self, promise: Promise, costs: Costs) -> None:
         self.promise, self.name = promise, str(promise)
         self._costs, self._largest = costs, 1.0 if promise.kind.is_share else max(costs.fp, costs.fn)
-        self._evidence = Evidence(N_MEAN_BETS)
+        self._evidence = Evidence(MEAN_PARTS)
 
     @property
     def level(self) -> float:
@@ -84,8 +88,8 @@ class PromiseAlarm:
         """About how many audited cases show that the loss is `factor` times what was promised, from some batch on."""
         mean, stakes = min(1.0, factor * self.level), mean_stakes(self.level)
         growth = mean * np.log1p(stakes * (1 - self.level)) + (1 - mean) * np.log1p(-stakes * self.level)
-        wanted = np.log(threshold * N_MEAN_BETS * 2 * (batches + 1) ** 1.5)
-        return float(wanted / growth.max())
+        wanted = np.log(threshold / (MEAN_PARTS * start_share(batches + 1)))
+        return float((wanted / np.maximum(growth, 1e-12)).min())
 
     def _losses(self, reviewed: Reviewed) -> tuple[Floats, Floats]:
         """What the audited cases that count for the promise cost, and the probability with which each was drawn."""
@@ -101,13 +105,14 @@ class RateAlarm:
     def __init__(self, kind: str, random: np.random.Generator) -> None:
         self.kind = kind
         self.name = "share of ambiguous cases" if kind == DIFFICULTY else "share of novelties"
-        self._random, self._ranks, self._evidence = random, FlagRanks(random), Evidence(N_FLAG_BETS)
+        self._random, self._ranks = random, CountRanks(np.ones((1, 1)), random)
+        self._evidence = Evidence(np.full(len(_LEVELS), 1 / len(_LEVELS)))
 
     def start(self, reference: list[Batch]) -> None:
         """Learn the share from half of the reference, and take in the other."""
         values = self._random.permutation(np.concatenate([self._values(batch) for batch in reference]))
         learned, compared = np.array_split(values, 2)
-        self._share = (np.count_nonzero(learned) + 0.5) / (len(learned) + 1)
+        self._share = np.array([(np.count_nonzero(learned) + 0.5) / (len(learned) + 1)])
         self._ranks.start(compared, np.zeros(len(compared), dtype=np.intp))
 
     def add(self, batch: Batch) -> float | None:
@@ -115,8 +120,8 @@ class RateAlarm:
         values = self._values(batch)
         if not batch.complete or len(values) == 0:
             return None
-        ranks = self._ranks.add(values, np.zeros(len(values), dtype=np.intp))
-        return self._evidence.add(bets_on_flags(ranks, np.full(len(values), self._share)))
+        ranks, spreads = self._ranks.add(values, np.zeros(len(values), dtype=np.intp), self._share)
+        return self._evidence.add(bets_on_counts(ranks[:, 0], spreads[:, 0], _LEVELS))
 
     def _values(self, batch: Batch) -> Flags:
         """Which cases are of that kind, in any order: within a batch, nothing is known of it."""
@@ -131,50 +136,55 @@ class ConceptAlarm:
     """Outcomes of reviewed cases against those that cases of about the same score had in the reference.
 
     Groups are made of the scores of the reference, apart for cases that were drawn in different ways: how many cases
-    fall into a group is another question. Half of the bets are that outcomes became more frequent, or less, everywhere;
-    the others that the score says less than it did, or more: positives more frequent at low scores, less at high ones.
-    Each is made on all reviewed cases, on the audited, and on the rejected ones: a change may show in one alone.
+    fall into a group is another question. Two things are counted. Positives: they became more frequent, or less, by a
+    change of the log-odds that is the same at every score. And positives weighted by the log-odds of their group: the
+    score says less than it did, or more, as log-odds are now a multiple of what they were. Each is counted apart for
+    audited and for rejected cases, and bets are made on both together and on either: a change may show in one alone.
+
+    Ranks of the two counts must not be combined (see `CountRanks`). Each has evidence of its own, and that of the alarm
+    is half of the larger: it reaches c while nothing changes only if one of the two reaches 2 c.
     """
 
     kind, name = CONCEPT, "outcomes of cases of the same score"
 
     def __init__(self, random: np.random.Generator) -> None:
-        self._random, self._ranks, self._evidence = random, FlagRanks(random), Evidence(6 * N_FLAG_BETS)
+        self._random = random
+        self._evidence = [(changes, Evidence(_parts_of_places(len(changes)))) for changes in (_LEVELS, _MULTIPLES)]
 
     def start(self, reference: Reviewed) -> None:
         """Make groups, and learn how frequent positive outcomes are in each, from half; take in the other half."""
         learned, compared = _halves(reference, self._random)
         self._edges = {way: _edges(learned.scores[learned.drawn_as == way]) for way in range(AUDITED + 1)}
-        groups = self._groups(learned)[0]
+        groups = self._groups(learned)
         self._shares = np.full((AUDITED + 1) * (_MOST_GROUPS + 1), _share(learned))
         for group in np.unique(groups):
             self._shares[group] = _share(learned.among(groups == group))
-        self._ranks.start(compared.positive, self._groups(compared)[0])
+        is_audited = np.arange(len(self._shares)) // (_MOST_GROUPS + 1) == AUDITED
+        places = np.array([is_audited, ~is_audited], dtype=np.float64)
+        self._ranks = CountRanks(np.vstack([places, places * logit(self._shares)]), self._random)
+        self._ranks.start(compared.positive, self._groups(compared))
 
     def add(self, batch: Batch) -> float | None:
         """Evidence that outcomes follow from scores in another way."""
         if not batch.complete or len(batch.reviewed) == 0:
             return None
-        groups, is_high = self._groups(batch.reviewed)
-        ranks, shares = self._ranks.add(batch.reviewed.positive, groups), self._shares[groups]
-        turned = np.where(is_high, -1.0, 1.0)
-        bets = np.hstack([bets_on_flags(ranks, shares), bets_on_flags(ranks, shares, turned)])
-        audit = batch.reviewed.audit[:, None]
-        return self._evidence.add(np.hstack([bets, np.where(audit, bets, 1.0), np.where(audit, 1.0, bets)]))
+        ranks, spreads = self._ranks.add(batch.reviewed.positive, self._groups(batch.reviewed), self._shares)
+        larger = 0.0
+        for number, (changes, evidence) in enumerate(self._evidence):
+            places = (2 * number, 2 * number + 1)
+            audited, rejected = (bets_on_counts(ranks[:, place], spreads[:, place], changes) for place in places)
+            larger = max(larger, evidence.add(np.hstack([audited * rejected, audited, rejected])))
+        return larger / len(self._evidence)
 
-    def _groups(self, reviewed: Reviewed) -> tuple[Indices, Flags]:
-        """Number of each case's group, and whether it is among the upper half of those drawn alike.
-
-        Cases without a score have a group of their own.
-        """
-        groups, is_high = np.empty(len(reviewed), dtype=np.intp), np.empty(len(reviewed), dtype=bool)
+    def _groups(self, reviewed: Reviewed) -> Indices:
+        """Number of each case's group; cases without a score have a group of their own."""
+        groups = np.empty(len(reviewed), dtype=np.intp)
         for way, edges in self._edges.items():
             rows = reviewed.drawn_as == way
             scores = reviewed.scores[rows]
             found = np.where(np.isnan(scores), _MOST_GROUPS, np.searchsorted(edges, scores, side="right"))
             groups[rows] = found + way * (_MOST_GROUPS + 1)
-            is_high[rows] = 2 * found > len(edges)
-        return groups, is_high
+        return groups
 
 
 class ColumnAlarm:
@@ -188,7 +198,7 @@ class ColumnAlarm:
 
     def __init__(self, column: str, random: np.random.Generator) -> None:
         self.name = column
-        self._random, self._ranks, self._evidence = random, ValueRanks(random), Evidence(N_RANK_BETS)
+        self._random, self._ranks, self._evidence = random, ValueRanks(random), Evidence(RANK_PARTS)
 
     def start(self, reference: Reviewed) -> None:
         """Learn from half whether it holds numbers, and which categories; take in the other half."""
@@ -242,12 +252,17 @@ def _halves(reference: Reviewed, random: np.random.Generator) -> tuple[Reviewed,
     return reference.among(first), reference.among(second)
 
 
+def _parts_of_places(n_changes: int) -> Floats:
+    """Parts of the stake: one half for bets on audited and rejected cases together, a quarter for those on either."""
+    return np.repeat([1 / 2, 1 / 4, 1 / 4], n_changes) / n_changes
+
+
 def _share(learned: Reviewed) -> float:
     """How frequent positive outcomes are among these cases; of few, nearer to what the model says of them."""
     scores = learned.scores[np.isfinite(learned.scores)]
     are_probabilities = len(scores) > 0 and scores.min() >= 0 and scores.max() <= 1
     prior = float(np.clip(scores.mean(), 0.005, 0.995)) if are_probabilities else 0.5
-    weight = _PER_GROUP if are_probabilities else 1.0
+    weight = _PRIOR if are_probabilities else 1.0
     return float((np.count_nonzero(learned.positive) + weight * prior) / (len(learned) + weight))
 
 

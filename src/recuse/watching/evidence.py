@@ -8,9 +8,11 @@ Nobody knows when a change begins, or how large it is. So the stake is divided, 
 over the batches at which a bet starts. What has not started yet keeps its worth. The sum is the evidence, an e-process:
 
     E_t = sum_j v_j sum_{k <= t} w_k prod_{i from batch k on} f_ij  +  sum_{k > t} w_k,
-    w_k = 1 / sqrt(k) - 1 / sqrt(k + 1).
+    w_k = 1 / sqrt(1 + (k - 1) / 5) - 1 / sqrt(1 + k / 5).
 
 The sum over starts needs no memory: wealth that has started is multiplied, and the share of the next batch is added.
+A bet with a small part v_j or w_k has to grow by 1 / (v_j w_k) before it counts. A large change pays that within a few
+cases, so the larger parts go to bets on small changes; and w_k hardly falls over the first batches.
 
 References
 ----------
@@ -21,7 +23,7 @@ inference", 2023; Shin, Ramdas and Rinaldo, "E-detectors", 2024, for mixtures ov
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import ndtri
 
 from ..arrays import Floats
 
@@ -33,18 +35,19 @@ class Evidence:
 
     Parameters
     ----------
-    n_bets : int
-        How many bets share the stake, equally.
+    parts : ndarray of shape (n_bets,)
+        Part of the stake that each bet has; their sum is 1.
     """
 
-    def __init__(self, n_bets: int) -> None:
-        self._logs = np.full(n_bets, -np.inf)  # logarithms of what was begun: wealth grows beyond what a float holds
+    def __init__(self, parts: Floats) -> None:
+        self._parts = parts
+        self._logs = np.full(len(parts), -np.inf)  # of what was begun: wealth grows beyond what a float holds
         self._batches = 0
 
     def add(self, factors: Floats) -> float:
         """Start bets at a batch, multiply them by the factors of its cases, (n, n_bets), and return the evidence."""
         self._batches += 1
-        share = np.log(_waiting(self._batches - 1) - _waiting(self._batches))
+        share = np.log(start_share(self._batches))
         with np.errstate(divide="ignore"):
             grown = np.log(factors).sum(axis=0)
         self._logs = np.logaddexp(self._logs, share) + grown
@@ -53,12 +56,17 @@ class Evidence:
     @property
     def value(self) -> float:
         """The evidence so far: 1 before anything was seen."""
-        return float(np.exp(np.minimum(self._logs, _LARGEST)).mean() + _waiting(self._batches))
+        return float(self._parts @ np.exp(np.minimum(self._logs, _LARGEST)) + _waiting(self._batches))
+
+
+def start_share(batch: int) -> float:
+    """Share of the stake for bets that start at a batch, from 1: w_k."""
+    return _waiting(batch - 1) - _waiting(batch)
 
 
 def _waiting(batches: int) -> float:
     """What is left for bets that start after so many batches."""
-    return float(1 / np.sqrt(batches + 1))
+    return float(1 / np.sqrt(1 + batches / 5))
 
 
 def bets_on_mean(losses: Floats, weights: Floats, promised: float) -> Floats:
@@ -86,12 +94,13 @@ def mean_stakes(promised: float) -> Floats:
     return np.minimum(stakes, 0.98 / promised)
 
 
-_MULTIPLES, _SHARES = np.array([1.25, 1.5, 2.0, 4.0]), np.array([0.05, 0.2])
-N_MEAN_BETS = len(_MULTIPLES) + len(_SHARES)
+_MULTIPLES, _SHARES = np.array([1.4, 2.0, 4.0]), np.array([0.1])
+MEAN_PARTS = np.array([0.45, 0.3, 0.15, 0.1])
 
 _SLOPES = np.array([-0.9, -0.5, -0.25, 0.25, 0.5, 0.9])
 _POWERS = np.array([0.5, 0.75])
-N_RANK_BETS = len(_SLOPES) + 2 * len(_POWERS)
+_N_RANK_BETS = len(_SLOPES) + 2 * len(_POWERS)
+RANK_PARTS = np.full(_N_RANK_BETS, 1 / _N_RANK_BETS)
 
 
 def bets_on_ranks(p: Floats) -> Floats:
@@ -100,25 +109,25 @@ def bets_on_ranks(p: Floats) -> Floats:
     return np.hstack([1 + _SLOPES * (1 - 2 * p), _POWERS * p ** (_POWERS - 1), _POWERS * (1 - p) ** (_POWERS - 1)])
 
 
-_ODDS = np.log([0.4, 0.6, 0.8, 1.25, 1.7, 2.5])
-N_FLAG_BETS = len(_ODDS)
+_MOST_MOVED = 3.0  # standard deviations: what is sampled of the law of counts has no further tails
 
 
-def bets_on_flags(ranks: Floats, shares: Floats, directions: Floats | float = 1.0) -> Floats:
-    """Factors of bets that true values became more frequent, or less, than among those before: their odds changed.
+def bets_on_counts(ranks: Floats, spreads: Floats, changes: Floats) -> Floats:
+    """Factors of bets that counts became larger, or smaller, by changes of the log-odds behind them.
 
-    The rank of a true value lies between 0 and the share of true ones, about, that of a false one above it. So a bet on
-    odds is a step function of the rank. It is fair whatever the share at which it steps, if that depends on no value
-    that is ranked: ranks are independent of each other, not of the values before them.
+    A change c of the log-odds moves a count by about c times its variance, that is by ``d = c * spread`` standard
+    deviations. The factor is the density of a normal value so moved, against an unmoved one, at the quantile z of the
+    rank: ``exp(d z - d ** 2 / 2)``. Its mean is exactly 1 for a uniform rank, whether or not counts are normal.
 
     Parameters
     ----------
-    ranks, shares : ndarray of shape (n,)
-        Ranks, of `FlagRanks`, and where the bets step.
-    directions : ndarray of shape (n,) or float
-        1 or -1: whether each case counts for the bet, or for the opposite one.
+    ranks : ndarray of shape (n,)
+        Ranks, of `CountRanks`: small for large counts.
+    spreads : ndarray of shape (n,)
+        Standard deviations of the counts, or anything else that depends on no outcome; 0 makes no bet.
+    changes : ndarray of shape (n_bets,)
+        Changes of the log-odds.
     """
-    odds = np.multiply.outer(np.broadcast_to(directions, shares.shape), _ODDS)
-    changed = expit(logit(shares)[:, None] + odds)
-    share = shares[:, None]
-    return np.where(ranks[:, None] < share, changed / share, (1 - changed) / (1 - share))
+    moved = np.clip(np.multiply.outer(spreads, changes), -_MOST_MOVED, _MOST_MOVED)
+    quantiles = -ndtri(np.clip(ranks, 1e-12, 1 - 1e-12))[:, None]
+    return np.exp(moved * quantiles - moved**2 / 2)

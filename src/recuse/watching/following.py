@@ -15,6 +15,7 @@ from ..labels import preview
 from ..parameters import check_count, check_share
 from ..reviews import ReviewLog
 from .alarms import (
+    CONCEPT,
     DIFFICULTY,
     NOVELTY,
     PROMISE,
@@ -44,7 +45,8 @@ def watch(
 
     It may be called after every batch: the probability that it ever gives an alarm while nothing has changed and all
     promises hold is `alpha` at most, however often one looks. What changed is found by evidence that grows batch by
-    batch: promises have one half of `alpha`, in equal parts, and the kinds of change the other.
+    batch: promises have one half of `alpha`, in equal parts, the concept a quarter, and the other kinds of change the
+    rest.
 
     Parameters
     ----------
@@ -209,13 +211,15 @@ class _Watched:
     def _parts(self) -> dict[str, int]:
         """In how many parts alpha is cut for an alarm of each kind; the sum of their inverses over all alarms is 1.
 
-        Promises and changes have one half each, where there are both; kinds of change share theirs, and columns that of
-        their kind.
+        Promises and changes have one half each, where there are both. Of the changes the concept has one half, and the
+        other kinds share the rest; columns share that of their kind.
         """
         alarms = Counter(alarm.kind for alarm in self.changes)
         halves = 2 if self.promises and self.changes else 1
-        parts = {kind: halves * len(alarms) * n for kind, n in alarms.items()}
-        return parts | {PROMISE: halves * len(self.promises)}
+        others = [kind for kind in alarms if kind != CONCEPT]
+        left = 2 * halves if CONCEPT in alarms else halves
+        parts = {kind: left * len(others) * alarms[kind] for kind in others}
+        return parts | {CONCEPT: 2 * halves, PROMISE: halves * len(self.promises)}
 
     def not_watched(self, found: Sequence[Found]) -> list[str]:
         """What could not be watched, and why."""
