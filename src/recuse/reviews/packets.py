@@ -21,7 +21,7 @@ from ..labels import preview
 from ..parameters import check_choice, check_count
 from ..persistence import open_whole
 from . import csv_packets, label_studio
-from .answers import AnswerTable
+from .answers import AnswerTable, require_made_by
 from .drawing import Sampling, draw
 from .log import ReviewLog
 from .records import AUDIT, DRAW, TASK
@@ -135,7 +135,7 @@ def write_packets(
     >>> recuse.save(model, folder / "loans.skops")
     >>> loans[300:].to_csv(folder / "new.csv", index=False)
     >>> keep = ["late_payments", "instalment_share"]
-    >>> answered = predict_table(model, folder / "new.csv", folder / "answers.csv", keep=keep)
+    >>> answered = predict_table(folder / "loans.skops", folder / "new.csv", folder / "answers.csv", keep=keep)
     >>> written = write_packets(
     ...     folder / "loans.skops", folder / "answers.csv", folder, log=folder / "reviews.jsonl", blind=True, seed=1
     ... )
@@ -146,6 +146,7 @@ def write_packets(
     check_count("packets", packets)
     facts = inspect_model(model)
     table = AnswerTable(answers, facts["classes"], facts["positive"])
+    require_made_by(table.model_digest, facts["digest"], answers, model)
     request = _Request(
         facts=facts,
         table=table,
@@ -268,7 +269,11 @@ def _drawing(
         "classes": facts["classes"],
         "positive": facts["positive"],
         "prices": facts["prices"],
-        "answers": {"file": request.table.path.name, "digest": request.table.digest()},
+        "answers": {
+            "file": request.table.path.name,
+            "digest": request.table.digest(),
+            "model": request.table.model_digest or None,
+        },
         "counts": request.table.counts,
         "expected_error": request.table.expected_error,
         "audit": sampling.audit,
