@@ -13,8 +13,8 @@ from typing import Any
 from ..extras import require
 from ..labels import preview
 from . import csv_packets, label_studio
-from .classes import as_class
 from .cells import ShownColumns
+from .classes import as_class
 from .log import ReviewLog
 from .records import VERDICT, in_utc, tasks_given, verdicts_in_force
 from .tasks import ReturnedTask
