@@ -78,6 +78,8 @@ class AnswerTable:
     ----------
     kept : list of str
         Columns of the table that were kept beside the answers.
+    numbers : ndarray of int
+        Numbers of the cases.
     rejected : ndarray of bool
         Which cases were rejected.
     r : ndarray
@@ -95,9 +97,11 @@ class AnswerTable:
         self.path = Path(path)
         kinds, scores, expected, self.kept = [], [], [], []
         named: set[str] = set()
+        numbers = []
         for chunk in self._chunks():
             self.kept = _kept_columns(chunk)
             named |= models_named(chunk)
+            numbers.append(chunk["case"].astype(np.int64).to_numpy())
             kinds.append(chunk["kind"].astype(str).to_numpy())
             scores.append(chunk["r"].astype(float).to_numpy())
             expected.append(_expected_errors(chunk, classes, positive))
@@ -111,6 +115,7 @@ class AnswerTable:
         if strange:
             raise ValueError(f"The answers {self.path} hold the kind {strange.pop()!r}; there are {', '.join(KINDS)}.")
         self.rejected: Flags = kind != "accept"
+        self.numbers: Indices = np.concatenate(numbers)
         self.r: Floats = np.concatenate(scores)
         errors = np.concatenate(expected)[~self.rejected]
         self.expected_error = float(errors.mean()) if len(errors) and not np.isnan(errors).any() else None
