@@ -70,14 +70,15 @@ def _pictures(result: dict[str, Any], found: list[dict[str, Any]]) -> list[dict[
     bands = [batch["error"] for batch in batches]
     reference = sum(batch["reference"] for batch in batches)
     evidence = {row["name"]: [_log10(value) for value in row["evidence"]] for row in found if row["kind"] != "columns"}
-    return [
+    pictures = [
         {"title": "Wrong among accepted cases", "svg": _curves("share of cases", errors, reference, bands)},
         {"title": "Rejected cases", "svg": _curves("share of cases", rates, reference)},
-        {
-            "title": "Evidence, in powers of ten",
-            "svg": _curves("powers of ten", evidence, reference, limit=math.log10(min(r["threshold"] for r in found))),
-        },
     ]
+    if evidence:
+        limit = math.log10(min(row["threshold"] for row in found))
+        svg = _curves("powers of ten", evidence, reference, limit=limit)
+        pictures.append({"title": "Evidence, in powers of ten", "svg": svg})
+    return pictures
 
 
 def _log10(value: float | None) -> float | None:
@@ -114,7 +115,11 @@ def _curves(
     for k, values in enumerate(curves.values()):
         places = [(x(place), y(value)) for place, value in enumerate(values, 1) if value is not None]
         path = "M" + "L".join(f"{across:.1f} {down:.1f}" for across, down in places)
-        if places:
+        if len(places) == 1:  # a line through one point is nothing
+            [(across, down)] = places
+            circle = {"cx": f"{across:.1f}", "cy": f"{down:.1f}", "r": "4", "class": f"dot c{k}"}
+            Xml.SubElement(svg, "circle", circle)
+        elif places:
             Xml.SubElement(svg, "path", {"d": path, "class": f"curve c{k}"})
     return written(svg) + _key(list(curves))
 
