@@ -43,7 +43,7 @@ def card(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the card of a run or model for auditors: every figure with its source, and what only the owner can state."""
+    """Write the card of a run or model for auditors: each figure with its source, and what only the owner can state."""
     from recuse.cards import make_card, write_card, write_questions
 
     if template is not None:
