@@ -48,3 +48,9 @@ def test_parameters_are_checked():
         recuse.export(fitted("coupled"), dialect="oracle")
     with pytest.raises(ValueError, match="key='kind' is the name of a column of the answer"):
         recuse.export(fitted("coupled"), key="kind")
+    with pytest.raises(ValueError, match="key='id' is for SQL, which reads a table; with to='onnx' there is none"):
+        recuse.export(fitted("coupled"), to="onnx", key="id")
+    with pytest.raises(ValueError, match="table='t' is for SQL"):
+        recuse.export(fitted("coupled"), to="python", table="t")
+    with pytest.raises(ValueError, match="table must be the name"):
+        recuse.export(fitted("coupled"), table="")

@@ -163,6 +163,29 @@ def test_rare_categories_and_identifiers_raise_no_alarm():
     assert any("'loan_id'" in reason for reason in result.not_watched)
 
 
+def test_a_first_batch_that_waits_is_told_in_words():
+    records = [r for r in records_of(World(cases=300)) if r.get("draw") == "batch 0" and r["kind"] != "verdict"]
+    told = list(watched(records, promises="error<=0.1").lines())
+    assert told[0] == "1 batch, 0 reviewed cases; no reference yet"
+    assert "without a verdict keep 1 batch from being counted" in told[1]
+
+
+def test_evidence_is_drawn_against_the_limit_of_each_alarm():
+    """One line is the limit of all: no curve may cross it without an alarm, nor stay below it with one."""
+    world = {"cases": 250, "audit": 1.0}
+    result = watched(records_of(World(**world), World(**world, turned=0.7)), promises="error<=0.08").as_dict()
+    names = [row["name"] for row in result["found"] if row["kind"] != "columns"]
+    picture = next(
+        svg for svg in re.findall("<svg.*?</svg>", render_watch(result), re.DOTALL) if 'class="limit"' in svg
+    )
+    limit = float(next(y for y in re.findall(r'<line[^>]* y1="([0-9.]+)"[^>]* class="limit"', picture)))
+    paths = re.findall(r'<path d="M([^"]+)" class="curve', picture)
+    tops = [min(float(place.split()[1]) for place in path.split("L")) for path in paths]
+    alarms = {row["name"] for row in result["alarms"]}
+    assert 0 < len(alarms) < len(names)
+    assert {name for name, top in zip(names, tops, strict=True) if top <= limit} == alarms  # in pictures, up is less
+
+
 def test_three_classes_are_refused():
     records = [r | {"classes": ["a", "b", "c"]} if r["kind"] == "draw" else r for r in records_of(World(cases=200))]
     with pytest.raises(ValueError, match="watch is for two classes"):
@@ -268,13 +291,13 @@ def test_too_few_reviews_are_no_failure_and_no_all_clear():
         r"changes: compared with the first 10000 reviewed cases, of which \d+ count; .*\(--promise\)", reason
     )
     lines = list(result.lines())
-    assert "none is the reference yet" in lines[0]
+    assert "no reference yet" in lines[0]
     assert lines[-1] == "nothing is watched yet"
     assert any(line.startswith("error among accepted cases so far: ") for line in lines)
     page = render_watch(result.as_dict())
     assert "Nothing is watched yet" in page
     assert "No alarm" not in page.partition("<body")[2]
-    assert "too few yet" in page
+    assert "too few that count" in page
 
 
 def test_one_batch_is_one_batch_and_is_seen():
@@ -288,7 +311,7 @@ def test_one_batch_is_one_batch_and_is_seen():
     assert result.error == result.points[0].error
     page = render_watch(result.as_dict())
     assert "1 batch, " in page
-    assert "the first batch is what later ones are compared with" in page
+    assert "the first batch is what the later ones are compared with" in page
     pictures = re.findall(r"<svg.*?</svg>", page, re.DOTALL)
     assert [len(re.findall("<circle", picture)) for picture in pictures] == [2, 2, 1]
     assert "So far, " in page

@@ -129,20 +129,25 @@ def export(
     """
     check_choice("to", to, (*_WRITERS,))
     check_choice("dialect", dialect, (*DIALECTS,))
+    keys = [key] if isinstance(key, str) else list(key)
+    _check_names(to, table, keys)
     if isinstance(model, str | os.PathLike):
         model = load(model)
     program = as_program(model, reasons=reasons)
     cases = draw_cases(model, program)
     _require_agreement(program, cases)
-    keys = [key] if isinstance(key, str) else list(key)
-    _refuse_double_names(keys)
     exported = _WRITERS[to](program, cases, dialect, table, keys)
     if path is not None:
         exported.write(path)
     return exported
 
 
-def _refuse_double_names(keys: list[str]) -> None:
+def _check_names(to: str, table: str, keys: list[str]) -> None:
+    if to != "sql" and (keys or table != _TABLE):
+        given = f"key={keys[0]!r}" if keys else f"table={table!r}"
+        raise ValueError(f"{given} is for SQL, which reads a table; with to={to!r} there is none: leave it out.")
+    if not table:
+        raise ValueError("table must be the name of the table that the SQL reads; got ''.")
     taken = [key for key in keys if key.lower() in OUTPUTS]
     if taken:
         raise ValueError(f"key={taken[0]!r} is the name of a column of the answer: give the column another name first.")

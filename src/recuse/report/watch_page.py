@@ -69,20 +69,21 @@ def _pictures(result: dict[str, Any], found: list[dict[str, Any]]) -> list[dict[
     }
     bands = [batch["error"] for batch in batches]
     reference = sum(batch["reference"] for batch in batches)
-    evidence = {row["name"]: [_log10(value) for value in row["evidence"]] for row in found if row["kind"] != "columns"}
+    evidence = {row["name"]: _near_limit(row) for row in found if row["kind"] != "columns"}
     pictures = [
         {"title": "Wrong among accepted cases", "svg": _curves("share of cases", errors, reference, bands)},
         {"title": "Rejected cases", "svg": _curves("share of cases", rates, reference)},
     ]
     if evidence:
-        limit = math.log10(min(row["threshold"] for row in found))
-        svg = _curves("powers of ten", evidence, reference, limit=limit)
-        pictures.append({"title": "Evidence, in powers of ten", "svg": svg})
+        svg = _curves("powers of ten; 0 is an alarm", evidence, reference, limit=0.0)
+        pictures.append({"title": "Evidence, as a multiple of its limit", "svg": svg})
     return pictures
 
 
-def _log10(value: float | None) -> float | None:
-    return None if value is None else min(12.0, math.log10(value))
+def _near_limit(row: dict[str, Any]) -> list[float | None]:
+    """Logarithms of evidence over what makes an alarm: every alarm has a limit of its own, and one line is for all."""
+    limit = math.log10(row["threshold"])
+    return [None if value is None else min(12.0, math.log10(value) - limit) for value in row["evidence"]]
 
 
 def _curves(

@@ -222,7 +222,10 @@ class _Watched:
     def not_watched(self, found: Sequence[Found]) -> list[str]:
         """What could not be watched, and why."""
         silent = [f.name for f in found[: len(self.promises)] if all(value is None for value in f.evidence)]
-        return [*self._reasons, *(f"{name}: no accepted case that it speaks of was audited" for name in silent)]
+        return [
+            *self._reasons,
+            *(f"{name}: no accepted case that it speaks of has a verdict that counts yet" for name in silent),
+        ]
 
     def audits_needed(self, found: Sequence[Found]) -> dict[str, int]:
         """About how many audited cases show that twice as much goes wrong as was promised."""

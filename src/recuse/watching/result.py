@@ -103,9 +103,9 @@ class WatchResult:
         """The result for a terminal."""
         compared = sum(point.reference for point in self.points)
         reviewed = sum(point.reviewed for point in self.points)
-        first = {0: "none is the reference yet", 1: "the first is the reference"}
-        which = first.get(compared, f"the first {compared} are the reference")
-        yield f"{_batches(len(self.points))}, {reviewed:,} reviewed cases; {which}"
+        first = {0: "no reference yet", 1: "the first is the reference"}
+        reference = first.get(compared, f"the first {compared} are the reference")
+        yield f"{_batches(len(self.points))}, {reviewed:,} reviewed cases; {reference}"
         waiting = [point for point in self.points if not point.counted]
         if waiting:
             n_open = sum(point.open for point in waiting)
@@ -136,7 +136,7 @@ class WatchResult:
 
 
 def _batches(n: int) -> str:
-    return f"{n} batch" if n == 1 else f"{n} batches"
+    return f"{n:,} batch" if n == 1 else f"{n:,} batches"
 
 
 def sentence(found: Found, points: Sequence[Point]) -> str:
