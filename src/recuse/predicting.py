@@ -133,6 +133,8 @@ def predict_table(
     if isinstance(model, str | os.PathLike):
         path, model = model, load(model, digest=digest)
         mark = digest_mark(saved_digest(path))
+    elif digest is not None:
+        raise ValueError(f"digest={digest!r} is that of a file, and the model is none: give its path, or leave it out.")
     settings = AnswerSettings(reasons, capacity, rows_at_once, neighbours, mark)
     if is_dask(data) or (is_dataset(data) and _is_folder(out)):
         _require_plain(keep, format)

@@ -100,6 +100,11 @@ def test_a_model_file_with_another_digest_answers_nothing(answer, tmp_path):
     assert not (tmp_path / "answers.csv").exists()
 
 
+def test_a_digest_without_a_file_is_refused(answer, model_file):
+    with pytest.raises(ValueError, match="is that of a file, and the model is none"):
+        answer("answers.csv", model=recuse.load(model_file), digest="0" * 64)
+
+
 def test_a_column_of_the_table_called_so_is_kept_beside_it(model_file, tmp_path):
     make_cases(50, 3).assign(model_digest="sha256:own").to_csv(tmp_path / "new.csv", index=False)
     predict_table(model_file, tmp_path / "new.csv", tmp_path / "answers.csv", keep="model_digest")
