@@ -1,6 +1,7 @@
 """Promises of `fit` and `compare`: of the model fitted at the end, in the report and in its file."""
 
 import json
+import re
 
 import pytest
 
@@ -8,6 +9,8 @@ import recuse
 from recuse.comparison.printing import fitted_sentences, leaderboard_json, print_leaderboard
 from recuse.datasets import make_loans
 from recuse.guarantees import NoGuaranteeWarning
+from recuse.guarantees.exact import rows_needed
+from recuse.guarantees.risks import Tally
 from recuse.inspecting import inspect_model
 
 LOANS = make_loans(900, random_state=0)[["late_payments", "instalment_share", "income", "outcome"]]
@@ -58,6 +61,18 @@ def test_a_promise_that_fails_is_said(tmp_path):
     with pytest.warns(NoGuaranteeWarning, match="error<=0.0001.*could show"):
         model = recuse.fit(LOANS, "outcome", method="logistic-chow", promise="error<=0.0001", **ARGUMENTS)
     assert not recuse.decide(model, LOANS).accepted.any()
+
+
+def test_rows_that_would_be_enough_are_rows_of_the_table():
+    """Not of the part that is held out of the fit."""
+    with pytest.warns(NoGuaranteeWarning, match=r"1 - 0\.05 / k") as said:
+        model = recuse.fit(LOANS, "outcome", method="logistic-chow", promise="error<=0.15", **ARGUMENTS)
+    assert not model[-1].guarantee_.holds
+    wrong, seen, rows = re.search(
+        r"(\d+) wrong among (\d+) accepted is what.*about (\d+) rows", str(said[0].message)
+    ).groups()
+    needed = rows_needed(Tally(int(seen), (int(wrong),)), 0.15, 0.05) / int(seen)
+    assert int(rows) == pytest.approx(len(LOANS) * needed, rel=0.05)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ INNER = [
     DoubleHingeSVC(costs=0.35),
     DoubleRampSVC(costs=0.35, kernel="linear", n_init=1),
     EnsembleRejectClassifier(["logistic"], costs=0.35, cv=2),
-    ExactBoostClassifier(metric="reject_cost", costs=0.35, n_estimators=3, n_rounds=10),
+    ExactBoostClassifier(metric="reject_cost", costs=0.35, n_estimators=10, n_rounds=20, random_state=0),
     ThresholdRejectClassifier(LogisticRegression(), costs=0.35),
     make_pipeline(StandardScaler(), DoubleHingeSVC(costs=0.35)),
 ]

@@ -1,11 +1,13 @@
 """Sequences of thresholds: what holds whatever the cases, and promises against the truth."""
 
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from recuse import Costs
 from recuse.guarantees.claims import Claims, PromiseGroups
@@ -222,3 +224,17 @@ def test_terms_that_cannot_be_meant_are_refused(given, message):
     given = {"promise_groups": None, "shift_weights": None, "shift_bound": None} | given
     with pytest.raises(ValueError, match=message):
         PromiseTerms.of(**given).checked(2)
+
+
+def test_more_rows_help_where_a_stricter_threshold_has_a_lower_rate():
+    """Of the surest third 1 of 60 is wrong, too few cases to show 5 %; of all it is more than that."""
+    sure, wrong = np.arange(180.0), np.zeros(180, dtype=bool)
+    wrong[:60:2], wrong[60:120:4], wrong[150] = True, True, True
+    grid = np.array([119.5, 59.5, -1.0])
+    for sequence in (grid, grid[2:]):
+        found = certify(lambda t: sure > t, claims_of(wrong, "error<=0.05"), sequence, 0.95, 600, grid)
+        assert "1 wrong among 60 accepted" in found.hint
+        enough = int(re.search(r"about (\d+) rows would be enough", found.hint)[1])
+        assert binom.cdf(np.ceil(enough / 10 / 60), enough / 10, 0.05) <= 0.05 * 1.1
+    hopeless = certify(lambda t: sure > t, claims_of(wrong, "error<=0.01"), grid[2:], 0.95, 600, grid)
+    assert "More rows would not help" in hopeless.hint

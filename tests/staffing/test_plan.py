@@ -152,3 +152,13 @@ def test_the_sentence_speaks_of_the_same_figures():
         assert amount.rstrip(".") in shown
     none = PricedCases(np.zeros(9, bool), np.ones(9), np.zeros(9), np.ones(9), 5.0)
     assert plan_capacity(none, volume(), days=1).sentence().startswith("No case goes to manual review")
+
+
+def test_what_is_expected_lies_between_its_limits():
+    """One replay of a hundred has a queue: the mean is above more than 95 % of them."""
+    rare = np.zeros(100)
+    rare[0] = 50.0
+    for values in (rare, -rare, 1 - rare):
+        forecast = Forecast.of(values)
+        assert forecast.low <= forecast.value <= forecast.high
+    assert Forecast.of(np.arange(1001.0)) == pytest.approx((500, 25, 975))

@@ -92,11 +92,12 @@ def fit_promised(method: Method, task: Task, cases: Cases, pledge: Pledge) -> Pi
     """
     split = split_rows(len(cases.outcomes), _CALIBRATION_SIZE, fitted=False, random_state=task.seed)
     fitting, testing = (cases.take(np.sort(rows)) for rows in split)
+    groups = pledge.groups_of(cases, testing)
     model, _ = fit_model(method, task, fitting.features, fitting.outcomes)
     promised = GuaranteedRejectClassifier(
         FrozenEstimator(model), guarantee=list(pledge.promises), confidence=pledge.confidence, random_state=task.seed
     )
-    promised.fit(testing.features, testing.outcomes, promise_groups=pledge.groups_of(cases, testing))
+    promised._fit_with_part(testing.features, testing.outcomes, groups, len(cases.outcomes))
     return promised.as_pipeline()
 
 

@@ -173,6 +173,15 @@ class GuaranteedRejectClassifier(MetaEstimatorMixin, RejectOptionMixin, BaseEsti
         self._check_parameters()
         terms = PromiseTerms.of(promise_groups, shift_weights, self.shift_bound)
         rows = self._check_rows(X, y, sample_weight, terms, fit_params)
+        return self._fit(rows, len(rows.y))
+
+    def _fit_with_part(self, X: Any, y: Any, promise_groups: Any, n_rows: int) -> GuaranteedRejectClassifier:
+        """`fit` with what was held out of `n_rows` rows: those are the rows that the hint speaks of."""
+        self._check_parameters()
+        terms = PromiseTerms.of(promise_groups, None, self.shift_bound)
+        return self._fit(self._check_rows(X, y, None, terms, {}), n_rows)
+
+    def _fit(self, rows: _Rows, n_rows: int) -> GuaranteedRejectClassifier:
         frozen = isinstance(self.estimator, FrozenEstimator)
         split = split_rows(len(rows.y), self.calibration_size, fitted=frozen, random_state=self.random_state)
         fitting = rows.take(split.fitting)
@@ -193,10 +202,10 @@ class GuaranteedRejectClassifier(MetaEstimatorMixin, RejectOptionMixin, BaseEsti
             tested.seen(outcomes, rows.terms),
             lambda threshold: _raised(tested.evaluation.r, threshold) > 0,
             _OWN_THRESHOLD,
-            len(rows.y),
+            n_rows,
         )
         # Nothing was stored so far, and nothing below fails: a failed fit leaves the estimator as it was.
-        store_columns(self, X)
+        store_columns(self, rows.X)
         before = int(tested.evaluation.accepted.sum())
         shown = replace(shown, shifted=rows.terms.shift is not None, n_before=before)
         self._store(fitted, classifier, shown, 1 + len(folds))

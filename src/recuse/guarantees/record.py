@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -158,19 +159,36 @@ class Guarantee:
         return f"With confidence {self.confidence:g}{population} " + "; ".join(said) + whole
 
 
-def hint(shown: tuple[Shown, ...], rows: float, n_accepted: int) -> str:
-    """What could be promised instead, and how many rows would show what was asked for."""
+def hint(shown: tuple[Shown, ...], rows: float, n_accepted: int, instead: tuple[Shown, ...]) -> str:
+    """What could be promised instead, and how many rows would show what was asked for.
+
+    Parameters
+    ----------
+    shown : tuple of Shown
+        At the threshold that was tested.
+    rows : float
+        How many would do, at the threshold where `instead` was seen.
+    n_accepted : int
+        Calibration cases accepted at the threshold that was tested.
+    instead : tuple of Shown
+        The same promises at the threshold where the fewest rows would do.
+    """
     asked = ", ".join(dict.fromkeys(str(one.promise) for one in shown))
     start = f"guarantee={asked!r} cannot be shown"
     if n_accepted == 0:
         return f"{start}: none of the calibration cases is accepted."
-    failed = [one for one in shown if one.bound > one.level] or list(shown)
-    seen = "; ".join(f"{one.counts}{one.where}" for one in failed)
-    could = "; ".join(f"{one.risk}<={_rounded_up(one.bound)}{one.where}" for one in failed)
+    failed = [number for number, one in enumerate(shown) if one.bound > one.level] or list(range(len(shown)))
+    seen, seen_instead = (_seen([part[number] for number in failed]) for part in (shown, instead))
+    could = "; ".join(f"{shown[n].risk}<={_rounded_up(shown[n].bound)}{shown[n].where}" for n in failed)
     remedy = f"These cases could show {could}."
     if math.isinf(rows):
         return f"{start}: {seen}. {remedy} More rows would not help: raise the level, or use a better classifier."
-    return f"{start}: {seen}. {remedy} If that rate is right, about {float(f'{rows:.1e}'):.0f} rows would be enough."
+    rate = "If that rate is right" if seen == seen_instead else f"If a threshold with {seen_instead} is what it seems"
+    return f"{start}: {seen}. {remedy} {rate}, about {float(f'{rows:.1e}'):.0f} rows would be enough."
+
+
+def _seen(shown: Sequence[Shown]) -> str:
+    return "; ".join(f"{one.counts}{one.where}" for one in shown)
 
 
 def _rounded_up(bound: float) -> str:
@@ -181,5 +199,8 @@ def _rounded_up(bound: float) -> str:
 
 def warn_of_no_guarantee(estimator: Any, shown: Guarantee) -> None:
     """Warn of a fit that promises nothing."""
-    message = f"{type(estimator).__name__} rejects every case: {shown.hint}"
+    message = (
+        f"{type(estimator).__name__} rejects every case: {shown.hint} Trying again until something is shown costs "
+        f"confidence: give each of k tries 1 - {1 - shown.confidence:.3g} / k."
+    )
     warn_once_in_search("no guarantee", message, NoGuaranteeWarning)

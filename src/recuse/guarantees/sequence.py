@@ -21,6 +21,7 @@ from .record import Guarantee, Shown, hint
 from .risks import ForcedAnswers
 
 _N_THRESHOLDS = 50
+_KNOWN = 20  # cases whose rate of bad ones says anything
 
 
 class Seen(NamedTuple):
@@ -68,7 +69,8 @@ def promise(
     share = len(testing.sure) / max(1, len(placing.sure))
     tried = Claims.of(promises, placing.answers, placing.groups)
     thresholds = place(placing.sure, tried, share, 1 - confidence, last)
-    return certify(accepts, Claims.of(promises, testing.answers, testing.groups), thresholds, confidence, n_rows)
+    claims = Claims.of(promises, testing.answers, testing.groups)
+    return certify(accepts, claims, thresholds, confidence, n_rows, _possible(placing.sure, last))
 
 
 def place(sure: Floats, claims: Claims, share: float, alpha: float, last: float) -> Floats:
@@ -87,20 +89,32 @@ def place(sure: Floats, claims: Claims, share: float, alpha: float, last: float)
     last : float
         The threshold that accepts most, and ends the sequence.
     """
-    above = sure[sure > last]
-    if len(above) == 0:
-        return np.array([last])
-    cuts = Cuts.of(above)
-    spread = np.unique(np.linspace(1, len(cuts.values), _N_THRESHOLDS).astype(int))[:-1]
-    thresholds = np.array([*(cuts.above(int(k)) for k in spread[::-1]), last])
+    thresholds = _possible(sure, last)
+    if len(thresholds) == 1:
+        return thresholds
     chances = [claims.chance(sure > threshold, share, alpha) for threshold in thresholds]
     if not max(chances):  # too few cases for any: then at least say what could be promised
         chances = [-claims.expected_excess(sure > threshold, share, alpha) for threshold in thresholds]
     return thresholds[int(np.argmax(chances)) :]
 
 
+def _possible(sure: Floats, last: float) -> Floats:
+    """Thresholds spread over the cases, the strictest first."""
+    above = sure[sure > last]
+    if len(above) == 0:
+        return np.array([last])
+    cuts = Cuts.of(above)
+    spread = np.unique(np.linspace(1, len(cuts.values), _N_THRESHOLDS).astype(int))[:-1]
+    return np.array([*(cuts.above(int(k)) for k in spread[::-1]), last])
+
+
 def certify(
-    accepts: Callable[[float], Flags], claims: Claims, thresholds: Floats, confidence: float, n_rows: int
+    accepts: Callable[[float], Flags],
+    claims: Claims,
+    thresholds: Floats,
+    confidence: float,
+    n_rows: int,
+    possible: Floats | None = None,
 ) -> Guarantee:
     """Test the thresholds in order on calibration cases.
 
@@ -116,6 +130,8 @@ def certify(
         Of all claims together.
     n_rows : int
         As above.
+    possible : ndarray, optional
+        Thresholds that more rows could begin with, for the hint; by default those that are tested.
 
     Returns
     -------
@@ -137,5 +153,19 @@ def certify(
     # Bounds that hold together, at a threshold that was chosen without these cases.
     accepted = accepts(float(thresholds[0]))
     shown = tuple(Shown.of(claim, accepted, alpha / len(claims)) for claim in claims)
-    said = hint(shown, n_rows * claims.times_needed(accepted, alpha), int(accepted.sum()))
+    times, at = _fewest_rows(accepts, claims, thresholds if possible is None else possible, alpha)
+    instead = tuple(Shown.of(claim, at, alpha / len(claims)) for claim in claims)
+    said = hint(shown, n_rows * times, int(accepted.sum()), instead)
     return Guarantee(confidence, float("inf"), n, 0, shown, said)
+
+
+def _fewest_rows(
+    accepts: Callable[[float], Flags], claims: Claims, thresholds: Floats, alpha: float
+) -> tuple[float, Flags]:
+    """How many times the rows would do if what was seen is the truth, at the threshold where that is least."""
+    tried = [accepts(float(threshold)) for threshold in thresholds]
+    least = [min(claim.losses.among(accepted).n for claim in claims) for accepted in tried]
+    known = [accepted for accepted, n in zip(tried, least, strict=True) if n >= _KNOWN] or tried[-1:]
+    times = [claims.times_needed(accepted, alpha) for accepted in known]
+    best = int(np.argmin(times))
+    return times[best], known[best]

@@ -42,10 +42,13 @@ class Forecast(NamedTuple):
 
     @classmethod
     def of(cls, values: Floats, upper: Floats | None = None) -> Forecast:
-        """Of replays; `upper` are replays that allow for more, from which the upper limit is taken."""
-        tail = (1 - LEVEL) / 2
-        high = np.quantile(values if upper is None else upper, 1 - tail)
-        return cls(float(values.mean()), float(np.quantile(values, tail)), float(high))
+        """Of replays; `upper` are replays that allow for more, from which the upper limit is taken.
+
+        The limits hold the mean, too: of a queue that is nearly always empty it lies above almost all replays.
+        """
+        tail, value = (1 - LEVEL) / 2, float(values.mean())
+        low, high = np.quantile(values, tail), np.quantile(values if upper is None else upper, 1 - tail)
+        return cls(value, min(float(low), value), max(float(high), value))
 
 
 class Replays(NamedTuple):
