@@ -30,7 +30,8 @@ from .arrays import Floats
 from .inspecting import inspect_model, report_model
 from .labels import REJECT_TEXT
 from .parameters import check_count
-from .persistence import digest_mark, load, open_whole, saved_digest
+from .persistence import load, open_whole, saved_digest
+from .persistence.models import digest_mark
 from .tables import TableColumns, TableFile, detected_decimal, is_dataset, read_chunks
 from .validation import is_dask
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from recuse.reviews import ReviewLog, read_verdicts, write_packets
-from recuse.reviews.cells import ShownColumns
+from recuse.reviews.cells import GivenCells
 from recuse.tables import restored
 
 
@@ -50,7 +50,7 @@ OTHER = {
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_the_same_value_in_another_writing_is_no_change(name):
-    columns = ShownColumns(TASKS)
+    columns = GivenCells(TASKS)
     for task, writings in zip(TASKS, SAME[name], strict=True):
         for now in writings:
             assert columns.changed(task, task["shown"] | {name: now}) == {}, now
@@ -58,7 +58,7 @@ def test_the_same_value_in_another_writing_is_no_change(name):
 
 @pytest.mark.parametrize("name", COLUMNS)
 def test_another_value_is_a_change(name):
-    columns = ShownColumns(TASKS)
+    columns = GivenCells(TASKS)
     for task, writings in zip(TASKS, OTHER[name], strict=True):
         for now in writings:
             assert columns.changed(task, task["shown"] | {name: now}) == {name: now}

@@ -4,7 +4,8 @@ import pandas as pd
 import pytest
 
 import recuse
-from recuse.persistence import digest_mark, saved_digest
+from recuse.persistence import saved_digest
+from recuse.persistence.models import digest_mark
 from recuse.planning import plan_reviews
 from recuse.predicting import predict_table
 from recuse.report import Volume

@@ -12,10 +12,9 @@ pickle, but no proof that a hostile file cannot crash a process, nor that a mode
 """
 
 from .files import open_whole, remove_stale, write_whole
-from .models import digest_mark, load, save, saved_digest, saved_versions
+from .models import load, save, saved_digest, saved_versions
 
 __all__ = [
-    "digest_mark",
     "load",
     "open_whole",
     "remove_stale",

@@ -16,7 +16,7 @@ from ..answering import MODEL_DIGEST
 from ..arrays import Flags, Floats, Indices
 from ..decisions import KINDS
 from ..labels import REJECT_TEXT, preview
-from ..persistence import digest_mark
+from ..persistence.models import digest_mark
 from ..tables import is_dataset, read_chunks, restored
 from .classes import as_class, as_text
 

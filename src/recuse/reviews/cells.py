@@ -22,7 +22,7 @@ _NUMBERS = [sign + percent for sign in (COMMA, POINT) for percent in ("", "%")]
 _DATES = ["%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%y", "%d/%m/%y", "%m/%d/%y", "%d-%m-%Y"]
 
 
-class ShownColumns:
+class GivenCells:
     """The columns that reviewers were shown, and how each is written in the packets of its draw.
 
     Parameters

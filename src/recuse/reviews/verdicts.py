@@ -13,7 +13,7 @@ from typing import Any
 from ..extras import require
 from ..labels import preview
 from . import csv_packets, label_studio
-from .cells import ShownColumns
+from .cells import GivenCells
 from .classes import as_class
 from .log import ReviewLog
 from .records import VERDICT, in_utc, tasks_given, verdicts_in_force
@@ -124,7 +124,7 @@ class _Intake:
     def __init__(self, log: ReviewLog, reviewer: str | None, revise: bool, accept_changed: bool) -> None:
         self._path, self._reviewer, self._revise, self._accept_changed = log.path, reviewer, revise, accept_changed
         self._given, self._before = tasks_given(log.records()), verdicts_in_force(log.records())
-        self._columns = ShownColumns(self._given.values())
+        self._columns = GivenCells(self._given.values())
         self._seen: dict[str, str] = {}
         self._problems: list[str] = []
         self.entries: list[dict[str, Any]] = []
