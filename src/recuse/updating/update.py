@@ -17,6 +17,7 @@ from ..locating import locate
 from ..parameters import check_count, check_number
 from ..persistence import load
 from ..reviews import ReviewLog
+from ..watching.result import batches_said
 from .columns import features_of, in_form, table_columns
 from .judging import JudgedUpdate, judge_update
 from .moving import move_thresholds, require_thresholds
@@ -79,12 +80,12 @@ class Update:
         """The figures for a terminal."""
         yield (
             f"{self.reviewed:,} reviewed cases, {self.audited:,} of them accepted ones, stand for {self.stands_for:,} "
-            f"in {self.batches:,} batches; one for {self.largest_weight:.3g} at most"
+            f"in {batches_said(self.batches)}; one for {self.largest_weight:.3g} at most"
         )
         if self.unaudited:
-            yield f"left out: {self.unaudited:,} batches whose accepted cases were never audited"
+            yield f"left out: {batches_said(self.unaudited)} whose accepted cases were never audited"
         if self.still_open:
-            yield f"left out: {self.still_open:,} batches that wait for verdicts"
+            yield f"left out: {batches_said(self.still_open)} waiting for verdicts"
         what = "thresholds moved" if self.thresholds_only else f"fitted on these and {self.remembered:,} training cases"
         yield f"new model: {what}"
         for name, interval in asdict(self.judged).items():

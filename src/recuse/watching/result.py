@@ -105,11 +105,11 @@ class WatchResult:
         reviewed = sum(point.reviewed for point in self.points)
         first = {0: "no reference yet", 1: "the first is the reference"}
         reference = first.get(compared, f"the first {compared} are the reference")
-        yield f"{_batches(len(self.points))}, {reviewed:,} reviewed cases; {reference}"
+        yield f"{batches_said(len(self.points))}, {reviewed:,} reviewed cases; {reference}"
         waiting = [point for point in self.points if not point.counted]
         if waiting:
             n_open = sum(point.open for point in waiting)
-            yield f"waiting: {n_open:,} cases without a verdict keep {_batches(len(waiting))} from being counted"
+            yield f"waiting: {n_open:,} cases without a verdict keep {batches_said(len(waiting))} from being counted"
         if self.error is not None:
             value, low, high = self.error
             yield f"error among accepted cases {self.error_of}: {value:.1%} ({low:.1%} to {high:.1%}), from the audit"
@@ -135,7 +135,8 @@ class WatchResult:
             yield f"the model expects {mean:.1%}, without any verdict: that does not see whether outcomes have changed"
 
 
-def _batches(n: int) -> str:
+def batches_said(n: int) -> str:
+    """So many batches, in words."""
     return f"{n:,} batch" if n == 1 else f"{n:,} batches"
 
 
