@@ -15,8 +15,8 @@ from .decisions import KINDS
 from .evaluating import cases_with_outcomes, forced_positive, probabilities, read_for
 from .labels import encode, preview, to_python
 from .locating import decide, locate
-from .persistence import load
-from .reviews.answers import are_answers
+from .persistence import load, saved_digest
+from .reviews.answers import are_answers, models_named, require_made_by
 from .reviews.classes import as_class, as_text
 from .staffing import CapacityPlan, Forecast, PricedCases, StaffLevel, Volume, WaitingCases, plan_capacity
 from .tables import TableFile, as_frame, read_chunks, restored
@@ -81,12 +81,15 @@ def plan_reviews(
     >>> plan.levels[0].hours, plan.levels[0].cost.value > plan.level.cost.value  # to review nothing costs more
     (0.0, True)
     """
-    model = load(model) if isinstance(model, str | os.PathLike) else model
+    path = model if isinstance(model, str | os.PathLike) else None
+    model = model if path is None else load(path)
     volume = Volume.of(volume) if isinstance(volume, str) else volume
     classifier, _ = locate(model)
     if len(classifier.classes_) != 2:
         raise ValueError(f"plans are made for two classes; the model has {preview(classifier.classes_)}.")
     answers = _answers(data)
+    if path is not None and answers is not None:
+        _require_own(answers, path, data)
     cases = _of_table(model, data, target) if answers is None else _of_answers(answers, classifier, target)
     known = "probabilities" if target is None else "outcomes"
     return plan_capacity(cases, volume, hours=hours, days=days, waiting=waiting, known=known, seed=seed)
@@ -104,6 +107,13 @@ def _answers(data: Any) -> Any:
             return None
         chunks.append(restored(chunk))
     return pd.concat(chunks) if chunks else None
+
+
+def _require_own(answers: Any, path: Any, data: Any) -> None:
+    """Refuse answers that name another model file; earlier ones name none."""
+    shown = "in the frame" if hasattr(data, "columns") else TableFile.of(data).shown
+    for named in models_named(answers) - {""}:
+        require_made_by(named, saved_digest(path), shown, path)
 
 
 def _of_table(model: Any, data: Any, target: str | None) -> PricedCases:

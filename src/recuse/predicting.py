@@ -16,6 +16,7 @@ from sklearn.pipeline import Pipeline
 
 from .answer_files import ALL_SCORES, AnswerFile, answer_format, as_kept, with_kept
 from .answering import (
+    MODEL_DIGEST,
     ROWS_AT_ONCE,
     Answered,
     AnswerSettings,
@@ -29,7 +30,8 @@ from .arrays import Floats
 from .inspecting import inspect_model, report_model
 from .labels import REJECT_TEXT
 from .parameters import check_count
-from .persistence import load, open_whole
+from .persistence import load, open_whole, saved_digest
+from .persistence.models import digest_mark
 from .tables import TableColumns, TableFile, detected_decimal, is_dataset, read_chunks
 from .validation import is_dask
 
@@ -49,6 +51,7 @@ def predict_table(
     format: str | None = None,
     reasons: bool | str = True,
     neighbours: int | None = None,
+    digest: str | None = None,
     rows_at_once: int = ROWS_AT_ONCE,
     cluster: Any = None,
     overwrite: bool = False,
@@ -70,7 +73,8 @@ def predict_table(
         folders may name columns, as in ``year=2024/part.0.parquet``; or a dask DataFrame.
     out : path-like or binary file
         Where the decisions go, one row per case: case, decision, kind, forced, probability, h, r, reason. The columns
-        mean what they mean in `Decisions`: h is greater than 0 towards the second of the sorted classes; probability is
+        mean what they mean in `Decisions`. Answers of a model in a file name it in a last column, model_digest, by the
+        first digits of the file's digest. h is greater than 0 towards the second of the sorted classes; probability is
         that of the positive class, where the model has one. With three classes or more there is no such column, but the
         second best class and the probabilities, or scores, of the two: second, score, second_score. Scores have six
         digits. A file is written completely or not at all. The answers to a folder or a dask DataFrame go to a folder,
@@ -91,6 +95,8 @@ def predict_table(
     neighbours : int, optional
         So many training cases of each class, those nearest to it, are named in the reason of a rejected case, by a
         model that keeps training cases: see `recuse.remember_cases`.
+    digest : str, optional
+        Refuse a model file unless it has this digest, as in `recuse.load`.
     rows_at_once : int
         Rows held in memory.
     cluster : str or distributed.Client, optional
@@ -126,9 +132,13 @@ def predict_table(
     """
     if capacity is not None:
         check_count("capacity", capacity, least=0)
+    mark = None
     if isinstance(model, str | os.PathLike):
-        model = load(model)
-    settings = AnswerSettings(reasons, capacity, rows_at_once, neighbours)
+        path, model = model, load(model, digest=digest)
+        mark = digest_mark(saved_digest(path))
+    elif digest is not None:
+        raise ValueError(f"digest={digest!r} is that of a file, and the model is none: give its path, or leave it out.")
+    settings = AnswerSettings(reasons, capacity, rows_at_once, neighbours, mark)
     if is_dask(data) or (is_dataset(data) and _is_folder(out)):
         _require_plain(keep, format)
         return _predict_parts(model, data, _as_folder(out), settings, cluster, overwrite, progress)
@@ -239,6 +249,8 @@ def _answer(
         for score in ALL_SCORES:  # and no other column: labels may be floats, too
             if score in frame:
                 frame[score] = six_digits(frame[score])
+        if settings.model_digest is not None:
+            frame[MODEL_DIGEST] = settings.model_digest
         write(with_kept(frame.reset_index(drop=True), chunk, keep))
         done += len(frame)
         for kind in counts:

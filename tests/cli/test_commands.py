@@ -104,7 +104,7 @@ def test_predict_to_standard_output(folder):
     done = run("predict", folder / "run" / "model.skops", folder / "data.csv")
     assert done.returncode == 0
     lines = done.stdout.splitlines()
-    assert lines[0] == "case,decision,kind,forced,probability,h,r,reason"
+    assert lines[0] == "case,decision,kind,forced,probability,h,r,reason,model_digest"
     assert len(lines) == 161
 
 

@@ -84,3 +84,20 @@ def test_hours_are_planned(call, model_file, answers_file):  # noqa: F811
     code, _, err = call("plan", model_file, answers_file, "--volume", "10/day")
     assert code == 1
     assert "minutes_per_case is missing" in err
+
+
+def test_the_log_that_is_verified_has_the_usual_name(call, model_file, answers_file):  # noqa: F811
+    assert call("review", "verify")[0] == 1
+    assert call("review", "out", model_file, answers_file, "--capacity", 5)[0] == 0
+    code, out, _ = call("review", "verify")
+    assert code == 0
+    assert out.startswith("reviews.jsonl: ")
+
+
+def test_a_second_draw_says_what_was_given_before(call, model_file, answers_file):  # noqa: F811
+    options = ["--capacity", 5, "--audit", 0]
+    assert "given out before" not in call("review", "out", model_file, answers_file, *options)[1]
+    assert (
+        "; 5 cases of these answers were given out before; "
+        in call("review", "out", model_file, answers_file, *options, "--again", "--separator", ";")[1]
+    )

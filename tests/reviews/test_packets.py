@@ -83,7 +83,8 @@ def test_the_log_knows_what_was_shown(write, log, tmp_path):
 def test_packets_with_the_answer_say_what_the_model_suggests_and_not_what_was_audited(write, log):
     written = write()
     packet = read_packet(written.files[0])
-    assert list(packet) == ["task", *SHOWN, "suggested", "probability", "reason", "verdict", "note"]
+    answer = ["suggested", "suggested_because", "probability", "reason"]
+    assert list(packet) == ["task", *SHOWN, *answer, "verdict", "note"]
     table = log().to_pandas()
     assert (packet["suggested"] == table["forced"]).all()
     assert (packet["verdict"] == "").all()

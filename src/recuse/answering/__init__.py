@@ -13,6 +13,7 @@ from .folders import (
 )
 from .frames import (
     DIGITS,
+    MODEL_DIGEST,
     ROWS_AT_ONCE,
     answer_table,
     columns_for,
@@ -26,6 +27,7 @@ from .staging import Stage
 
 __all__ = [
     "DIGITS",
+    "MODEL_DIGEST",
     "ROWS_AT_ONCE",
     "AnswerSettings",
     "Answered",

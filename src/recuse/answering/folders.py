@@ -22,7 +22,7 @@ from ..locating import locate, no_decisions
 from ..persistence import open_whole
 from ..tables import ParquetPart, dataset_parts, read_part
 from .counts import Answered, PartAnswers, ReviewQueue
-from .frames import answer_table, decide_chunk, needed_columns, require_columns_of
+from .frames import MODEL_DIGEST, answer_table, decide_chunk, needed_columns, require_columns_of
 from .staging import Stage
 
 # Calls a function with each of these arguments, somewhere, and yields the number of each call with its result; what has
@@ -34,12 +34,27 @@ Chunk = tuple[Decisions, Floats | None]  # with the probabilities, where the mod
 
 @dataclass(frozen=True)
 class AnswerSettings:
-    """How parts are answered: with which reasons, for which capacity, how many rows at once, naming how many cases."""
+    """How parts are answered.
+
+    Attributes
+    ----------
+    reasons : bool or "all"
+        With which reasons.
+    capacity : int or None
+        How many rejected cases can be reviewed.
+    rows_at_once : int
+        Rows held in memory.
+    neighbours : int or None
+        How many training cases of each class are named.
+    model_digest : str or None
+        What says which model file answers; None for a model that came from no file.
+    """
 
     reasons: bool | str
     capacity: int | None
     rows_at_once: int
     neighbours: int | None = None
+    model_digest: str | None = None
 
 
 def answer_folder(
@@ -143,7 +158,7 @@ def request_digest(model: Any, table: Any, settings: AnswerSettings) -> str:
     except Exception:  # it holds something that cannot be recognised later: nothing is continued
         known = uuid.uuid4().hex
     return hashlib.sha256(
-        json.dumps([known, table, settings.reasons, settings.neighbours], default=str).encode()
+        json.dumps([known, table, settings.reasons, settings.neighbours, settings.model_digest], default=str).encode()
     ).hexdigest()
 
 
@@ -198,7 +213,17 @@ def _no_answers(model: Any, settings: AnswerSettings, numbered: bool, index: Any
     classifier, _ = locate(model)
     # Where `decide_with_probability` gives one.
     probability = none if len(classifier.classes_) == 2 and hasattr(classifier, "predict_proba") else None
-    return answer_table(decisions, probability, 0 if numbered else None, settings.reasons)
+    return _answer_table(decisions, probability, 0 if numbered else None, settings)
+
+
+def _answer_table(decisions: Decisions, probability: Floats | None, start: int | None, settings: AnswerSettings) -> Any:
+    """Answers as an Arrow table, in which each names its model."""
+    import pyarrow as pa
+
+    table = answer_table(decisions, probability, start, settings.reasons)
+    if settings.model_digest is None:
+        return table
+    return table.append_column(MODEL_DIGEST, pa.repeat(settings.model_digest, len(table)))
 
 
 def write_answers(
@@ -211,7 +236,7 @@ def write_answers(
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_whole(path) as file, pq.ParquetWriter(file, empty.schema) as writer:
         for (decisions, probability), start in chunks:
-            table = answer_table(decisions, probability, start, settings.reasons)
+            table = _answer_table(decisions, probability, start, settings)
             writer.write_table(table.cast(empty.schema))
             kinds.append(decisions.kind)
             scores.append(table["r"].to_numpy())  # ranked as written: what looks alike stays in its order

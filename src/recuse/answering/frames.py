@@ -16,6 +16,7 @@ from ..locating import decide_with_probability
 from ..tables import TableColumns
 
 ROWS_AT_ONCE = 50_000
+MODEL_DIGEST = "model_digest"  # the column that says which model file gave the answers
 # Digits of a score in a file. The last digits of a matrix product depend on how many rows it has, so that they would
 # differ between a chunk and the whole table, and between processors.
 DIGITS = 6

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from ..persistence import write_whole
-from . import describing, performance
+from . import describing, fitted, performance
 from .figures import Cell, Section, words
 from .markdown import render
+from .model_file import FittedModel, is_model_file
 from .oversight import Oversight, monitoring, without_log
 from .owner import QUESTIONS, read_answers, statements
 from .running import RunFiles, file_digest
@@ -29,10 +30,13 @@ class Card:
         What it is about.
     sections : tuple of Section
         Its parts, in their order.
+    alarms : tuple of Cell
+        Alarms of the watch, which the card begins with.
     """
 
     title: Cell
     sections: tuple[Section, ...]
+    alarms: tuple[Cell, ...] = ()
 
     @property
     def to_be_stated(self) -> int:
@@ -45,6 +49,7 @@ class Card:
             "format": FORMAT,
             "title": self.title.as_dict(),
             "to_be_stated": self.to_be_stated,
+            "alarms": [alarm.as_dict() for alarm in self.alarms],
             "sections": [section.as_dict() for section in self.sections],
         }
 
@@ -61,7 +66,7 @@ class Card:
             "it. A count of cases given to reviewers names the conditions that they fulfil, in the log with the head "
             "below."
         )
-        return render(self.title, [words(stated), words(sources)], self.sections)
+        return render(self.title, [*self.alarms, words(stated), words(sources)], self.sections)
 
     @property
     def _asked(self) -> int:
@@ -84,7 +89,7 @@ def make_card(
     Parameters
     ----------
     run : path-like
-        The folder that `recuse compare --out` wrote.
+        The folder that `recuse compare --out` wrote, or a model file, such as one of `recuse fit`.
     log : path-like, optional
         The log of reviews of its model.
     owner : path-like, optional
@@ -108,16 +113,35 @@ def make_card(
     >>> card = make_card("run", log="reviews.jsonl", owner="owner.toml")  # doctest: +SKIP
     >>> print(card.markdown())  # doctest: +SKIP
     """
-    files, answers = RunFiles.of(run), read_answers(owner)
+    files = FittedModel.of(run) if is_model_file(run) else RunFiles.of(run)
+    answers = read_answers(owner)
     oversight = None if log is None else Oversight.of(log, files, head=head, name_reviewers=name_reviewers)
+    alarms: tuple[Cell, ...] = ()
     if oversight is None:
         used = without_log()
     else:
-        watched = monitoring(oversight, files, promises=promises, alpha=alpha, reference=reference)
+        watched, alarms = monitoring(oversight, files, promises=promises, alpha=alpha, reference=reference)
         used = (oversight.section(), watched)
     others = tuple(file_digest(Path(path)) for path in (log, owner) if path is not None)
+    described, limits = _described(files, log=oversight is not None)
     sections = (
         Section("purpose", "Purpose"),
+        *described,
+        *used,
+        limits,
+        describing.origins(files, others, None if oversight is None else oversight.head),
+    )
+    asked = {section.name: statements(section.name, answers) for section in sections}
+    assert set(QUESTIONS) <= set(asked)
+    sections = tuple(replace(section, statements=asked[section.name]) for section in sections)
+    return Card(files.title, sections, alarms)
+
+
+def _described(files: RunFiles | FittedModel, log: bool) -> tuple[tuple[Section, ...], Section]:
+    """What the files of a run say, or a model file alone; and what was not looked at."""
+    if isinstance(files, FittedModel):
+        return fitted.sections(files), fitted.limits(files, log)
+    sections = (
         describing.data(files),
         describing.prices(files),
         describing.model(files),
@@ -125,14 +149,8 @@ def make_card(
         performance.groups(files),
         performance.calibration(files),
         performance.guarantee(files),
-        *used,
-        describing.limits(files, log=oversight is not None),
-        describing.origins(files, others, None if oversight is None else oversight.head),
     )
-    asked = {section.name: statements(section.name, answers) for section in sections}
-    assert set(QUESTIONS) <= set(asked)
-    title = Cell((files.run.figure("data", "name"), files.run.figure("data", "target")), "Card of {}: {}")
-    return Card(title, tuple(replace(section, statements=asked[section.name]) for section in sections))
+    return sections, describing.limits(files, log)
 
 
 def write_card(card: Card, path: str | os.PathLike[str]) -> Path:

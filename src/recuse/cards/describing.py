@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from .figures import NUMBER, SHARE, Cell, Document, FactTable, Figure, Section, facts, words
+from .model_file import FittedModel
 from .running import RunFiles
+
+PRICES = {
+    "fp": "A false alarm",
+    "fn": "A miss",
+    "reject_negative": "Manual review of a negative case",
+    "reject_positive": "Manual review of a positive case",
+    "reject_novelty": "Manual review of a novelty",
+}
+ABOUT_PRICES = "All figures of cost follow from these prices. That they are right nobody can read from data."
+ABOUT_REJECTING = (
+    "Ambiguous is a case between the thresholds, novel one that is unlike any the model was fitted on; both are "
+    "rejected, which means that they are left to manual review."
+)
 
 
 def data(files: RunFiles) -> Section:
@@ -23,6 +37,7 @@ def data(files: RunFiles) -> Section:
         "Column of time that folds follow": run.cell("arguments", "time"),
         "Columns left out": run.cell("arguments", "drop"),
     }
+    rows |= {f"Read with --{name}": run.cell("arguments", "read", name) for name in run.at("arguments", "read") or {}}
     hints = tuple(summary.cell("data", "hints", number) for number in range(len(summary.at("data", "hints") or [])))
     return Section("data", "Data", (facts(rows), _columns(files)), hints)
 
@@ -40,17 +55,11 @@ def _columns(files: RunFiles) -> FactTable:
 
 def prices(files: RunFiles) -> Section:
     """What errors and rejections cost."""
-    names = {
-        "fp": "A false alarm",
-        "fn": "A miss",
-        "reject_negative": "Manual review of a negative case",
-        "reject_positive": "Manual review of a positive case",
-        "reject_novelty": "Manual review of a novelty",
-    }
     given = files.run.at("arguments", "costs")
-    rows = {name: files.run.cell("arguments", "costs", key, form=NUMBER) for key, name in names.items() if key in given}
-    about = words("All figures of cost follow from these prices. That they are right nobody can read from data.")
-    return Section("prices", "Prices", (facts(rows),), (about,))
+    rows = {
+        name: files.run.cell("arguments", "costs", key, form=NUMBER) for key, name in PRICES.items() if key in given
+    }
+    return Section("prices", "Prices", (facts(rows),), (words(ABOUT_PRICES),))
 
 
 def model(files: RunFiles) -> Section:
@@ -64,19 +73,22 @@ def model(files: RunFiles) -> Section:
     if files.model is None:
         missing = "The run could not write its model, which holds classes that are not of this library."
         return Section("model", "Model and thresholds", (facts(rows),), (words(missing),))
-    rows |= _thresholds(files.model) | {"What novelty is seen by": files.run.cell("arguments", "novelty")}
-    edits = files.model.at("edits") or []
-    notes = tuple(files.model.cell("edits", number, "sentence", text="Edited: {}") for number in range(len(edits)))
-    notes = notes or (words("Nothing in the model was edited by hand."),)
-    meaning = (
-        "Ambiguous is a case between the thresholds, novel one that is unlike any the model was fitted on; both are "
-        "rejected, which means that they are left to manual review."
-    )
+    rows |= thresholds(files.model) | {"What novelty is seen by": files.run.cell("arguments", "novelty")}
+    notes = edits(files.model)
     if files.summary.at("promise") is not None:
         # The model file says where the classifier behind the promise puts its thresholds.
         promised = "The thresholds are those of the classifier behind the guarantee, which rejects further cases."
         notes = (words(promised), *notes)
-    return Section("model", "Model and thresholds", (facts(rows), *_members(files.summary)), (words(meaning), *notes))
+    return Section(
+        "model", "Model and thresholds", (facts(rows), *_members(files.summary)), (words(ABOUT_REJECTING), *notes)
+    )
+
+
+def edits(found: Document) -> tuple[Cell, ...]:
+    """What was edited by hand, in a model."""
+    made = found.at("edits") or []
+    notes = tuple(found.cell("edits", number, "sentence", text="Edited: {}") for number in range(len(made)))
+    return notes or (words("Nothing in the model was edited by hand."),)
 
 
 def _members(summary: Document) -> tuple[FactTable, ...]:
@@ -92,7 +104,8 @@ def _members(summary: Document) -> tuple[FactTable, ...]:
     return (FactTable(("member of the ensemble", "weight", "cost per case alone"), rows),) if rows else ()
 
 
-def _thresholds(found: Document) -> dict[str, Cell]:
+def thresholds(found: Document) -> dict[str, Cell]:
+    """What a model compares with what."""
     rows = {"Class of the model": found.cell("method")}
     names = {"classifier": "Classifier inside", "rule": "Rule that rejects", "score": "Score that is compared"}
     rows |= {label: found.cell(name) for name, label in names.items() if found.at(name) is not None}
@@ -125,13 +138,14 @@ def limits(files: RunFiles, log: bool) -> Section:
     return Section("limits", "What was not looked at", notes=(*found, repeated, *warned))
 
 
-def origins(files: RunFiles, others: tuple[Figure, ...], head: Figure | None) -> Section:
+def origins(files: RunFiles | FittedModel, others: tuple[Figure, ...], head: Figure | None) -> Section:
     """Digests of all files, and versions."""
     listed = (*files.digests, *others)
     rows = [(words(figure.source.partition("#")[0]), Cell((figure,))) for figure in listed]
     if head is not None:
         rows.append((words("head of the log"), Cell((head,))))
-    versions = _versions(files.run, "the run") + (_versions(files.model, "the model") if files.model else [])
+    versions = [] if isinstance(files, FittedModel) else _versions(files.run, "the run")
+    versions += _versions(files.model, "the model") if files.model else []
     tables = (FactTable(("file", "SHA-256"), tuple(rows)), FactTable(("software", "version"), tuple(versions)))
     return Section("files", "Files and versions", tables)
 

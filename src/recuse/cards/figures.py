@@ -30,7 +30,7 @@ class Figure:
     @property
     def text(self) -> str:
         """The value for people."""
-        if self.value is None:
+        if self.value is None or self.value in ("", {}):
             return "none"
         if isinstance(self.value, list):
             return ", ".join(map(str, self.value)) or "none"

@@ -14,7 +14,8 @@ from ..reviews.records import AUDIT, DRAW, REJECTED
 from ..watching import watch_model
 from .counting import DIFFERS, OPEN, Tasks, short
 from .figures import INTERVAL, NUMBER, SHARE, Cell, Document, FactTable, Figure, Section, facts, words
-from .running import MODEL_FILE, RunFiles
+from .model_file import FittedModel
+from .running import RunFiles
 
 _TRIGGERS = {
     "promise": "stop relying on the promise; accept fewer cases or none until a new model has shown it",
@@ -57,14 +58,16 @@ class Oversight:
     name_reviewers: bool = False
 
     @classmethod
-    def of(cls, path: str | os.PathLike[str], files: RunFiles, *, head: str | None, name_reviewers: bool) -> Oversight:
+    def of(
+        cls, path: str | os.PathLike[str], files: RunFiles | FittedModel, *, head: str | None, name_reviewers: bool
+    ) -> Oversight:
         """Read and check a log; refuse one that says nothing of the model of the run."""
         if not Path(path).is_file():
             raise FileNotFoundError(f"The log {os.fspath(path)} does not exist: `recuse review out` begins one.")
         if files.model is None:
             raise ValueError(
-                f"log={os.fspath(path)!r}: the run {os.fspath(files.folder)!r} holds no {MODEL_FILE}, so that nobody "
-                "can say which cases of the log are its model's: leave out log."
+                f"log={os.fspath(path)!r}: the run holds no {os.fspath(files.model_path)}, so that nobody can say "
+                "which cases of the log are its model's: leave out log."
             )
         log = ReviewLog(path, head=head)
         digest = files.model.at("digest")
@@ -72,8 +75,9 @@ class Oversight:
         tasks = every.where(model=short(digest))
         if not tasks.rows:
             raise ValueError(
-                f"The log {os.fspath(path)} holds no cases of the model in {os.fspath(files.folder)!r}, whose digest "
-                f"is {digest}: give the log that belongs to it."
+                f"The log {os.fspath(path)} holds no cases of the model {os.fspath(files.model_path)}, whose digest is "
+                f"{digest}: give the log that belongs to it, or make the card of the model whose answers were reviewed "
+                f"(recuse card MODEL), whose digest begins with {every.rows[-1]['model'] if every.rows else 'another'}."
             )
         return cls(log, log.verify(head=head), tasks, every.but(model=short(digest)), head is not None, name_reviewers)
 
@@ -85,8 +89,8 @@ class Oversight:
     def section(self) -> Section:
         """What reviewers were given and what they found."""
         notes = (
-            "A verdict overrides the model if it is not the class that the model gave, or would have given to a case "
-            "that it rejected.",
+            "Accepted cases are overridden by a verdict of another class than the model's. In a rejected case it "
+            "decided nothing: another class is one that it would not have given, had it been made to answer.",
             "Tasks that the model accepted are the audit: a random share of its answers, mixed in unmarked.",
             "Rejected cases may be chosen by urgency, so their share is one of reviewed cases, not of all.",
             "Agreement among cases shown with the model's suggestion says less than among blind ones: people follow.",
@@ -142,7 +146,7 @@ class Oversight:
                 part = self.tasks.where(**conditions, blind=blind)
                 if part.rows:
                     rows.append((words(f"{name}, {shown}"), Cell((part.count,)), part.share(DIFFERS)))
-        return FactTable(("cases", "given to reviewers", "overridden"), tuple(rows))
+        return FactTable(("cases", "given to reviewers", "verdict of another class"), tuple(rows))
 
     def _reviewers(self) -> FactTable:
         """What each reviewer found, in the order in which they first had a case."""
@@ -153,7 +157,7 @@ class Oversight:
             found = {stratum: reviewed.where(reviewer=name, stratum=stratum) for stratum in (REJECTED, AUDIT)}
             cells = (part.named(name, public).share(DIFFERS) for part in found.values())
             rows.append((_who(name, number, self.name_reviewers), *cells))
-        return FactTable(("reviewer", "overridden among rejected cases", "overridden in the audit"), tuple(rows))
+        return FactTable(("reviewer", "another class among rejected cases", "overridden in the audit"), tuple(rows))
 
 
 def _who(name: str, number: int, named: bool) -> Cell:
@@ -164,29 +168,34 @@ def _plain_state(state: LogState) -> dict[str, Any]:
     return {"records": state.records, "head": state.head, "after_head": state.after_head}
 
 
-def monitoring(oversight: Oversight, files: RunFiles, **settings: Any) -> Section:
-    """What is watched, what was found, and what to do then."""
+def monitoring(
+    oversight: Oversight, files: RunFiles | FittedModel, **settings: Any
+) -> tuple[Section, tuple[Cell, ...]]:
+    """What is watched, what was found and what to do then; and the alarms, which a card begins with."""
     title = "Monitoring"
     check_share("alpha", settings["alpha"])
     check_count("reference", settings["reference"], least=20)
     if settings["promises"] is not None:
         settings["promises"] = as_promises(settings["promises"])
     try:
-        result = watch_model(files.folder / MODEL_FILE, oversight.log.path, **settings)
+        result = watch_model(files.model_path, oversight.log.path, **settings)
     except ValueError as error:
-        # A log too young to be watched is no reason to write no card.
-        return Section("monitoring", title, (_triggers(),), (words(f"Nothing can be watched yet. {error}"),))
-    way = _WAYS["watched"].format(model=MODEL_FILE, log=oversight.log.path.name) + _options(settings)
+        # A model that cannot be watched is no reason to write no card.
+        return Section("monitoring", title, (_triggers(),), (words(f"Nothing can be watched. {error}"),)), ()
+    way = _WAYS["watched"].format(model=files.model_path.name, log=oversight.log.path.name) + _options(settings)
     found = Document(way, result.as_dict())
     rows = {"Probability of any false alarm, ever": found.cell("alpha", form=SHARE)}
     if result.error is not None:
         limits = tuple(found.figure("error", name, form=SHARE) for name in ("value", "low", "high"))
-        rows["Error among accepted cases since the reference, from the audit"] = Cell(limits, INTERVAL)
+        rows[f"Error among accepted cases {result.error_of}, from the audit"] = Cell(limits, INTERVAL)
     alarms = tuple(found.cell("alarms", number, "sentence", text="ALARM {}") for number in range(len(result.alarms)))
-    said = [] if alarms else [words("There is no alarm.")]
+    said = [] if alarms else [words("There is no alarm." if result.found else "Nothing can be watched yet.")]
+    said += [found.cell("not_watched", number, text="Not watched: {}") for number in range(len(result.not_watched))]
+    if settings["promises"] is not None:
+        said.append(words("The promise watched is the one given for this card, whatever the model was fitted to keep."))
     if all(thing.kind != "promise" for thing in result.found):
         said.append(words("No promise is watched: none was given, and the model was fitted to keep none."))
-    return Section("monitoring", title, (facts(rows), _watched(found), _triggers()), (*alarms, *said))
+    return Section("monitoring", title, (facts(rows), _watched(found), _triggers()), (*alarms, *said)), alarms
 
 
 def _watched(found: Document) -> FactTable:

@@ -97,7 +97,9 @@ def guarantee(files: RunFiles) -> Section:
     """What is promised of the model, in the words that may be quoted."""
     summary, title = files.summary, "Guarantee"
     if summary.at("promise", "words") is None:
-        return Section("guarantee", title, notes=(words("Nothing is promised of this model."),))
+        return Section(
+            "guarantee", title, notes=(words("The model was fitted to keep no promise, so that none was shown of it."),)
+        )
     rows = {
         "In words that may be quoted": summary.cell("promise", "words"),
         "Does it hold?": summary.cell("promise", "holds"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..comparison.folder import RESULTS, RUN_FILE, SUMMARY_FILE
 from ..inspecting import inspect_model
-from .figures import Document, Figure
+from .figures import Cell, Document, Figure
 
 MODEL_FILE = "model.skops"
 
@@ -68,6 +68,16 @@ class RunFiles:
         inspected = Document(f"recuse inspect {MODEL_FILE}", inspect_model(model)) if model.is_file() else None
         found = tuple(file_digest(path / name) for name in RESULTS if (path / name).is_file())
         return cls(path, run, summary, inspected, places[0], found)
+
+    @property
+    def model_path(self) -> Path:
+        """The model of the run."""
+        return self.folder / MODEL_FILE
+
+    @property
+    def title(self) -> Cell:
+        """What the card is about."""
+        return Cell((self.run.figure("data", "name"), self.run.figure("data", "target")), "Card of {}: {}")
 
     @property
     def row(self) -> tuple[Any, ...]:

@@ -53,7 +53,6 @@ def predict(
     """
     from dataclasses import asdict
 
-    import recuse
     from recuse.predicting import predict_table
     from recuse.tables import is_dataset
 
@@ -61,10 +60,10 @@ def predict(
         raise typer.BadParameter(
             "--json needs --out: only one of the two can go to standard output.", param_hint="--json"
         )
-    loaded, file = recuse.load(model, digest=verify), sys.stdout.buffer if out is None else out
+    file = sys.stdout.buffer if out is None else out
     with progress("answering", quiet=as_json, resumes=is_dataset(data), unit="cases") as report:
         answered = predict_table(
-            loaded,
+            model,
             data,
             file,
             capacity=capacity,
@@ -73,6 +72,7 @@ def predict(
             format=format,
             reasons="all" if reasons and explain_all else reasons,
             neighbours=neighbours,
+            digest=verify,
             cluster=cluster,
             overwrite=overwrite,
             progress=with_count(report),

@@ -14,7 +14,9 @@ from .printing import names_of, print_json, progress
 
 @app.command()
 def card(
-    run: Annotated[Path, typer.Argument(metavar="RUN_DIR", help="Folder that `compare` wrote.")],
+    run: Annotated[
+        Path, typer.Argument(metavar="RUN", help="Folder that `compare` wrote, or a model file, as of `fit`.")
+    ],
     log: Annotated[
         Path | None, typer.Option("--log", "-l", metavar="LOG", help="The log that `recuse review` keeps.")
     ] = None,
@@ -41,7 +43,7 @@ def card(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write the card of a run for auditors: every figure with its source, and what only the owner can state."""
+    """Write the card of a run or model for auditors: each figure with its source, and what only the owner can state."""
     from recuse.cards import make_card, write_card, write_questions
 
     if template is not None:

@@ -49,6 +49,15 @@ def out_to_reviewers(
         list[str] | None, typer.Option(metavar="COLUMN", help="Kept columns to show (default: all); several by commas.")
     ] = None,
     format: Annotated[str, typer.Option("--format", metavar="csv|label-studio", help="What to write.")] = "csv",
+    separator: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHARACTER",
+            show_default=False,
+            help="Between columns of CSV packets, or tab (default: ; beside decimal commas, else a comma).",
+        ),
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Draw also among cases that were given out before.")] = False,
     seed: Annotated[
         int | None, typer.Option(min=0, show_default=False, help="Of the draw (default: one that nobody knows).")
     ] = None,
@@ -71,6 +80,8 @@ def out_to_reviewers(
             blind=blind,
             show=names_of(show) or None,
             format=format,
+            separator=separator,
+            again=again,
             seed=seed,
         )
     _say(written, as_json)
@@ -99,7 +110,7 @@ def verdicts_in(
 
 @review.command()
 def verify(
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="The log of reviews.")],
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="The log of reviews.")] = Path("reviews.jsonl"),
     head: Annotated[
         str | None, typer.Option("--head", metavar="DIGEST", help="A head that was kept elsewhere, of any time.")
     ] = None,

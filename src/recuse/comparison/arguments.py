@@ -7,7 +7,7 @@ from typing import Any
 
 from .promising import Pledge
 
-_LOOKED_AT = ("repeats", "by", "policy", "volume", "promise", "confidence", "promise_groups")
+_LOOKED_AT = ("repeats", "by", "policy", "volume", "promise", "confidence", "promise_groups", "read")
 ARRAY = "(array)"  # the name of groups that are not a column of the table
 
 
@@ -43,6 +43,8 @@ class RunArguments:
         Confidence of the promise.
     promise_groups : str or None
         Column in each of whose groups it is to hold.
+    read : dict
+        What was said of how to read the file of the table, such as what means unknown; the rest was found out.
     """
 
     cv: int
@@ -58,6 +60,7 @@ class RunArguments:
     promise: str | None = None
     confidence: float | None = None
     promise_groups: str | None = None
+    read: dict[str, Any] = field(default_factory=dict)
 
     @property
     def pledge(self) -> Pledge | None:

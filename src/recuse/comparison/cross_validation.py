@@ -17,7 +17,7 @@ from ..folds import Fold, make_folds, time_folds
 from ..labels import to_python
 from ..parameters import check_count
 from ..report import Volume
-from ..tables import Cases
+from ..tables import Cases, TableFile, is_table_file
 from .answers import Answers
 from .arguments import ARRAY, RunArguments
 from .checkpoints import Checkpoints, data_fingerprint, run_fingerprint, table_fingerprint
@@ -175,7 +175,7 @@ def compare(
     volume = Volume.of(volume) if isinstance(volume, str) else volume
     looked_at: dict[str, Any] = {"by": by, "policy": policy, "volume": None if volume is None else volume.as_dict()}
     pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)
-    looked_at |= _promised(pledge)
+    looked_at |= _promised(pledge) | {"read": TableFile.of(data).options() if is_table_file(data) else {}}
     arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
     table = load_table(data, target)
     chosen = as_methods(methods, len(table.frame))

@@ -14,4 +14,12 @@ pickle, but no proof that a hostile file cannot crash a process, nor that a mode
 from .files import open_whole, remove_stale, write_whole
 from .models import load, save, saved_digest, saved_versions
 
-__all__ = ["load", "open_whole", "remove_stale", "save", "saved_digest", "saved_versions", "write_whole"]
+__all__ = [
+    "load",
+    "open_whole",
+    "remove_stale",
+    "save",
+    "saved_digest",
+    "saved_versions",
+    "write_whole",
+]

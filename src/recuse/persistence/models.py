@@ -209,6 +209,11 @@ def saved_digest(path: str | os.PathLike[str]) -> str:
     return digest_of(content)
 
 
+def digest_mark(digest: str) -> str:
+    """The first digits of a digest, enough to tell models apart, as text that no spreadsheet takes for a number."""
+    return f"sha256:{digest[:16]}"
+
+
 def _require_digest(path: str | os.PathLike[str], content: bytes, digest: Any) -> None:
     """Refuse a file with another digest than the one that was kept."""
     if not isinstance(digest, str) or not re.fullmatch("[0-9a-fA-F]{64}", digest.strip()):

@@ -70,14 +70,14 @@ def _pictures(result: dict[str, Any], found: list[dict[str, Any]]) -> list[dict[
     bands = [batch["error"] for batch in batches]
     reference = sum(batch["reference"] for batch in batches)
     evidence = {row["name"]: _near_limit(row) for row in found if row["kind"] != "columns"}
-    return [
+    pictures = [
         {"title": "Wrong among accepted cases", "svg": _curves("share of cases", errors, reference, bands)},
         {"title": "Rejected cases", "svg": _curves("share of cases", rates, reference)},
-        {
-            "title": "Evidence, as a multiple of its limit",
-            "svg": _curves("powers of ten; 0 is an alarm", evidence, reference, limit=0.0),
-        },
     ]
+    if evidence:
+        svg = _curves("powers of ten; 0 is an alarm", evidence, reference, limit=0.0)
+        pictures.append({"title": "Evidence, as a multiple of its limit", "svg": svg})
+    return pictures
 
 
 def _near_limit(row: dict[str, Any]) -> list[float | None]:
@@ -116,7 +116,11 @@ def _curves(
     for k, values in enumerate(curves.values()):
         places = [(x(place), y(value)) for place, value in enumerate(values, 1) if value is not None]
         path = "M" + "L".join(f"{across:.1f} {down:.1f}" for across, down in places)
-        if places:
+        if len(places) == 1:  # a line through one point is nothing
+            [(across, down)] = places
+            circle = {"cx": f"{across:.1f}", "cy": f"{down:.1f}", "r": "4", "class": f"dot c{k}"}
+            Xml.SubElement(svg, "circle", circle)
+        elif places:
             Xml.SubElement(svg, "path", {"d": path, "class": f"curve c{k}"})
     return written(svg) + _key(list(curves))
 

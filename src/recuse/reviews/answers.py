@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +12,51 @@ from typing import Any
 
 import numpy as np
 
+from ..answering import MODEL_DIGEST
 from ..arrays import Flags, Floats, Indices
 from ..decisions import KINDS
 from ..labels import REJECT_TEXT, preview
+from ..persistence.models import digest_mark
 from ..tables import is_dataset, read_chunks, restored
 from .classes import as_class, as_text
 
 _NEEDED = ("case", "decision", "kind", "forced", "r")
 _SCORES = ("probability", "h", "r")
+
+
+def models_named(answers: Any) -> set[str]:
+    """What a frame of answers says of the model files that gave them; nothing is an empty text."""
+    if MODEL_DIGEST not in answers.columns or MODEL_DIGEST in _kept_columns(answers):
+        return {""}
+    return {as_text(value) for value in answers[MODEL_DIGEST].unique()}
+
+
+def require_made_by(named: str, digest: str, answers: Any, model: Any) -> None:
+    """Refuse answers of another model; warn where they do not say which model gave them.
+
+    Parameters
+    ----------
+    named : str
+        What the answers say.
+    digest : str
+        That of the model file.
+    answers, model : path-like
+        The files, for messages.
+    """
+    if named == digest_mark(digest):
+        return
+    if named:
+        raise ValueError(
+            f"The answers {os.fspath(answers)} are those of another model: they name {named}, and {os.fspath(model)} "
+            f"is {digest_mark(digest)}. Give the model that made them, or let this one answer the table "
+            "(recuse predict)."
+        )
+    warnings.warn(
+        f"The answers {os.fspath(answers)} do not say which model made them: that it was {os.fspath(model)} is taken "
+        "on trust. Answer the table again with `recuse predict`, and it is checked.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def are_answers(columns: Iterable[Any]) -> bool:
@@ -40,12 +78,16 @@ class AnswerTable:
     ----------
     kept : list of str
         Columns of the table that were kept beside the answers.
+    numbers : ndarray of int
+        Numbers of the cases.
     rejected : ndarray of bool
         Which cases were rejected.
     r : ndarray
         Acceptance scores.
     counts : dict
         "cases", "accepted", "ambiguity" and "novelty".
+    model_digest : str
+        What the answers say of the model file that gave them; empty where they do not say.
     expected_error : float or None
         Mean probability among the accepted cases that the answer is wrong, as the model sees it: no verdict is needed
         for it. None where the file has no probabilities.
@@ -54,18 +96,26 @@ class AnswerTable:
     def __init__(self, path: str | os.PathLike[str], classes: Sequence[Any] = (), positive: Any = None) -> None:
         self.path = Path(path)
         kinds, scores, expected, self.kept = [], [], [], []
+        named: set[str] = set()
+        numbers = []
         for chunk in self._chunks():
             self.kept = _kept_columns(chunk)
+            named |= models_named(chunk)
+            numbers.append(chunk["case"].astype(np.int64).to_numpy())
             kinds.append(chunk["kind"].astype(str).to_numpy())
             scores.append(chunk["r"].astype(float).to_numpy())
             expected.append(_expected_errors(chunk, classes, positive))
         if not kinds:
             raise ValueError(f"The answers {self.path} hold no cases.")
+        if len(named) > 1:
+            raise ValueError(f"The answers {self.path} are of several models: give those of one.")
+        self.model_digest = named.pop()
         kind = np.concatenate(kinds)
         strange = set(kind) - set(KINDS)
         if strange:
             raise ValueError(f"The answers {self.path} hold the kind {strange.pop()!r}; there are {', '.join(KINDS)}.")
         self.rejected: Flags = kind != "accept"
+        self.numbers: Indices = np.concatenate(numbers)
         self.r: Floats = np.concatenate(scores)
         errors = np.concatenate(expected)[~self.rejected]
         self.expected_error = float(errors.mean()) if len(errors) and not np.isnan(errors).any() else None

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import codecs
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..extras import require
 from ..tables import read_chunks, restored, to_csv
+from ..tables.writings import COMMA, detect_writings
 from .classes import as_text
 from .tasks import MODEL_ANSWER, GivenTask, ReturnedTask
 
@@ -16,8 +18,18 @@ _RETURNED = ("verdict", "note", "reviewer", "reviewed_at")
 _OWN = {"task", *MODEL_ANSWER, *_RETURNED}
 
 
-def packet(tasks: Sequence[GivenTask]) -> bytes:
-    """A CSV file for a reviewer; text that a spreadsheet would run is marked as text."""
+def usual_separator(shown: Sequence[Mapping[str, str]]) -> str:
+    """What spreadsheets expect between columns where numbers are written as in these cases."""
+    pd = require("pandas", "A packet")
+    frame = pd.DataFrame(list(shown), dtype=object)
+    return ";" if detect_writings(frame.where(frame != "")).decimal == COMMA else ","
+
+
+def packet(tasks: Sequence[GivenTask], separator: str = ",") -> bytes:
+    """A CSV file for a reviewer; text that a spreadsheet would run is marked as text.
+
+    It begins with a byte-order mark, without which spreadsheets take UTF-8 for another encoding.
+    """
     pd = require("pandas", "A packet")
     names = list(tasks[0].shown) if tasks else []
     columns: dict[str, list[Any]] = {"task": [task.task for task in tasks]}
@@ -27,7 +39,7 @@ def packet(tasks: Sequence[GivenTask]) -> bytes:
         if any(name in answer for answer in answers):
             columns[name] = [answer.get(name, "") for answer in answers]
     columns |= {"verdict": [""] * len(tasks), "note": [""] * len(tasks)}
-    return to_csv(pd.DataFrame(columns))
+    return codecs.BOM_UTF8 + to_csv(pd.DataFrame(columns), separator=separator)
 
 
 def returned(path: Path, shown: dict[str, Sequence[str]]) -> list[ReturnedTask]:

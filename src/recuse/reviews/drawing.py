@@ -61,7 +61,7 @@ class Drawn(NamedTuple):
     probabilities: Floats
 
 
-def draw(rejected: Flags, r: Floats, sampling: Sampling, rng: np.random.Generator) -> Drawn:
+def draw(rejected: Flags, r: Floats, sampling: Sampling, rng: np.random.Generator, free: Flags | None = None) -> Drawn:
     """Draw cases for reviewers.
 
     Parameters
@@ -74,10 +74,13 @@ def draw(rejected: Flags, r: Floats, sampling: Sampling, rng: np.random.Generato
         How many of which.
     rng : Generator
         Of the draw and of the order.
+    free : ndarray of bool, optional
+        Which cases may be drawn; all by default. Probabilities are those among them.
     """
-    accepted = np.flatnonzero(~rejected)
+    free = np.ones(len(rejected), dtype=bool) if free is None else free
+    accepted = np.flatnonzero(~rejected & free)
     audited = accepted[rng.random(len(accepted)) < sampling.audit]
-    queue, chances = _from_queue(np.flatnonzero(rejected), r, sampling, rng)
+    queue, chances = _from_queue(np.flatnonzero(rejected & free), r, sampling, rng)
     rows = np.concatenate([queue, audited])
     probabilities = np.concatenate([chances, np.full(len(audited), sampling.audit)])
     order = rng.permutation(len(rows))

@@ -16,16 +16,17 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Flags
 from ..inspecting import inspect_model
 from ..labels import preview
 from ..parameters import check_choice, check_count
 from ..persistence import open_whole
 from . import csv_packets, label_studio
-from .answers import AnswerTable
+from .answers import AnswerTable, require_made_by
 from .drawing import Sampling, draw
 from .log import ReviewLog
-from .records import AUDIT, DRAW, TASK
-from .tasks import GivenTask, visible_answer
+from .records import AUDIT, DRAW, TASK, tasks_given
+from .tasks import GivenTask, visible_answer, why_suggested
 
 FORMATS: dict[str, ModuleType] = {"csv": csv_packets, "label-studio": label_studio}
 
@@ -44,6 +45,8 @@ class PacketsWritten:
         How many cases of either kind they hold.
     left_out : int
         Rejected cases that were not drawn, because there are more than the capacity.
+    given_before : int
+        Cases of these answers that earlier draws gave out; they are not among these, unless that was asked for.
     seed : int
         Of the draw: with it, the answers and the log before it, the same cases are drawn again.
     head : str
@@ -55,6 +58,7 @@ class PacketsWritten:
     rejected: int
     audited: int
     left_out: int
+    given_before: int
     seed: int
     head: str
 
@@ -63,6 +67,8 @@ class PacketsWritten:
         text = f"{files}: {self.rejected} rejected cases and {self.audited} accepted ones"
         if self.left_out:
             text += f"; {self.left_out} rejected cases are beyond the capacity"
+        if self.given_before:
+            text += f"; {self.given_before} cases of these answers were given out before"
         return f"{text}; head of the log {self.head}"
 
 
@@ -80,6 +86,8 @@ def write_packets(
     blind: bool = False,
     show: Sequence[str] | None = None,
     format: str = "csv",
+    separator: str | None = None,
+    again: bool = False,
     seed: int | None = None,
 ) -> PacketsWritten:
     """Draw answered cases for review and write them into packets.
@@ -114,6 +122,12 @@ def write_packets(
         Which of the kept columns to show; by default all.
     format : {"csv", "label-studio"}, default="csv"
         CSV files with empty columns `verdict` and `note`, or tasks for Label Studio with the page for labelling them.
+    separator : str, optional
+        Between the columns of CSV files, or "tab". By default a semicolon where the columns shown hold decimal commas,
+        since spreadsheets expect it in countries that write them; else a comma.
+    again : bool, default=False
+        Whether cases of these answers that earlier draws of the log gave out may be drawn again. A later draw is among
+        the others otherwise.
     seed : int, optional
         By default a random one, which nobody can know beforehand; it is in the log.
 
@@ -135,7 +149,7 @@ def write_packets(
     >>> recuse.save(model, folder / "loans.skops")
     >>> loans[300:].to_csv(folder / "new.csv", index=False)
     >>> keep = ["late_payments", "instalment_share"]
-    >>> answered = predict_table(model, folder / "new.csv", folder / "answers.csv", keep=keep)
+    >>> answered = predict_table(folder / "loans.skops", folder / "new.csv", folder / "answers.csv", keep=keep)
     >>> written = write_packets(
     ...     folder / "loans.skops", folder / "answers.csv", folder, log=folder / "reviews.jsonl", blind=True, seed=1
     ... )
@@ -146,6 +160,7 @@ def write_packets(
     check_count("packets", packets)
     facts = inspect_model(model)
     table = AnswerTable(answers, facts["classes"], facts["positive"])
+    require_made_by(table.model_digest, facts["digest"], answers, model)
     request = _Request(
         facts=facts,
         table=table,
@@ -154,16 +169,19 @@ def write_packets(
         names=_packet_names(packets, reviewers),
         blind=blind,
         format=format,
+        separator=_separator(separator, format),
+        again=again,
         seed=secrets.randbits(53) if seed is None else seed,  # as many bits as every reader of JSON keeps
     )
     log = log if isinstance(log, ReviewLog) else ReviewLog(log)
     with log.locked():
         number = 1 + len(log.records(DRAW))
-        tasks = _tasks(request, number)
+        known = _given_before(request.table, log)
+        tasks = _tasks(request, number, known)
         contents = _contents(request, tasks)
         files = contents | _page(request, number)
         _write(Path(out), files, log, [*tasks, _drawing(request, number, tasks, contents)])
-    return _written(request, Path(out), tasks, log)
+    return _written(request, Path(out), tasks, log, known)
 
 
 @dataclass(frozen=True)
@@ -177,6 +195,8 @@ class _Request:
     names: Mapping[str, str | None]  # of packets, and whom they are for
     blind: bool
     format: str
+    separator: str | None
+    again: bool
     seed: int
 
     def file(self, number: int, name: str) -> str:
@@ -206,10 +226,32 @@ def _packet_names(packets: int, reviewers: Sequence[str] | None) -> dict[str, st
     return {**names}
 
 
-def _tasks(request: _Request, number: int) -> list[dict[str, Any]]:
+def _separator(given: str | None, format: str) -> str | None:
+    """The character between columns; None where the packets say it themselves."""
+    if given is None:
+        return None
+    character = "\t" if given == "tab" else given
+    if format != "csv" or len(character) != 1 or character.isalnum() or character in '"\r\n.':
+        raise ValueError(f"separator={given!r} must be one character such as ';', or 'tab', and is for CSV packets.")
+    return character
+
+
+def _given_before(table: AnswerTable, log: ReviewLog) -> Flags:
+    """Which cases of these answers earlier draws gave out."""
+    digest, given = table.digest(), tasks_given(log.records()).values()
+    known = [task["case"] for task in given if task["drawing"]["answers"].get("digest") == digest]
+    return np.isin(table.numbers, known)
+
+
+def _tasks(request: _Request, number: int, known: Flags) -> list[dict[str, Any]]:
     """Draw, and say of each task which case it is, how it was drawn and where it goes."""
     rng = np.random.default_rng([request.seed, number])  # the same seed on another day draws other cases
-    drawn = draw(request.table.rejected, request.table.r, request.sampling, rng)
+    drawn = draw(request.table.rejected, request.table.r, request.sampling, rng, None if request.again else ~known)
+    if len(drawn.rows) == 0 and known.any():
+        raise ValueError(
+            f"The answers {request.table.path} give nothing more to review: {known.sum()} of their cases were given "
+            "out before, and no other was drawn. Give new answers, or those cases once more (--again)."
+        )
     if len(drawn.rows) == 0:
         raise ValueError(
             f"The answers {request.table.path} give nothing to review: no case was rejected, and none was drawn."
@@ -235,14 +277,16 @@ def _tasks(request: _Request, number: int) -> list[dict[str, Any]]:
 
 def _contents(request: _Request, tasks: Sequence[Mapping[str, Any]]) -> dict[str, bytes]:
     """The files by their names; a packet without tasks is not written."""
-    contents = {}
+    contents, facts = {}, request.facts
+    why = {"because": why_suggested([task["answer"] for task in tasks], facts["positive"], facts["prices"])}
+    separator = request.separator or csv_packets.usual_separator([task["shown"] for task in tasks])
     for name in dict.fromkeys(task["packet"] for task in tasks):
         given = [
-            GivenTask(task["task"], task["shown"], None if request.blind else visible_answer(task["answer"]))
+            GivenTask(task["task"], task["shown"], None if request.blind else visible_answer(task["answer"] | why))
             for task in tasks
             if task["packet"] == name
         ]
-        contents[name] = FORMATS[request.format].packet(given)
+        contents[name] = csv_packets.packet(given, separator) if request.format == "csv" else label_studio.packet(given)
     return contents
 
 
@@ -268,7 +312,11 @@ def _drawing(
         "classes": facts["classes"],
         "positive": facts["positive"],
         "prices": facts["prices"],
-        "answers": {"file": request.table.path.name, "digest": request.table.digest()},
+        "answers": {
+            "file": request.table.path.name,
+            "digest": request.table.digest(),
+            "model": request.table.model_digest or None,
+        },
         "counts": request.table.counts,
         "expected_error": request.table.expected_error,
         "audit": sampling.audit,
@@ -298,9 +346,12 @@ def _write(out: Path, contents: Mapping[str, bytes], log: ReviewLog, entries: Se
         log.append_locked(entries)
 
 
-def _written(request: _Request, out: Path, tasks: Sequence[Mapping[str, Any]], log: ReviewLog) -> PacketsWritten:
+def _written(
+    request: _Request, out: Path, tasks: Sequence[Mapping[str, Any]], log: ReviewLog, known: Flags
+) -> PacketsWritten:
     audited = sum(task["stratum"] == AUDIT for task in tasks)
     rejected = len(tasks) - audited
     files = tuple(out / name for name in dict.fromkeys(task["packet"] for task in tasks))
-    left_out = int(request.table.rejected.sum()) - rejected
-    return PacketsWritten(tasks[0]["draw"], files, rejected, audited, left_out, request.seed, log.head)
+    waiting = request.table.rejected if request.again else request.table.rejected & ~known
+    left_out, before = int(waiting.sum()) - rejected, int(known.sum())
+    return PacketsWritten(tasks[0]["draw"], files, rejected, audited, left_out, before, request.seed, log.head)

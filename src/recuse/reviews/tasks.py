@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 # What a reviewer may see of the model's answer. Not whether it was accepted: that would mark the audit.
-MODEL_ANSWER = {"suggested": "forced", "probability": "probability", "reason": "reason"}
+MODEL_ANSWER = {"suggested": "forced", "suggested_because": "because", "probability": "probability", "reason": "reason"}
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,21 @@ class ReturnedTask:
     reviewer: str = ""
     reviewed_at: str = ""
     note: str = ""
+
+
+def why_suggested(answers: Sequence[Mapping[str, Any]], positive: Any, prices: Mapping[str, float]) -> str | None:
+    """From which probability on the positive class is the cheaper answer: at 0.155 it looks wrong otherwise.
+
+    None where that is one half, or not how these answers came about.
+    """
+    cut = prices["fp"] / (prices["fp"] + prices["fn"]) if "fp" in prices else 0.5
+    if cut == 0.5 or any(answer.get("probability") is None for answer in answers):
+        return None
+    for answer in answers:
+        far = abs(answer["probability"] - cut) > 1e-5  # the file has six digits
+        if far and (answer["probability"] > cut) != (answer["forced"] == positive):
+            return None
+    return f"from a probability of {cut:.2g} on, {str(positive)!r} is the cheaper answer"
 
 
 def visible_answer(answer: Mapping[str, Any]) -> dict[str, Any]:

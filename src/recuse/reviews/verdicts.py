@@ -13,7 +13,8 @@ from typing import Any
 from ..extras import require
 from ..labels import preview
 from . import csv_packets, label_studio
-from .classes import as_class, same_number
+from .cells import GivenCells
+from .classes import as_class
 from .log import ReviewLog
 from .records import VERDICT, in_utc, tasks_given, verdicts_in_force
 from .tasks import ReturnedTask
@@ -123,6 +124,7 @@ class _Intake:
     def __init__(self, log: ReviewLog, reviewer: str | None, revise: bool, accept_changed: bool) -> None:
         self._path, self._reviewer, self._revise, self._accept_changed = log.path, reviewer, revise, accept_changed
         self._given, self._before = tasks_given(log.records()), verdicts_in_force(log.records())
+        self._columns = GivenCells(self._given.values())
         self._seen: dict[str, str] = {}
         self._problems: list[str] = []
         self.entries: list[dict[str, Any]] = []
@@ -158,7 +160,7 @@ class _Intake:
         if row.task in self._seen:
             raise ValueError(f"the task {row.task!r} was in {self._seen[row.task]} already: leave one of the two")
         self._seen[row.task] = row.where
-        changed = _changed(task["shown"], row.shown)
+        changed = self._columns.changed(task, row.shown)
         if changed and not self._accept_changed:
             name, value = next(iter(changed.items()))
             now = "is gone" if value is None else f"is {value!r} now"
@@ -214,23 +216,6 @@ def _content(file: Path) -> bytes:
     if not file.is_file():
         raise FileNotFoundError(f"The packet {file} does not exist: give the files that came back.")
     return file.read_bytes()
-
-
-def _changed(given: Mapping[str, str], seen: Mapping[str, str]) -> dict[str, str | None]:
-    """Columns that came back with another value, or not at all."""
-    return {name: seen.get(name) for name, value in given.items() if not _same(value, seen.get(name))}
-
-
-def _same(given: str, seen: str | None) -> bool:
-    """Whether a cell still says what it said: spreadsheets write numbers, dates and truth values in their own way."""
-    if seen is None:
-        return False
-    return (
-        given == seen
-        or given.casefold() == seen.casefold()
-        or same_number(given, seen)
-        or given == seen.removesuffix(" 00:00:00")
-    )
 
 
 def _as_time(text: str) -> str:

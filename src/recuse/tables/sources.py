@@ -95,6 +95,12 @@ class TableFile:
         """The writing of numbers, where the decimal sign is given."""
         return None if self.decimal is None else _DECIMALS[self.decimal]
 
+    def options(self) -> dict[str, Any]:
+        """What was said of how to read it, by name."""
+        names = ("table", "encoding", "separator", "decimal", "dates")
+        given = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+        return given | ({"missing": list(self.missing)} if self.missing else {})
+
     @property
     def name(self) -> str:
         """The name of the table in messages."""

@@ -16,10 +16,10 @@ _FORMULA = re.compile(rf"(?!\s*{_NUMBER})(\s*[=+\-@]|[\t\r\n]).", re.DOTALL)
 _MARK = "'"
 
 
-def to_csv(frame: Any, *, header: bool = True, raw: bool = False) -> bytes:
+def to_csv(frame: Any, *, header: bool = True, raw: bool = False, separator: str = ",") -> bytes:
     """Return a data frame as CSV; unless `raw`, without text that a spreadsheet would run."""
     shown = frame if raw else neutralised(frame)
-    content: bytes = shown.to_csv(index=False, header=header).encode()
+    content: bytes = shown.to_csv(index=False, header=header, sep=separator).encode()
     return content
 
 

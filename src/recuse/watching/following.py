@@ -63,7 +63,7 @@ def watch(
         Probability of any false alarm.
     reference : int, default=500
         The first batches that count, with so many reviewed cases together, are what later ones are compared with.
-        Until they are there, promises alone are watched.
+        Until they are there, promises alone are watched, or nothing.
     seed : int, default=0
         Of the order of ties. Keep it: looking with several seeds and believing the worst is no longer one look.
 
@@ -91,17 +91,13 @@ def watch(
     batches = _of_model(batches_of(log.records()), model, log)
     wanted = () if promises is None else as_promises(promises)
     n_reference = _reference_batches(batches, reference)
-    if n_reference == 0 and not wanted:
-        raise ValueError(
-            f"The log {log.path} has {_n_counted(batches)} reviewed cases in batches that count, and watch compares "
-            f"with the first {reference} (reference=): wait for more, or name a promise, which needs none."
-        )
     watched = _Watched(batches, n_reference, seed)
     watched.add_promises(wanted, Costs(**batches[-1].drawing["prices"]))
     watched.add_changes(columns, reference)
     found = watched.follow(alpha)
     points = [point_of(batch, number < n_reference) for number, batch in enumerate(batches)]
-    since = [batch for batch in batches[n_reference:] if batch.complete]
+    complete = [batch for batch in batches if batch.complete]
+    since = complete[n_reference:] or complete  # the reference comes first, and is complete
     error = audited_error(_audited(since)) if since else None
     needed = watched.audits_needed(found)
     return WatchResult(batches[-1].model, points, found, alpha, error, watched.not_watched(found), needed)
@@ -166,7 +162,9 @@ class _Watched:
         """Watch concept, difficulty, novelty and columns against the reference."""
         if self.n_reference == 0:
             counted = _n_counted(self.batches)
-            self._reasons.append(f"changes: compared with the first {wanted} reviewed cases, of which {counted} count")
+            hint = "" if self.promises else "; a promise needs none (--promise)"
+            text = f"changes: compared with the first {wanted} reviewed cases, of which {counted} count{hint}"
+            self._reasons.append(text)
             return
         batches = self.batches[: self.n_reference]
         reference = Reviewed.together(batch.reviewed for batch in batches)
@@ -233,4 +231,5 @@ class _Watched:
         """About how many audited cases show that twice as much goes wrong as was promised."""
         n = len(self.batches)
         pairs = zip(self.promises, found, strict=False)
-        return {alarm.name: int(np.ceil(alarm.audits_to_find(2.0, f.threshold, n))) for alarm, f in pairs}
+        still_kept = [(alarm, f) for alarm, f in pairs if f.alarm is None]
+        return {alarm.name: int(np.ceil(alarm.audits_to_find(2.0, f.threshold, n))) for alarm, f in still_kept}

@@ -53,11 +53,11 @@ class WatchResult:
     alpha : float
         The probability of any false alarm, ever.
     error : Interval or None
-        Error rate among accepted cases after the reference, from all audits.
+        Error rate among accepted cases after the reference, from all audits; of the reference where nothing came after.
     not_watched : list of str
         What could not be watched, and why.
     audits_needed : dict of str to int
-        Promise -> about how many audited cases show, from now on, that twice as much goes wrong.
+        Promise -> about how many audited cases show, from now on, that twice as much goes wrong; none of broken ones.
     """
 
     model: str
@@ -73,6 +73,12 @@ class WatchResult:
         """What made an alarm."""
         return [found for found in self.found if found.alarm is not None]
 
+    @property
+    def error_of(self) -> str:
+        """Which cases `error` speaks of."""
+        after = any(point.counted and not point.reference for point in self.points)
+        return "since the reference" if after and self.points[0].reference else "so far"
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
         return {
@@ -80,6 +86,7 @@ class WatchResult:
             "alpha": self.alpha,
             "alarms": [self._alarm(found) for found in self.alarms],
             "error": None if self.error is None else self.error._asdict(),
+            "error_of": self.error_of,
             "not_watched": self.not_watched,
             "audits_needed": self.audits_needed,
             "found": [asdict(found) for found in self.found],
@@ -105,20 +112,24 @@ class WatchResult:
             yield f"waiting: {n_open:,} cases without a verdict keep {batches_said(len(waiting))} from being counted"
         if self.error is not None:
             value, low, high = self.error
-            yield f"error among accepted cases since then: {value:.1%} ({low:.1%} to {high:.1%}), from the audit"
+            yield f"error among accepted cases {self.error_of}: {value:.1%} ({low:.1%} to {high:.1%}), from the audit"
         yield from self._expected()
         for promise, audits in self.audits_needed.items():
             yield f"{promise}: twice as much would be found after about {audits:,} audited cases"
         for reason in self.not_watched:
             yield f"not watched: {reason}"
-        if not self.alarms:
+        if not self.found:
+            yield "nothing is watched yet"
+        elif not self.alarms:
             yield f"no alarm (any false alarm, ever, has probability {self.alpha:g} at most)"
         for found in self.alarms:
             yield f"ALARM {sentence(found, self.points)}"
 
     def _expected(self) -> Iterator[str]:
         """What the model expects of itself, called what it is."""
-        later = [p.expected_error for p in self.points if not p.reference and p.expected_error is not None]
+        known = [point for point in self.points if point.expected_error is not None]
+        after = [point for point in known if not point.reference] or known
+        later = [point.expected_error for point in after if point.expected_error is not None]
         if later:
             mean = sum(later) / len(later)
             yield f"the model expects {mean:.1%}, without any verdict: that does not see whether outcomes have changed"
