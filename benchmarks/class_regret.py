@@ -2,8 +2,8 @@
 
 Regret: mean expected cost above that of the Bayes rule, on two distributions whose probabilities are known, at prices
 that differ by cell, over 20,000 new cases; the peer is the fit to a quarter of the cases. Means of two draws, one of
-32,000 cases. In "one feature" every rule is a sum over features, so all regrets go to 0; in "additive" the log-probabilities
-are such sums, but not what a rejector of its own, or scores learned with a rejection, look for.
+32,000 cases. In "one feature" every rule is a sum over features, so all regrets go to 0; in "additive" the
+log-probabilities are such sums, but not what a rejector of its own, or scores learned with a rejection, look for.
 """
 
 import numpy as np
