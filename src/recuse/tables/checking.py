@@ -202,7 +202,7 @@ def _findings(frame: Any, target: str | None, positive: Any, drop: tuple[str, ..
     if target is None:
         return found + mark_hints(features) + identifier_hints(features)
     try:
-        cases = check_cases(frame, target, positive, drop=drop, name=name, several=True)
+        cases = check_cases(frame, target, positive, drop=drop, name=name)
     except (ValueError, TypeError) as error:
         return [*found, str(error), *mark_hints(features), *identifier_hints(features)]
     missing = len(frame) - len(cases.outcomes)
