@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .answering import DIGITS
-from .labels import preview
 from .tables import to_csv
+from .tables.names import no_column
 from .tables.spreadsheet import neutralised
 
 CSV, JSON_LINES, PARQUET = "csv", "jsonl", "parquet"
@@ -39,7 +39,7 @@ def with_kept(answers: Any, chunk: Any, keep: list[str] | None) -> Any:
     names = list(chunk.columns) if keep is None else keep
     lacking = [name for name in names if name not in chunk.columns]
     if lacking:
-        raise ValueError(f"keep={lacking[0]!r} is not a column of the table: it has {preview(list(chunk.columns))}.")
+        raise ValueError(f"keep={lacking[0]!r} is not a column of the table: {no_column(lacking[0], chunk.columns)}")
     kept = chunk[names].reset_index(drop=True)
     kept.columns = [f"{name} (table)" if name in answers.columns else str(name) for name in names]
     return answers.iloc[:, :1].join(kept).join(answers.iloc[:, 1:])

@@ -227,7 +227,7 @@ def test_further_columns_and_another_order_do_not_matter_in_tables(plain, tmp_pa
 def test_a_lacking_column_is_named_before_anything_is_computed(plain, tmp_path):
     model, _, table = plain
     lacking = table.drop(columns=["a", "b"])
-    message = r"lacks the column 'a' and 1 more that the model was fitted with; it has \['c', 'note'\]: add"
+    message = r"lacks the columns 'a' and 'b' that the model was fitted with; it has \['c', 'note'\]: add"
     with pytest.raises(ValueError, match=f"^The table {message}"):
         recuse.decide(model, dd.from_pandas(lacking, npartitions=2))
     with pytest.raises(ValueError, match=f"^The table {message}"):
