@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -22,6 +23,7 @@ from .answering import (
     answer_folder,
     decide_chunk,
     in_this_process,
+    no_order,
     six_digits,
     text_columns,
 )
@@ -35,7 +37,7 @@ from .validation import is_dask
 
 __all__ = ["Answered", "inspect_model", "predict_table", "report_model"]
 
-_TEXT_FILES = (".csv", ".gz", ".tsv", ".txt", ".jsonl", ".parquet", ".pq")
+_TEXT_FILES = (".csv", ".gz", ".tsv", ".txt", ".jsonl", ".parquet", ".pq", ".xlsx")
 
 
 def predict_table(
@@ -75,13 +77,15 @@ def predict_table(
         not at all. The answers to a folder or a dask DataFrame go to a folder, unless `out` is the name of a file.
     capacity : int, optional
         How many rejected cases can be reviewed. A column `review` then numbers the rejected cases, starting with those
-        whose review saves most (the lowest acceptance score); beyond the capacity it is empty.
+        whose review saves most (the lowest acceptance score); beyond the capacity it is empty. It is empty throughout,
+        with a warning, where the capacity is not enough and all rejected cases have the same score, as of a model that
+        answers every case alike: there is no order among them.
     raw : bool, optional
         Whether text is written as it is. By default not in CSV files, which people open: text that a spreadsheet would
         run, such as ``=1+1``, gets an apostrophe, which `recuse.tables.restored` takes off again.
     keep : "all", str or sequence of str, optional
         Columns of the table to write beside the answers, as they are in the table, such as the number of a customer.
-    format : {"csv", "jsonl", "parquet"}, optional
+    format : {"csv", "jsonl", "parquet", "xlsx"}, optional
         What is written; by default what the name of `out` tells, else CSV.
     reasons : bool or "all", default=True
         Whether to write a sentence for each case; large tables are faster without. Those of rejected cases name the
@@ -129,15 +133,16 @@ def predict_table(
     settings = AnswerSettings(reasons, capacity, rows_at_once, neighbours)
     if is_dask(data) or (is_dataset(data) and _is_folder(out)):
         _require_plain(keep, format)
-        return _predict_parts(model, data, _as_folder(out), settings, cluster, overwrite, progress)
+        return _told(_predict_parts(model, data, _as_folder(out), settings, cluster, overwrite, progress))
     if cluster is not None:
         raise ValueError(
             f"cluster={cluster!r} answers a folder of Parquet files into a folder; {TableFile.of(data).shown} or out "
             "is none: give such folders, or leave cluster out."
         )
     model = _reading_as_written(model, TableFile.of(data))
+    kind = answer_format(out, format)
     with _opened(out) as file:
-        answers = AnswerFile(file, answer_format(out, format), raw)
+        answers = AnswerFile(file, kind, raw)
         if capacity is None:
             counts, _ = _answer(model, data, answers.write, as_kept(keep), settings, progress)
             answers.close()
@@ -146,9 +151,17 @@ def predict_table(
             store = partial(pickle.dump, file=unranked)
             counts, scores = _answer(model, data, store, as_kept(keep), settings, progress)
             unranked.seek(0)
-            limit = _add_ranks(unranked, answers.write, scores, capacity)
+            ordered = len(scores) <= max(capacity, 1) or bool(scores.min() < scores.max())
+            limit = _add_ranks(unranked, answers.write, scores, capacity if ordered else 0)
             answers.close()
-            return Answered(*counts, capacity, limit)
+            return _told(Answered(*counts, capacity, limit, ordered))
+
+
+def _told(answered: Answered) -> Answered:
+    """The counts; a queue without an order is warned of."""
+    if not answered.ordered:
+        warnings.warn(no_order(answered), UserWarning, stacklevel=3)
+    return answered
 
 
 def _require_plain(keep: Any, format: str | None) -> None:

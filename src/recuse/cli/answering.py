@@ -33,7 +33,9 @@ def predict(
     data: DataFile,
     out: AnswersOut = None,
     keep: Keep = None,
-    format: Annotated[str | None, typer.Option("--format", metavar="csv|jsonl|parquet", help="What to write.")] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="csv|jsonl|parquet|xlsx", help="What to write.")
+    ] = None,
     capacity: Annotated[
         int | None, typer.Option(min=0, help="How many cases can be reviewed: ranks the rejected ones.")
     ] = None,

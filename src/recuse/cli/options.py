@@ -27,6 +27,20 @@ def _repeats(text: str) -> int | str:
     return text if text == "auto" else int(text)
 
 
+def _price(text: str) -> float:
+    """A number with a decimal point."""
+    try:
+        return float(text)
+    except ValueError:
+        point = text.replace(",", ".")
+        remedy = f"write {point}" if text.count(",") == 1 and _is_number(point) else "write it as 1500 or 1.5"
+        raise typer.BadParameter(f"{text!r} is no number: {remedy}.") from None
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdecimal()
+
+
 def _cluster(text: str) -> str:
     """The address of a cluster, or so many processes."""
     try:
@@ -94,14 +108,20 @@ PromiseGroups = Annotated[
     str | None,
     typer.Option("--promise-groups", metavar="COLUMN", help="Column in each of whose groups the promise is to hold."),
 ]
-Fp = Annotated[float, typer.Option(help="Price of a false alarm.")]
-Fn = Annotated[float, typer.Option(help="Price of a miss.")]
-Reject = Annotated[float, typer.Option(help="Cost of the manual review of one case.")]
+Fp = Annotated[float, typer.Option(parser=_price, metavar="PRICE", help="Price of a false alarm.")]
+Fn = Annotated[float, typer.Option(parser=_price, metavar="PRICE", help="Price of a miss.")]
+Reject = Annotated[float, typer.Option(parser=_price, metavar="PRICE", help="Cost of the manual review of one case.")]
 RejectPositive = Annotated[
-    float | None, typer.Option(show_default=False, help="The same of a positive case (default: --reject).")
+    float | None,
+    typer.Option(
+        parser=_price, metavar="PRICE", show_default=False, help="The same of a positive case (default: --reject)."
+    ),
 ]
 RejectNegative = Annotated[
-    float | None, typer.Option(show_default=False, help="The same of a negative case (default: --reject).")
+    float | None,
+    typer.Option(
+        parser=_price, metavar="PRICE", show_default=False, help="The same of a negative case (default: --reject)."
+    ),
 ]
 Novelty = Annotated[
     str,

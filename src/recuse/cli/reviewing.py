@@ -99,7 +99,7 @@ def verdicts_in(
 
 @review.command()
 def verify(
-    log: Annotated[Path, typer.Argument(metavar="LOG", help="The log of reviews.")],
+    log: Annotated[Path, typer.Argument(metavar="LOG", help="The log of reviews.")] = Path("reviews.jsonl"),
     head: Annotated[
         str | None, typer.Option("--head", metavar="DIGEST", help="A head that was kept elsewhere, of any time.")
     ] = None,

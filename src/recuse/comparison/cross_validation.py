@@ -29,6 +29,7 @@ from .loading import DEFAULT_COSTS, LEAST_CASES, as_names, check_folding, load_c
 from .methods import Method, left_out
 from .own import as_methods, warn_of_other_prices
 from .plans import INNER_FOLDS, Task
+from .policy import require_policy
 from .promising import Pledge
 from .remote import TableThere, cluster_runs
 from .repetitions import AUTO, Repetitions, in_question, most_repetitions, why_enough, why_no_more
@@ -177,6 +178,7 @@ def compare(
     looked_at |= _promised(pledge)
     arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
     table = load_table(data, target)
+    require_policy(table.frame, policy, table.name)
     chosen = as_methods(methods, len(table.frame))
     kept = [*by, *([] if policy is None else [policy]), *([] if pledge is None else pledge.columns)]
     cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=kept, least=max(cv, LEAST_CASES))

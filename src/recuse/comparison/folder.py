@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..persistence import write_whole
+from ..persistence.files import MODEL_FILE
 from .checkpoints import CACHE, remove_leftovers
 
 RUN_FILE = "run.json"  # the last file of a finished run
 REPORT_FILE = "report.html"
-MODEL_FILE = "model.skops"
 SEGMENTS_FILE = "segments.csv"  # only if segments were asked for
 SUMMARY_FILE = "summary.json"  # what the report shows
 RESULTS = (REPORT_FILE, "leaderboard.csv", "decisions.csv", SEGMENTS_FILE, MODEL_FILE, SUMMARY_FILE, RUN_FILE)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import Flags, Indices
 from ..labels import preview, to_python
+from ..tables.names import no_column
 from .intervals import EXACTLY_ZERO
 from .leaderboard import Counts, Row
 from .payments import Payments
@@ -22,6 +23,12 @@ _HEADINGS = {
     NO: "It is not cheaper than today's policy ({})",
     UNCLEAR: "Whether it is cheaper than today's policy ({}) is not settled",
 }
+
+
+def require_policy(frame: Any, column: str | None, name: str) -> None:
+    """Refuse a column with today's decisions that the table does not have."""
+    if column is not None and column not in frame.columns:
+        raise ValueError(f"{name} has no column {column!r} with what is decided today: {no_column(column, frame)}")
 
 
 def policy_answers(values: Any, classes: Sequence[Any]) -> Indices:

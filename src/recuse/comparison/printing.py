@@ -9,6 +9,8 @@ from typing import Any
 
 from ..ensemble import EnsembleRejectClassifier
 from ..report.html import as_count
+from ..tables import TableFile
+from .fit_commands import fit_command
 from .folder import MODEL_FILE, REPORT_FILE, RESULTS, SUMMARY_FILE
 from .leaderboard import Interval, Row, too_few
 from .result import Comparison
@@ -30,8 +32,8 @@ _COLUMNS = (
 )
 
 
-def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
-    """Print the leaderboard, the verdict, and where the report is."""
+def print_leaderboard(result: Comparison, out: Path | None = None, data: TableFile | None = None) -> None:
+    """Print the leaderboard, the verdict, and where the report is; `data` is the file of the table."""
     rows = [list(_COLUMNS), *(_cells(row) for row in result.rows), _choice_cells(result)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(_COLUMNS))]
     for name, *figures in rows:
@@ -61,7 +63,7 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
         if not result.verdict.model_chosen and MODEL_FILE in others:
             print(
                 f"{MODEL_FILE} gives every case the same answer, {result.choice.title!r}, and knows no order among "
-                f"them; a model that does, though it may not pay: recuse fit with --method {result.verdict.best_model}"
+                f"them; a model that does, though it may not pay: {fit_command(result, out, data)}"
             )
 
 

@@ -1,0 +1,90 @@
+"""What the commands say to somebody who is new to them: the remedy that helps, and the next command ready to be run."""
+
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import recuse
+from tests.cli.test_commands import call  # noqa: F401  (a fixture)
+from tests.comparison.conftest import mixed_table
+
+PRICES = ["-t", "default", "--positive", "bad", "--fp", "600", "--fn", "4000", "--reject", "1"]
+SMALL = ["--cv", "2", "--repeats", "1", "--n-jobs", "1", "--methods", "logistic-chow"]
+
+
+def german(frame, path):
+    """Write a table as a German spreadsheet does, with a word for what is not known."""
+    score = frame["score"].map(lambda value: "n.k." if np.isnan(value) else f"{value:.4f}".replace(".", ","))
+    frame.assign(score=score).to_csv(path, sep=";", index=False, encoding="cp1252")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_where_nothing_beats_review_the_command_to_fit_a_model_is_ready(call, tmp_path, monkeypatch):  # noqa: F811
+    monkeypatch.chdir(tmp_path)
+    table = mixed_table()
+    table["decided today"] = np.where(table["score"] > 0, "yes", "no")
+    german(table, "my data.csv")
+    options = ["--missing", "n.k.", "--drop", "town", "--policy", "decided today", "--novelty", "off", "--seed", "3"]
+    code, out, _ = call("compare", "my data.csv", *PRICES, *SMALL, *options, "-o", "run")
+    assert code == 0
+    assert "'Manual review of every case', and knows no order" in out
+    program, *words = shlex.split(out.splitlines()[-1].partition("may not pay: ")[2])
+    assert program == "recuse"
+    code, _, err = call(*words)
+    assert code == 0, err
+    model = recuse.load("run/logistic-chow.skops")
+    assert model[0].columns_ == ["score", "since", "member"]
+    assert dict(zip(model[0].columns_, model[0].kinds_, strict=True))["score"] == "number"
+    assert model[0].novelty == "off"
+    assert (model[-1].costs_.fp, model[-1].costs_.fn, model[-1].costs_.reject_negative) == (600, 4000, 1)
+    assert model[-1].pos_label_ == "bad"
+    # `fit` takes --policy as `compare` does: what is decided today is no feature.
+    code, _, err = call("fit", "my data.csv", *PRICES, *options, "-m", "logistic-chow", "-o", "m.skops")
+    assert code == 0, err
+    assert recuse.load("m.skops")[0].columns_ == ["score", "since", "member"]
+
+
+@pytest.mark.filterwarnings("default:the model knows no order")
+def test_a_queue_without_an_order_is_told(call, tmp_path):  # noqa: F811
+    mixed_table().to_csv(tmp_path / "data.csv", index=False)
+    model = recuse.compare(mixed_table(), "default", positive="bad", costs=recuse.Costs(600, 4000, 1), cv=2, repeats=1,
+                           methods=["logistic-chow"]).model("send-all")  # fmt: skip
+    recuse.save(model, tmp_path / "m.skops")
+    order = ["predict", tmp_path / "m.skops", tmp_path / "data.csv", "-o", tmp_path / "a.csv", "--capacity"]
+    code, _, err = call(*order, "40")
+    assert code == 0
+    assert "recuse: warning: the model knows no order among the 160 rejected cases" in err
+    assert "the capacity of 40 is not enough, and there is no order among them" in err
+    assert pd.read_csv(tmp_path / "a.csv")["review"].isna().all()
+    code, _, err = call(*order, "160")  # nothing is left out: whoever reviews may go by the table
+    assert "warning" not in err
+    assert pd.read_csv(tmp_path / "a.csv")["review"].tolist() == list(range(1, 161))
+
+
+@pytest.mark.parametrize(
+    ("price", "remedy"),
+    [("1,5", "'1,5' is no number: write 1.5"), ("1,5,0", "as 1500 or 1.5"), ("cheap", "'cheap' is no number")],
+)
+def test_a_price_with_a_comma(call, price, remedy):  # noqa: F811
+    code, _, err = call("compare", "data.csv", "-t", "y", "--fp", price)
+    assert code == 2
+    assert remedy in " ".join(err.split())
+
+
+def test_names_that_are_almost_right(call, tmp_path):  # noqa: F811
+    data = tmp_path / "data.csv"
+    mixed_table().assign(decided="no").to_csv(data, index=False)
+    _, _, err = call("compare", data, "-t", "default", "--positive", "bad", "--policy", "decide", "-o", tmp_path / "r")
+    assert err == "recuse: data.csv has no column 'decide' with what is decided today: did you mean 'decided'?\n"
+    _, out, _ = call("check", data, "--drop", "town,memberr")
+    assert "town     left out: text" in out
+    assert "! data.csv has no column 'memberr' to leave out: did you mean 'member'?" in out
+    (tmp_path / "run").mkdir()
+    (tmp_path / "run" / "model.skops").touch()
+    code, _, err = call("predict", tmp_path / "run", data)
+    assert code == 1
+    assert f"is the folder of a run: give the model in it, {tmp_path / 'run' / 'model.skops'}" in err
+    code, _, err = call("review", "verify")
+    assert (code, "The log reviews.jsonl does not exist" in err) == (1, True)
