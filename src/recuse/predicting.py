@@ -232,12 +232,19 @@ def _answer(
 ) -> tuple[tuple[int, int, int], Floats]:
     """Write the decisions; return how many there are of each kind, and the acceptance scores of the rejected cases."""
     done, counts, scores = 0, {"ambiguity": 0, "novelty": 0}, []
+    first = _table_columns(model)
+    unseen = None if first is None else first.unseen_values()
     # What is kept is read as text, so that 007 stays what it is.
     as_text = None if keep is None else (*text_columns(model), *keep)
     for chunk in read_chunks(data, text_columns=as_text, size=settings.rows_at_once):
         if len(chunk) == 0:
             continue
-        decisions, probability = decide_chunk(model, chunk, done, settings.reasons, settings.neighbours)
+        if unseen is not None:
+            unseen.look_at(chunk, done)
+        with warnings.catch_warnings():
+            if unseen is not None:  # that names columns, values and rows
+                warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+            decisions, probability = decide_chunk(model, chunk, done, settings.reasons, settings.neighbours)
         columns = ["label", "kind", "forced", "h", "r", *(["reason"] if settings.reasons else [])]
         frame = decisions.to_pandas()[columns]
         frame = frame.rename(columns={"label": "decision"})
@@ -259,6 +266,8 @@ def _answer(
             progress(done)
     if done == 0:
         raise ValueError(f"{TableFile.of(data).shown} holds no rows: a header alone is not a table of cases.")
+    if unseen is not None and (sentence := unseen.sentence()) is not None:
+        warnings.warn(sentence, UserWarning, stacklevel=3)
     return (done, counts["ambiguity"], counts["novelty"]), np.concatenate(scores)
 
 

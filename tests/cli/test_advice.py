@@ -88,3 +88,52 @@ def test_names_that_are_almost_right(call, tmp_path):  # noqa: F811
     assert f"is the folder of a run: give the model in it, {tmp_path / 'run' / 'model.skops'}" in err
     code, _, err = call("review", "verify")
     assert (code, "The log reviews.jsonl does not exist" in err) == (1, True)
+
+
+def test_what_is_replaced_is_said(call, tmp_path):  # noqa: F811
+    data, run = tmp_path / "data.csv", tmp_path / "run"
+    mixed_table().to_csv(data, index=False)
+    compare = ["compare", data, "-t", "default", "--positive", "bad", *SMALL, "-o", run]
+    assert "finished run" not in call(*compare, "--fn", "3")[2]
+    assert "finished run" not in call(*compare, "--fn", "3")[2]  # the same again
+    code, _, err = call(*compare, "--fn", "4", "--drop", "town")
+    assert code == 0
+    told = "holds a finished run with other settings (drop, costs): its report and its model are replaced at the end"
+    assert f"recuse: {run} {told}" in err
+    more = [*compare[:-4], "--methods", "logistic-chow,logistic-tuned", "-o", run, "--fn", "4", "--drop", "town"]
+    assert "finished run" not in call(*more)[2]  # it goes on with one more
+    for command, where in (
+        (["predict", run / "model.skops", data], tmp_path / "answers.csv"),
+        (["fit", data, "-t", "default", "--positive", "bad", "-m", "logistic-chow"], tmp_path / "m.skops"),
+    ):
+        assert "is replaced" not in call(*command, "-o", where)[2]
+        code, _, err = call(*command, "-o", where)
+        assert (code, "is replaced" in err) == (0, True)
+
+
+@pytest.mark.filterwarnings(
+    "default:values that the training table never had", "default:.*holds cases that the model was"
+)
+def test_values_never_seen_and_cases_seen_before_are_told(call, tmp_path):  # noqa: F811
+    data, new, model = tmp_path / "data.csv", tmp_path / "new.csv", tmp_path / "m.skops"
+    mixed_table().to_csv(data, index=False)
+    fit = ["fit", data, "-t", "default", "--positive", "bad", "-m", "logistic-chow", "-o", model]
+    assert call(*fit)[0] == 0
+    later = mixed_table(120, seed=7)
+    later.to_csv(new, index=False)
+    for command in (["predict", model, new, "-o", tmp_path / "a.csv"], ["evaluate", model, new, "-t", "default"]):
+        code, _, err = call(*command)
+        assert (code, "warning" in err) == (0, False)
+    later.loc[[4, 90], "town"] = "Köln"
+    later.to_csv(new, index=False)
+    _, _, err = call("predict", model, new, "-o", tmp_path / "a.csv")
+    assert "values that the training table never had: town = 'Köln' (2 cases, the first in row 5)" in err
+    assert "Found unknown categories" not in err
+    # The training table, and one that is made of it in part.
+    for table, share in ((mixed_table(), "100%"), (pd.concat([mixed_table()[:80], mixed_table(80, seed=7)]), "50%")):
+        table.to_csv(new, index=False)
+        code, _, err = call("evaluate", model, new, "-t", "default")
+        assert code == 0
+        assert f"new.csv holds cases that the model was fitted on (about {share} of its training table)" in err
+    plan = ["plan", model, data, "--volume", "100/month", "--minutes-per-case", "6"]
+    assert "data.csv holds cases that the model was fitted on" in call(*plan)[2]

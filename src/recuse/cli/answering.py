@@ -63,6 +63,7 @@ def predict(
         raise typer.BadParameter(
             "--json needs --out: only one of the two can go to standard output.", param_hint="--json"
         )
+    replaced = out is not None and out.is_file()
     loaded, file = recuse.load(model, digest=verify), sys.stdout.buffer if out is None else out
     with progress("answering", quiet=as_json, resumes=is_dataset(data), unit="cases") as report:
         answered = predict_table(
@@ -82,7 +83,7 @@ def predict(
     if as_json:
         print_json(asdict(answered) | {"rejected": answered.rejected, "out": str(out)})
     else:
-        print(answered, file=sys.stderr)
+        print(f"{answered}{f'; {out} was there before and is replaced' if replaced else ''}", file=sys.stderr)
 
 
 @app.command()

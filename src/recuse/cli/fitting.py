@@ -100,11 +100,12 @@ def fit(
             seed=seed,
             **_ensemble_settings(method, effort, time_limit, report),
         )
+    replaced = out.is_file()
     recuse.save(model, out)
-    _say_fitted(model, method, data, out, as_json)
+    _say_fitted(model, method, data, out, replaced, as_json)
 
 
-def _say_fitted(model: Any, method: str, data: Any, out: Path, as_json: bool) -> None:
+def _say_fitted(model: Any, method: str, data: Any, out: Path, replaced: bool, as_json: bool) -> None:
     """What was fitted, and what it costs on held-out cases where that is known."""
     from recuse.comparison.printing import fitted_sentences
     from recuse.inspecting import inspect_model
@@ -112,7 +113,8 @@ def _say_fitted(model: Any, method: str, data: Any, out: Path, as_json: bool) ->
     if as_json:
         print_json({"out": str(out), "fitted": method} | inspect_model(out))
         return
-    print(f"{out}: {method} fitted on {data.shown}", file=sys.stderr)
+    said = "; the file that was there is replaced" if replaced else ""
+    print(f"{out}: {method} fitted on {data.shown}{said}", file=sys.stderr)
     for sentence in fitted_sentences(model):
         print(sentence, file=sys.stderr)
 

@@ -35,7 +35,7 @@ from .remote import TableThere, cluster_runs
 from .repetitions import AUTO, Repetitions, in_question, most_repetitions, why_enough, why_no_more
 from .result import Comparison
 from .time_limit import TimeLimit
-from .writing import write_run
+from .writing import tell_of_replaced, write_run
 
 _OUT_OF_TIME = "the time limit was reached"
 
@@ -193,6 +193,7 @@ def compare(
         fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing, run, limit)
         begun = _begun(fits, costs, arguments, fingerprint, source, methods is None)
         _ = begun.cut_columns, begun.today  # what cannot be looked at afterwards is refused before the first fit
+        tell_of_replaced(begun, folder)
         comparison = _repeat(fits, begun)
     comparison = _without_unfinished(comparison, fits, resumes=folder is not None)
     comparison = replace(comparison, seconds=limit.elapsed)

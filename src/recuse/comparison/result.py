@@ -332,6 +332,7 @@ class Comparison:
             cases = (self.table or self.cases).in_time()
             model = fit_at_the_end(method, self.task, cases, self.arguments.pledge)
             model[0].remember_writings(cases.writings)
+            model[0].remember_table(cases.features)
         guarantee = getattr(model[-1], "guarantee_", None)
         if guarantee is not None and not guarantee.holds:  # that is no matter of the folds
             warn_of_no_guarantee(model[-1], guarantee)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..arrays import Floats
 from .names import lacking_columns
 from .reading import as_frame
+from .seen import UnseenValues, categories_of, row_digests, sampled_rows, share_found
 from .writings import advice_on, example_of, to_values
 
 NUMBER, YES_NO, DATE, TEXT = "number", "yes/no", "date", "text"
@@ -144,6 +145,26 @@ class TableColumns(TransformerMixin, BaseEstimator):
     def remember_writings(self, writings: Mapping[str, str]) -> None:
         """Keep how the columns of this transformer are written in the table it was fitted on."""
         self.writings_ = {name: writing for name, writing in writings.items() if name in self.columns_}
+
+    def remember_table(self, frame: Any) -> None:
+        """Keep what is to be recognised in other tables of the one that the model was fitted on; see `seen`."""
+        texts = [name for name, kind in self._kinds() if kind == TEXT]
+        found = {name: categories_of(frame[name]) for name in texts}
+        self.categories_ = {name: values for name, values in found.items() if values is not None}
+        self.row_digests_ = row_digests(self.transform(frame.iloc[sampled_rows(len(frame))]))
+
+    def unseen_values(self) -> UnseenValues:
+        """What looks for values that the training table never had; models saved earlier know no categories."""
+        kinds, ranges = dict(self._kinds()), getattr(self, "ranges_", {})
+        return UnseenValues(
+            getattr(self, "categories_", {}),
+            [name for name, (low, _) in ranges.items() if kinds[name] == NUMBER and low >= 0],
+        )
+
+    def share_seen(self, transformed: Any) -> float:
+        """Share of the training table's rows that are in a table, as `transform` returns it; 0 if there are none."""
+        remembered = getattr(self, "row_digests_", None)
+        return 0.0 if remembered is None else share_found(remembered, row_digests(transformed))
 
     def read_with(
         self, decimal: str | None = None, dates: str | None = None, *, known_too: bool = True
