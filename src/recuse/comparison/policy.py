@@ -19,9 +19,9 @@ TODAY = "today"
 _ANSWERS = {"no": 0, "false": 0, "0": 0, "yes": 1, "true": 1, "1": 1}
 _REVIEWS = ("review", "manual review", "manual check", "manual", "refer", "referred", "[abstain]")
 _HEADINGS = {
-    YES: "It is cheaper than today's policy ({})",
-    NO: "It is not cheaper than today's policy ({})",
-    UNCLEAR: "Whether it is cheaper than today's policy ({}) is not settled",
+    YES: "{} is cheaper than today's policy ({})",
+    NO: "{} is not cheaper than today's policy ({})",
+    UNCLEAR: "Whether {} is cheaper than today's policy ({}) is not settled",
 }
 
 
@@ -91,9 +91,9 @@ def saved_against_today(verdict: Verdict, own: Payments, today: Payments, units:
     return Saving(verdict.chosen, TODAY, moved(own.saved_against(today, units), -max(flattered, 0.0)))
 
 
-def policy_sentence(saving: Saving, column: str) -> str:
+def policy_sentence(saving: Saving, column: str, title: str) -> str:
     """Whether the method chosen is cheaper than today's policy, and by how much."""
     saved = saving.saved if saving.saved.value >= 0 else -saving.saved
     verb, than = ("saves", "") if saving.saved.value >= 0 else ("costs", " more")
-    limits = f"{saved.value:.4f} [{saved.low:.4f}, {saved.high:.4f}]"
-    return f"{_HEADINGS[saving.pays].format(column)}: it {verb} {limits}{than} per case, on the same cases."
+    heading = _HEADINGS[saving.pays].format(title, column)
+    return f"{heading}: it {verb} {saved}{than} per case, on the same cases."

@@ -255,7 +255,7 @@ class Comparison:
         rows = {row.name: row for row in self.rows if row.name != TODAY}
         sentences = conclude(self.verdict, rows, len(self.answers))
         if self.today_saving is not None:
-            sentences["today"] = policy_sentence(self.today_saving, str(self.arguments.policy))
+            sentences["today"] = policy_sentence(self.today_saving, str(self.arguments.policy), self.winner.title)
         if self.arguments.volume is not None:
             volume = Volume(**self.arguments.volume)
             sentences["volume"] = volume.sentences(self.verdict.cost, self.reviewing_saved, 1 - self.winner.coverage)

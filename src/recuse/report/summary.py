@@ -136,6 +136,7 @@ def _rejected_cases(material: Material) -> dict[str, Any]:
         "columns": ["Case", "Why it was rejected", "Best guess", "Outcome", "Acceptance score", "Reason", *columns],
         "rows": rows,
         "total": len(rejected),
+        "ordered": len(rejected) < 2 or float(np.ptp(answers.r[0][rejected])) > 0,
     }
 
 
