@@ -31,11 +31,13 @@ def read(path):
         return pd.read_parquet(path)
     if path.suffix == ".jsonl":
         return pd.read_json(path, orient="records", lines=True, dtype={"id": str})
+    if path.suffix == ".xlsx":
+        return pd.read_excel(path, dtype={"id": str})
     return pd.read_csv(path, dtype={"id": str})
 
 
 @pytest.mark.parametrize("capacity", [None, 7])
-@pytest.mark.parametrize("out", ["out.csv", "out.jsonl", "out.parquet"])
+@pytest.mark.parametrize("out", ["out.csv", "out.jsonl", "out.parquet", "out.xlsx"])
 @pytest.mark.parametrize("data", ["t.csv", "t.parquet"])
 def test_answers_can_be_joined_back(model, tmp_path, data, out, capacity):
     frame = table()
@@ -80,10 +82,29 @@ def test_neutralised_on_request_and_raw_on_request(model, tmp_path):
         ("csv", None, "'=HYPERLINK(1)"), ("csv", True, "=HYPERLINK(1)"),
         ("jsonl", None, "=HYPERLINK(1)"), ("jsonl", False, "'=HYPERLINK(1)"),
         ("parquet", None, "=HYPERLINK(1)"), ("parquet", False, "'=HYPERLINK(1)"),
+        ("xlsx", None, "=HYPERLINK(1)"), ("xlsx", False, "'=HYPERLINK(1)"),
     ]:  # fmt: skip
         path = tmp_path / f"out.{format}"
         predict_table(model, tmp_path / "t.csv", path, keep="name", raw=raw, format=format)
         assert read(path)["name"][0] == first
+
+
+def test_a_workbook_runs_no_text_and_keeps_numbers(model, tmp_path):
+    """Read as a spreadsheet reads it: formulas would be formulas."""
+    import openpyxl
+
+    frame = table().assign(name="=1+1\x07")
+    frame.to_parquet(tmp_path / "t.parquet")
+    predict_table(model, tmp_path / "t.parquet", tmp_path / "out.xlsx", keep=["id", "name"], capacity=3)
+    header, *rows = openpyxl.load_workbook(tmp_path / "out.xlsx").active.iter_rows()
+    columns = {cell.value: place for place, cell in enumerate(header)}
+    assert {row[columns["name"]].data_type for row in rows} == {"s"}
+    assert {row[columns["name"]].value for row in rows} == {"=1+1"}
+    assert {row[columns["id"]].value for row in rows} == set(frame["id"])
+    assert all(
+        row[columns[name]].data_type == "n" for row in rows for name in ("case", "probability", "h", "r", "review")
+    )
+    assert len(rows) == len(frame)
 
 
 def test_numbers_as_outcomes_go_into_every_format(tmp_path):
@@ -97,8 +118,12 @@ def test_numbers_as_outcomes_go_into_every_format(tmp_path):
 
 def test_what_cannot_be_kept_or_written(model, tmp_path):
     table().to_csv(tmp_path / "t.csv", index=False)
-    with pytest.raises(ValueError, match=r"keep='ids' is not a column of the table: it has \['id', "):
+    with pytest.raises(ValueError, match=r"keep='ids' is not a column of the table: did you mean 'id'\?"):
         predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv", keep="ids")
-    with pytest.raises(ValueError, match="format='xml' is not known: give 'csv', 'jsonl' or 'parquet'"):
+    with pytest.raises(ValueError, match="format='xml' is not known: give 'csv', 'jsonl', 'parquet' or 'xlsx'"):
         predict_table(model, tmp_path / "t.csv", tmp_path / "out.csv", format="xml")
+    for name in ("out.xls", "out.ods", "out.csv.gz"):
+        with pytest.raises(ValueError, match=r"answers are written as \.csv, \.jsonl, \.parquet or \.xlsx"):
+            predict_table(model, tmp_path / "t.csv", tmp_path / name)
+        assert not (tmp_path / name).exists()
     assert not (tmp_path / "out.csv").exists()

@@ -1,4 +1,4 @@
-"""Files of answers: CSV for people and spreadsheets, JSON Lines and Parquet for programs; columns of the table kept."""
+"""Files of answers: CSV and workbooks for people, JSON Lines and Parquet for programs; columns of the table kept."""
 
 from __future__ import annotations
 
@@ -8,24 +8,32 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from .answering import DIGITS
-from .labels import preview
 from .tables import to_csv
+from .tables.names import no_column
 from .tables.spreadsheet import neutralised
+from .tables.workbooks import Workbook
 
-CSV, JSON_LINES, PARQUET = "csv", "jsonl", "parquet"
+CSV, JSON_LINES, PARQUET, EXCEL = "csv", "jsonl", "parquet", "xlsx"
 ALL = "all"
 SCORES = ("probability", "h", "r")
 ALL_SCORES = (*SCORES, "score", "second_score")  # with three classes or more
+_ENDINGS = {".parquet": PARQUET, ".pq": PARQUET, ".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".xlsx": EXCEL}
+_NOT_WRITTEN = (".xls", ".xlsm", ".xlsb", ".ods", ".gz", ".zip", ".feather", ".arrow", ".sqlite", ".duckdb", ".db")
 
 
 def answer_format(out: Any, given: str | None) -> str:
     """The format of a file of answers: as given, or as its name tells; CSV otherwise."""
-    if given is None:
-        ending = Path(out).suffix.lower() if isinstance(out, str | os.PathLike) else ""
-        return {".parquet": PARQUET, ".pq": PARQUET, ".jsonl": JSON_LINES, ".ndjson": JSON_LINES}.get(ending, CSV)
-    if given not in _WRITERS:
-        raise ValueError(f"format={given!r} is not known: give {CSV!r}, {JSON_LINES!r} or {PARQUET!r}.")
-    return given
+    ending = Path(out).suffix.lower() if isinstance(out, str | os.PathLike) else ""
+    if given is not None and given not in _WRITERS:
+        raise ValueError(
+            f"format={given!r} is not known: give {CSV!r}, {JSON_LINES!r}, {PARQUET!r} or {EXCEL!r} (a workbook)."
+        )
+    if ending in _NOT_WRITTEN:
+        raise ValueError(
+            f"out={os.fspath(out)!r}: answers are written as .csv, .jsonl, .parquet or .xlsx, and a file whose name "
+            "says something else could not be opened. Give another name."
+        )
+    return given or _ENDINGS.get(ending, CSV)
 
 
 def as_kept(keep: str | Sequence[str] | None) -> list[str] | None:
@@ -40,7 +48,7 @@ def with_kept(answers: Any, chunk: Any, keep: list[str] | None) -> Any:
     names = list(chunk.columns) if keep is None else keep
     lacking = [name for name in names if name not in chunk.columns]
     if lacking:
-        raise ValueError(f"keep={lacking[0]!r} is not a column of the table: it has {preview(list(chunk.columns))}.")
+        raise ValueError(f"keep={lacking[0]!r} is not a column of the table: {no_column(lacking[0], chunk.columns)}")
     kept = chunk[names].reset_index(drop=True)
     kept.columns = [f"{name} (table)" if name in answers.columns else str(name) for name in names]
     return answers.iloc[:, :1].join(kept).join(answers.iloc[:, 1:])
@@ -54,7 +62,7 @@ class AnswerFile:
     file : binary file
         Where they go.
     kind : str
-        "csv", "jsonl" or "parquet".
+        "csv", "jsonl", "parquet" or "xlsx".
     raw : bool or None
         Whether text that a spreadsheet would run stays as it is. None: not in CSV, which people open; else yes.
     """
@@ -64,6 +72,7 @@ class AnswerFile:
         self._raw = kind != CSV if raw is None else raw
         self._write: Callable[[AnswerFile, Any], None] = _WRITERS[kind]
         self._parquet: Any = None
+        self._book: Workbook | None = None
 
     def write(self, frame: Any) -> None:
         """Write some answers."""
@@ -74,6 +83,8 @@ class AnswerFile:
         """Write the end, where the format has one."""
         if self._parquet is not None:
             self._parquet.close()
+        if self._book is not None:
+            self._book.save()
 
     def _write_csv(self, frame: Any) -> None:
         names = list(frame.columns)
@@ -101,9 +112,18 @@ class AnswerFile:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError) as error:
             raise ValueError(f"A column does not keep its type throughout the table ({error}): write CSV.") from error
 
+    def _write_excel(self, frame: Any) -> None:
+        if self._book is None:
+            self._book = Workbook(self._file)
+            self._book.add(list(frame.columns))
+        frame = frame.astype(object).where(frame.notna(), None)
+        for row in zip(*(frame[name].tolist() for name in frame.columns), strict=True):
+            self._book.add(row)
+
 
 _WRITERS: dict[str, Callable[[AnswerFile, Any], None]] = {
     CSV: AnswerFile._write_csv,
     JSON_LINES: AnswerFile._write_json,
     PARQUET: AnswerFile._write_parquet,
+    EXCEL: AnswerFile._write_excel,
 }

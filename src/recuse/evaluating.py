@@ -20,6 +20,7 @@ from .locating import decide, locate
 from .metrics import reliability_curve
 from .persistence import load
 from .tables import TableColumns, TableFile, as_frame, check_cases, read_with_writings
+from .warning import warn_user
 
 __all__ = ["CalibrationBin", "ClassEvaluation", "EvaluationResult", "OutcomeFigures", "evaluate_table"]
 
@@ -185,6 +186,7 @@ def evaluate_table(
     if len(classifier.classes_) > 2:
         return _evaluated_classes(model, data, target, costs)
     features, positive, set_aside = cases_with_outcomes(model, data, target)
+    warn_of_training_cases(model, features, data)
     decisions = decide(model, features, reasons=False)
     prices = classifier.costs_ if costs is None else costs
     return _counted(decisions, positive, probabilities(model, features), prices, set_aside, classifier)
@@ -212,6 +214,18 @@ def cases_with_outcomes(model: Any, data: Any, target: str) -> tuple[Any, Flags,
     frame, name = read_for(model, data)
     features, positive = _known_outcomes(_of_model(model, frame, target), target, locate(model)[0], name)
     return features, positive, len(frame) - len(positive)
+
+
+def warn_of_training_cases(model: Any, features: Any, data: Any) -> None:
+    """Warn of a table that holds cases the model was fitted on, as far as it remembers them."""
+    first = model.steps[0][1] if isinstance(model, Pipeline) else None
+    if isinstance(first, TableColumns) and (share := first.share_seen(first.transform(features))):
+        name = "the table" if hasattr(data, "columns") else TableFile.of(data).name
+        warn_user(
+            f"{name} holds cases that the model was fitted on (about {share:.0%} of its training table): what it costs "
+            "on these says nothing about new cases. Give cases that came later, or take the cost that `recuse compare` "
+            "found, where every case was answered by models that had not seen it."
+        )
 
 
 def read_for(model: Any, data: Any) -> tuple[Any, str]:

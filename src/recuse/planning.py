@@ -12,7 +12,7 @@ from .answering import columns_for
 from .arrays import Floats, Indices
 from .costs import Costs
 from .decisions import KINDS
-from .evaluating import cases_with_outcomes, forced_positive, probabilities, read_for
+from .evaluating import cases_with_outcomes, forced_positive, probabilities, read_for, warn_of_training_cases
 from .labels import encode, preview, to_python
 from .locating import decide, locate
 from .persistence import load, saved_digest
@@ -126,6 +126,7 @@ def _of_table(model: Any, data: Any, target: str | None) -> PricedCases:
         features, positive, _ = cases_with_outcomes(model, data, target)
         features = columns_for(model, features)
         truth = positive.astype(np.float64)
+    warn_of_training_cases(model, features, data)
     decisions = decide(model, features, reasons=False)
     return _priced(decisions.kind, decisions.r, forced_positive(decisions, classifier), truth, classifier.costs_)
 

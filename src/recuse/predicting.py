@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -23,6 +24,7 @@ from .answering import (
     answer_folder,
     decide_chunk,
     in_this_process,
+    no_order,
     six_digits,
     text_columns,
 )
@@ -37,7 +39,7 @@ from .validation import is_dask
 
 __all__ = ["Answered", "inspect_model", "predict_table", "report_model"]
 
-_TEXT_FILES = (".csv", ".gz", ".tsv", ".txt", ".jsonl", ".parquet", ".pq")
+_TEXT_FILES = (".csv", ".gz", ".tsv", ".txt", ".jsonl", ".parquet", ".pq", ".xlsx")
 
 
 def predict_table(
@@ -81,13 +83,15 @@ def predict_table(
         unless `out` is the name of a file.
     capacity : int, optional
         How many rejected cases can be reviewed. A column `review` then numbers the rejected cases, starting with those
-        whose review saves most (the lowest acceptance score); beyond the capacity it is empty.
+        whose review saves most (the lowest acceptance score); beyond the capacity it is empty. It is empty throughout,
+        with a warning, where the capacity is not enough and all rejected cases have the same score, as of a model that
+        answers every case alike: there is no order among them.
     raw : bool, optional
         Whether text is written as it is. By default not in CSV files, which people open: text that a spreadsheet would
         run, such as ``=1+1``, gets an apostrophe, which `recuse.tables.restored` takes off again.
     keep : "all", str or sequence of str, optional
         Columns of the table to write beside the answers, as they are in the table, such as the number of a customer.
-    format : {"csv", "jsonl", "parquet"}, optional
+    format : {"csv", "jsonl", "parquet", "xlsx"}, optional
         What is written; by default what the name of `out` tells, else CSV.
     reasons : bool or "all", default=True
         Whether to write a sentence for each case; large tables are faster without. Those of rejected cases name the
@@ -141,15 +145,16 @@ def predict_table(
     settings = AnswerSettings(reasons, capacity, rows_at_once, neighbours, mark)
     if is_dask(data) or (is_dataset(data) and _is_folder(out)):
         _require_plain(keep, format)
-        return _predict_parts(model, data, _as_folder(out), settings, cluster, overwrite, progress)
+        return _told(_predict_parts(model, data, _as_folder(out), settings, cluster, overwrite, progress))
     if cluster is not None:
         raise ValueError(
             f"cluster={cluster!r} answers a folder of Parquet files into a folder; {TableFile.of(data).shown} or out "
             "is none: give such folders, or leave cluster out."
         )
     model = _reading_as_written(model, TableFile.of(data))
+    kind = answer_format(out, format)
     with _opened(out) as file:
-        answers = AnswerFile(file, answer_format(out, format), raw)
+        answers = AnswerFile(file, kind, raw)
         if capacity is None:
             counts, _ = _answer(model, data, answers.write, as_kept(keep), settings, progress)
             answers.close()
@@ -158,9 +163,17 @@ def predict_table(
             store = partial(pickle.dump, file=unranked)
             counts, scores = _answer(model, data, store, as_kept(keep), settings, progress)
             unranked.seek(0)
-            limit = _add_ranks(unranked, answers.write, scores, capacity)
+            ordered = len(scores) <= max(capacity, 1) or bool(scores.min() < scores.max())
+            limit = _add_ranks(unranked, answers.write, scores, capacity if ordered else 0)
             answers.close()
-            return Answered(*counts, capacity, limit)
+            return _told(Answered(*counts, capacity, limit, ordered))
+
+
+def _told(answered: Answered) -> Answered:
+    """The counts; a queue without an order is warned of."""
+    if not answered.ordered:
+        warnings.warn(no_order(answered), UserWarning, stacklevel=3)
+    return answered
 
 
 def _require_plain(keep: Any, format: str | None) -> None:
@@ -231,12 +244,19 @@ def _answer(
 ) -> tuple[tuple[int, int, int], Floats]:
     """Write the decisions; return how many there are of each kind, and the acceptance scores of the rejected cases."""
     done, counts, scores = 0, {"ambiguity": 0, "novelty": 0}, []
+    first = _table_columns(model)
+    unseen = None if first is None else first.unseen_values()
     # What is kept is read as text, so that 007 stays what it is.
     as_text = None if keep is None else (*text_columns(model), *keep)
     for chunk in read_chunks(data, text_columns=as_text, size=settings.rows_at_once):
         if len(chunk) == 0:
             continue
-        decisions, probability = decide_chunk(model, chunk, done, settings.reasons, settings.neighbours)
+        if unseen is not None:
+            unseen.look_at(chunk, done)
+        with warnings.catch_warnings():
+            if unseen is not None:  # that names columns, values and rows
+                warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+            decisions, probability = decide_chunk(model, chunk, done, settings.reasons, settings.neighbours)
         rivals = [] if decisions.second is None else ["second", "score", "second_score"]
         columns = ["label", "kind", "forced", *rivals, "h", "r", *(["reason"] if settings.reasons else [])]
         frame = decisions.to_pandas()[columns]
@@ -261,6 +281,8 @@ def _answer(
             progress(done)
     if done == 0:
         raise ValueError(f"{TableFile.of(data).shown} holds no rows: a header alone is not a table of cases.")
+    if unseen is not None and (sentence := unseen.sentence()) is not None:
+        warnings.warn(sentence, UserWarning, stacklevel=3)
     return (done, counts["ambiguity"], counts["novelty"]), np.concatenate(scores)
 
 

@@ -81,7 +81,8 @@ def test_a_folder_is_answered_as_one_file(model, table, tmp_path, cuts, capacity
 
 
 def test_ties_are_resolved_in_the_order_of_the_table(tmp_path):
-    X = np.array([[-1.0], [1.0]] * 20 + [[0.0]] * 60)  # all of the last are alike
+    # All of the last are alike but for one, which is less uncertain: there is an order.
+    X = np.array([[-1.0], [1.0]] * 20 + [[0.0]] * 59 + [[0.05]])
     y = np.array([0, 1] * 20 + [0, 1] * 30)
     frame = pd.DataFrame(X, columns=["x"])
     model = ThresholdRejectClassifier(LogisticRegression(C=100), costs=0.2).fit(frame, y)
@@ -224,10 +225,25 @@ def test_further_columns_and_another_order_do_not_matter_in_tables(plain, tmp_pa
     np.testing.assert_allclose(found["h"], expected.h, rtol=1e-5)
 
 
+def test_equal_scores_are_no_order(plain, tmp_path):
+    """In a folder as in one file: where not all can be reviewed, no case has a place."""
+    _, _, table = plain
+    known, costs = table.assign(y=np.resize(["a", "b"], len(table))), recuse.Costs(1, 1, 0.01)
+    run = recuse.compare(known, "y", positive="b", costs=costs, cv=2, repeats=1, methods=["logistic-chow"])
+    model = run.model("send-all")
+    folder = write_parts(tmp_path / "parts", table, [40])
+    with pytest.warns(UserWarning, match=r"no order among the 90 rejected cases .* the column review is empty"):
+        answered = predict_table(model, folder, tmp_path / "out", capacity=7)
+    assert not answered.ordered
+    assert pd.read_parquet(tmp_path / "out")["review"].isna().all()
+    assert predict_table(model, folder, tmp_path / "all", capacity=90).ordered
+    assert pd.read_parquet(tmp_path / "all")["review"].tolist() == list(range(1, 91))
+
+
 def test_a_lacking_column_is_named_before_anything_is_computed(plain, tmp_path):
     model, _, table = plain
     lacking = table.drop(columns=["a", "b"])
-    message = r"lacks the column 'a' and 1 more that the model was fitted with; it has \['c', 'note'\]: add"
+    message = r"lacks the columns 'a' and 'b' that the model was fitted with; it has \['c', 'note'\]: add"
     with pytest.raises(ValueError, match=f"^The table {message}"):
         recuse.decide(model, dd.from_pandas(lacking, npartitions=2))
     with pytest.raises(ValueError, match=f"^The table {message}"):

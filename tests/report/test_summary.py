@@ -164,3 +164,16 @@ def test_folders_that_hold_no_run(summary, tmp_path):
     (tmp_path / "summary.json").write_text("{}")
     with pytest.raises(ValueError, match="damaged or of another version"):
         rewrite(tmp_path)
+
+
+def test_where_every_case_is_reviewed_the_page_claims_no_order():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    positive = (X[:, 0] + 0.5 * rng.normal(size=120) > 0).astype(int)
+    for reject, ordered in ((0.01, False), (0.4, True)):
+        result = recuse.compare(X, positive, costs=reject, methods=["logistic-chow"], cv=2, repeats=1)
+        found = summarize(result, result.model())
+        assert found["cases"]["ordered"] is ordered
+        page = render(found)
+        assert ("there is no other among them, as all have one acceptance score" in page) is not ordered
+        assert ("the least certain first" in page) is ordered

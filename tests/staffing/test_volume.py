@@ -56,4 +56,7 @@ def test_the_sentence_counts_money_and_people():
     assert "it saves 1,200 EUR [0, 2,400]" in said
     assert "3,000 cases a month go to manual review: 300 hours at 6 minutes each, the work of 2.5 people" in said
     assert "instead of 10.0 for every case" in said
+    everything = Volume.of("100/day", minutes_per_case=6).sentences((1, 1, 1), (0, 0, 0), 1.0)
+    assert "instead of" not in everything
+    assert everything.endswith(" hours a day, as for every case.")
     assert Volume.of("100/day").sentences((1, 1, 1), (0, 0, 0), 0.1).endswith("10 cases a day go to manual review.")

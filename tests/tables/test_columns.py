@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.tables import TableColumns, as_frame, check_cases, identifier_hints
+from recuse.tables import TableColumns, as_frame, check_cases, identifier_hints, read_with_writings
 from tests.tables.conftest import with_outcomes
 
 
@@ -66,8 +66,31 @@ def test_columns_of_another_kind(frame, change, message):
 
 def test_lacking_columns(frame):
     columns = TableColumns().fit(frame)
-    with pytest.raises(ValueError, match=r"lacks the column 'age' and 1 more that the model was fitted with"):
+    with pytest.raises(ValueError, match=r"lacks the columns 'age' and 'code' that the model was fitted with; it has"):
         columns.transform(frame.drop(columns=["age", "code"]))
+    with pytest.raises(ValueError, match=r"did you mean 'Age' for 'age' and 'codes' for 'code'\? Rename them in the"):
+        columns.transform(frame.rename(columns={"age": "Age", "code": "codes"}))
+
+
+@pytest.mark.parametrize(
+    ("cells", "new", "advice"),
+    [
+        (["1.234,5", "2,5", "3,5"], "1234.5", r"decimal points, say so with --decimal \. \(TableFile"),
+        (["1.5", "2.5", "3.5"], "1.234,5", r"decimal commas, say so with --decimal , \(TableFile"),
+        (["7,5 %", "2,5 %", "3,5 %"], "7,45", "a percent sign is expected, as in 7,45 %: write it into the cells"),
+        (["7,5 %", "2,5 %", "3,5 %"], "7.45", r"--decimal \. .* and a percent sign is expected"),
+        (["7,5", "2,5", "3,5"], "7,45 %", "no percent sign is expected: take it off"),
+        (["7,5", "2,5", "3,5"], "n.k.", "leave the cell empty if nothing is known"),
+    ],
+)
+def test_numbers_in_another_writing_get_the_advice_that_helps(cells, new, advice, tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x;note\n" + "".join(f"{cell};a\n" for cell in cells))
+    table, writings = read_with_writings(path)
+    columns = TableColumns().fit(table)
+    columns.remember_writings(writings)
+    with pytest.raises(ValueError, match=advice):
+        columns.transform(pd.DataFrame({"x": [new], "note": ["a"]}))
 
 
 def test_other_kinds_of_tables(frame):

@@ -1,6 +1,6 @@
 """Answers to tables of any size: frame by frame, in the order of review, into a folder that is written whole."""
 
-from .counts import Answered, PartAnswers, ReviewQueue
+from .counts import Answered, PartAnswers, ReviewQueue, no_order
 from .folders import (
     AnswerSettings,
     Run,
@@ -44,6 +44,7 @@ __all__ = [
     "decide_chunk",
     "in_this_process",
     "needed_columns",
+    "no_order",
     "request_digest",
     "require_columns_of",
     "six_digits",

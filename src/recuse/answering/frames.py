@@ -11,9 +11,10 @@ from sklearn.pipeline import Pipeline
 
 from ..arrays import Floats
 from ..decisions import KINDS, Decisions
-from ..labels import REJECT_TEXT, encode, preview, to_python
+from ..labels import REJECT_TEXT, encode, to_python
 from ..locating import decide_with_probability
 from ..tables import TableColumns
+from ..tables.names import lacking_columns
 
 ROWS_AT_ONCE = 50_000
 MODEL_DIGEST = "model_digest"  # the column that says which model file gave the answers
@@ -185,14 +186,11 @@ def _first_step(model: Any) -> Any:
 
 def require_columns_of(model: Any, columns: Iterable[Any], where: str = "") -> None:
     """Refuse a table that lacks columns which a model reads."""
-    given = {str(name) for name in columns}
-    lacking = [name for name in needed_columns(model) or () if name not in given]
+    given = {str(name): None for name in columns}
+    needed = [str(name) for name in needed_columns(model) or ()]
+    lacking = [name for name in needed if name not in given]
     if lacking:
-        others = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-        raise ValueError(
-            f"{where}The table lacks the column {lacking[0]!r}{others} that the model was fitted with; it has "
-            f"{preview(sorted(given))}: add what is lacking, or fit the model without it."
-        )
+        raise ValueError(where + lacking_columns(lacking, given, needed))
 
 
 def columns_for(model: Any, frame: Any) -> Any:

@@ -33,7 +33,9 @@ def predict(
     data: DataFile,
     out: AnswersOut = None,
     keep: Keep = None,
-    format: Annotated[str | None, typer.Option("--format", metavar="csv|jsonl|parquet", help="What to write.")] = None,
+    format: Annotated[
+        str | None, typer.Option("--format", metavar="csv|jsonl|parquet|xlsx", help="What to write.")
+    ] = None,
     capacity: Annotated[
         int | None, typer.Option(min=0, help="How many cases can be reviewed: ranks the rejected ones.")
     ] = None,
@@ -60,6 +62,7 @@ def predict(
         raise typer.BadParameter(
             "--json needs --out: only one of the two can go to standard output.", param_hint="--json"
         )
+    replaced = out is not None and out.is_file()
     file = sys.stdout.buffer if out is None else out
     with progress("answering", quiet=as_json, resumes=is_dataset(data), unit="cases") as report:
         answered = predict_table(
@@ -80,7 +83,7 @@ def predict(
     if as_json:
         print_json(asdict(answered) | {"rejected": answered.rejected, "out": str(out)})
     else:
-        print(answered, file=sys.stderr)
+        print(f"{answered}{f'; {out} was there before and is replaced' if replaced else ''}", file=sys.stderr)
 
 
 @app.command()

@@ -98,16 +98,16 @@ def compare(
             overwrite=overwrite,
             progress=report,
         )
-    _say_compared(result, out, as_json)
+    _say_compared(result, out, data, as_json)
 
 
-def _say_compared(result: Any, out: Path, as_json: bool) -> None:
+def _say_compared(result: Any, out: Path, data: Any, as_json: bool) -> None:
     from recuse.comparison.printing import leaderboard_json, print_leaderboard
 
     if as_json:
         print(leaderboard_json(result, out))
     else:
-        print_leaderboard(result, out)
+        print_leaderboard(result, out, data)
 
 
 @app.command()

@@ -19,6 +19,7 @@ from .options import (
     Groups,
     ModelFile,
     Novelty,
+    Policy,
     Positive,
     Promise,
     PromiseGroups,
@@ -46,6 +47,7 @@ def fit(
     groups: Groups = None,
     time: Time = None,
     costs: Any = None,
+    policy: Policy = None,
     novelty: Novelty = "range",
     effort: Annotated[
         str | None, typer.Option(help="Of the ensemble: quick, medium (default) or best.", show_default=False)
@@ -77,7 +79,7 @@ def fit(
             costs,
             method=method,
             positive=positive,
-            drop=names_of(drop),
+            drop=[*names_of(drop), *([] if policy is None else [policy])],
             groups=groups,
             time=time,
             novelty=novelty,
@@ -90,11 +92,12 @@ def fit(
             seed=seed,
             **_ensemble_settings(method, effort, time_limit, report),
         )
+    replaced = out.is_file()
     recuse.save(model, out)
-    _say_fitted(model, method, data, out, as_json)
+    _say_fitted(model, method, data, out, replaced, as_json)
 
 
-def _say_fitted(model: Any, method: str, data: Any, out: Path, as_json: bool) -> None:
+def _say_fitted(model: Any, method: str, data: Any, out: Path, replaced: bool, as_json: bool) -> None:
     """What was fitted, and what it costs on held-out cases where that is known."""
     from recuse.comparison.printing import fitted_sentences
     from recuse.inspecting import inspect_model
@@ -102,7 +105,8 @@ def _say_fitted(model: Any, method: str, data: Any, out: Path, as_json: bool) ->
     if as_json:
         print_json({"out": str(out), "fitted": method} | inspect_model(out))
         return
-    print(f"{out}: {method} fitted on {data.shown}", file=sys.stderr)
+    said = "; the file that was there is replaced" if replaced else ""
+    print(f"{out}: {method} fitted on {data.shown}{said}", file=sys.stderr)
     for sentence in fitted_sentences(model):
         print(sentence, file=sys.stderr)
 

@@ -42,9 +42,13 @@ def _show_information() -> None:
     """Let what the library has to say, such as which outcome is positive, appear on standard error."""
     import logging
 
+    told: set[str] = set()  # some commands read a table twice
+
     class ToStandardError(logging.Handler):
         def emit(self, record: logging.LogRecord) -> None:
-            print(f"recuse: {record.getMessage()}", file=sys.stderr)
+            if (text := record.getMessage()) not in told:
+                told.add(text)
+                print(f"recuse: {text}", file=sys.stderr)
 
     for name in ("recuse.comparison", "recuse.ensemble", "recuse.tables"):
         logger = logging.getLogger(name)

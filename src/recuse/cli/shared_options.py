@@ -10,6 +10,21 @@ from typing import Annotated, Any
 
 import typer
 
+
+def _price(text: str) -> float:
+    """A number with a decimal point."""
+    try:
+        return float(text)
+    except ValueError:
+        point = text.replace(",", ".")
+        remedy = f"write {point}" if text.count(",") == 1 and _is_number(point) else "write it as 1500 or 1.5"
+        raise typer.BadParameter(f"{text!r} is no number: {remedy}.") from None
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdecimal()
+
+
 TABLE_HELP = (
     "Table: CSV, TSV, Parquet, Feather, Excel, JSON Lines, SQLite or DuckDB, also gzipped; FILE::TABLE names a table "
     "or sheet in it, - is standard input. Or a folder of Parquet files, whose folders may name columns."
@@ -66,21 +81,41 @@ _PRICES: dict[str, Any] = {
             "column reject.",
         ),
     ],
-    "fp": Annotated[float | None, typer.Option("--fp", help="Price of a false alarm.", show_default="1")],
+    "fp": Annotated[
+        float | None,
+        typer.Option("--fp", parser=_price, metavar="PRICE", help="Price of a false alarm.", show_default="1"),
+    ],
     "fn": Annotated[
         float | None,
         typer.Option(
-            "--fn", help="Price of a miss; of three outcomes or more that of every error, as --fp.", show_default="5"
+            "--fn",
+            parser=_price,
+            metavar="PRICE",
+            help="Price of a miss; of three outcomes or more that of every error, as --fp.",
+            show_default="5",
         ),
     ],
     "reject": Annotated[
-        float | None, typer.Option("--reject", help="Cost of the manual review of one case.", show_default="0.3")
+        float | None,
+        typer.Option(
+            "--reject",
+            parser=_price,
+            metavar="PRICE",
+            help="Cost of the manual review of one case.",
+            show_default="0.3",
+        ),
     ],
     "reject_positive": Annotated[
-        float | None, typer.Option("--reject-positive", help="The same of a positive case (default: --reject).")
+        float | None,
+        typer.Option(
+            "--reject-positive", parser=_price, metavar="PRICE", help="The same of a positive case (default: --reject)."
+        ),
     ],
     "reject_negative": Annotated[
-        float | None, typer.Option("--reject-negative", help="The same of a negative case (default: --reject).")
+        float | None,
+        typer.Option(
+            "--reject-negative", parser=_price, metavar="PRICE", help="The same of a negative case (default: --reject)."
+        ),
     ],
 }
 

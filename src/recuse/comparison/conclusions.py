@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..report.html import as_count
-from .intervals import Interval
+from .intervals import Interval, decimals_of
 from .leaderboard import Row
 from .methods import ENSEMBLE
 from .verdict import NO, UNCLEAR, YES, Saving, Verdict
@@ -34,7 +34,7 @@ def conclude(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> dict[s
 
 
 def _method(verdict: Verdict, rows: Mapping[str, Row], n_models: int) -> str:
-    title, cost = rows[verdict.chosen].title, _with_limits(verdict.cost)
+    title, cost = rows[verdict.chosen].title, str(verdict.cost)
     if verdict.model_chosen:
         chosen = f", corrected for the choice among {n_models} methods" if n_models > 1 else ""
         return f"Use {title}: it costs {cost} per case{chosen}.{_why_not_the_cheapest(rows[verdict.chosen], rows)}"
@@ -62,7 +62,7 @@ def _why_not_the_cheapest(chosen: Row, rows: Mapping[str, Row]) -> str:
         return ""
     cheapest = next(iter(rows.values()))
     return (
-        f" In this run {cheapest.title} cost {_with_limits(chosen.difference)} less, which is within one standard "
+        f" In this run {cheapest.title} cost {chosen.difference} less, which is within one standard "
         f"error, and {'no reason to do without the others' if chosen.name == ENSEMBLE else 'it is less simple'}."
     )
 
@@ -86,10 +86,12 @@ def _rejecting(verdict: Verdict, rows: Mapping[str, Row]) -> str:
             f"{heading}: {subject} answers every case; the cheapest method that rejects, {rows[saving.rule].title}, "
             f"{_saves(saving.saved, 'it')}."
         )
+    model_cost, forced_cost = verdict.model_cost.value, verdict.forced_cost.value
+    decimals = decimals_of(model_cost, forced_cost)
     return (
         f"{heading}: by sending {1 - best.coverage:.1%} of the cases to manual review{_of_all(best)}, {subject} "
         f"{_saves(saving.saved, 'itself when it must answer every case')} (it costs "
-        f"{verdict.model_cost.value:.4f}, and {verdict.forced_cost.value:.4f} then)."
+        f"{model_cost:,.{decimals}f}, and {forced_cost:,.{decimals}f} then)."
     )
 
 
@@ -107,9 +109,5 @@ def _heading(saving: Saving, what: str, verdict: Verdict, best: Row) -> str:
 
 def _saves(saved: Interval, other: str) -> str:
     if saved.value >= 0:
-        return f"saves {_with_limits(saved)} per case against {other}"
-    return f"costs {_with_limits(-saved)} more per case than {other}"
-
-
-def _with_limits(interval: Interval) -> str:
-    return f"{interval.value:.4f} [{interval.low:.4f}, {interval.high:.4f}]"
+        return f"saves {saved} per case against {other}"
+    return f"costs {-saved} more per case than {other}"

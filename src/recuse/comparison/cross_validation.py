@@ -28,13 +28,14 @@ from .loading import LEAST_CASES, as_names, check_folding, load_cases, load_tabl
 from .methods import Method, left_out
 from .own import able_methods, as_methods, warn_of_other_prices
 from .plans import INNER_FOLDS, Task
+from .policy import require_policy
 from .prices import DEFAULT_COSTS, RunPrices
 from .promising import Pledge
 from .remote import TableThere, cluster_runs
 from .repetitions import AUTO, Repetitions, in_question, most_repetitions, why_enough, why_no_more
 from .result import Comparison
 from .time_limit import TimeLimit
-from .writing import write_run
+from .writing import tell_of_replaced, write_run
 
 _OUT_OF_TIME = "the time limit was reached"
 
@@ -178,6 +179,7 @@ def compare(
     looked_at |= _promised(pledge) | {"read": TableFile.of(data).options() if is_table_file(data) else {}}
     arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
     table = load_table(data, target)
+    require_policy(table.frame, policy, table.name)
     chosen = as_methods(methods, len(table.frame))
     kept = [*by, *([] if policy is None else [policy]), *([] if pledge is None else pledge.columns)]
     least = max(cv, LEAST_CASES)
@@ -193,6 +195,7 @@ def compare(
         fits = Fits(chosen, cases, task, int(cv), splits, checkpoints, n_jobs, progress or _say_nothing, run, limit)
         begun = _begun(fits, arguments, fingerprint, source, without)
         _ = begun.cut_columns, begun.today  # what cannot be looked at afterwards is refused before the first fit
+        tell_of_replaced(begun, folder)
         comparison = _repeat(fits, begun)
     comparison = replace(_without_unfinished(comparison, fits, folder is not None), seconds=limit.elapsed)
     if folder is not None:

@@ -134,6 +134,7 @@ def fit(
         cases = cases.in_time()
         model = fit_at_the_end(chosen, task, cases, pledge)
     model[0].remember_writings(cases.writings)
+    model[0].remember_table(cases.features)
     if remember:
         remember_cases(model, cases.features, cases.outcomes, ids=cases.case_numbers, seed=seed)
     if chosen.name == ENSEMBLE:

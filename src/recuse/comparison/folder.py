@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..persistence import write_whole
+from ..persistence.files import MODEL_FILE
 from .checkpoints import CACHE, remove_leftovers
 
 RUN_FILE = "run.json"  # the last file of a finished run
 REPORT_FILE = "report.html"
-MODEL_FILE = "model.skops"
 SEGMENTS_FILE = "segments.csv"  # only if segments were asked for
 SUMMARY_FILE = "summary.json"  # what the report shows
 RESULTS = (REPORT_FILE, "leaderboard.csv", "decisions.csv", SEGMENTS_FILE, MODEL_FILE, SUMMARY_FILE, RUN_FILE)
@@ -59,14 +59,14 @@ def _holds_results(folder: Path) -> bool:
 def _owner(folder: Path) -> dict[str, Any] | None:
     """Name and digest of the table whose results are in a folder; None where there are none."""
     if (folder / _OWNER_FILE).is_file():
-        return _read(folder / _OWNER_FILE)
+        return read_json(folder / _OWNER_FILE)
     if (folder / RUN_FILE).is_file():  # somebody has removed the finished folds
-        found = _read(folder / RUN_FILE).get("data")
+        found = read_json(folder / RUN_FILE).get("data")
         return found if isinstance(found, dict) else {}
     return None
 
 
-def _read(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
     """What a file says; nothing if it cannot be read."""
     try:
         found = json.loads(path.read_bytes())

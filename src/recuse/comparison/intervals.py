@@ -25,6 +25,12 @@ LEVEL = 0.95
 _ROUNDING = 1e-12  # of shares
 
 
+def decimals_of(*prices: float) -> int:
+    """How many decimals prices are shown with in a sentence: four, of prices of 10 and more two, of large ones none."""
+    largest = max(map(abs, prices))
+    return 4 if largest < 10 else 2 if largest < 10_000 else 0
+
+
 class Interval(NamedTuple):
     """An estimate with its limits."""
 
@@ -34,6 +40,12 @@ class Interval(NamedTuple):
 
     def __neg__(self) -> Interval:
         return Interval(-self.value, -self.high, -self.low)
+
+    def __str__(self) -> str:
+        """The estimate with its limits, as a sentence has them: prices in cents need no ten-thousandths."""
+        decimals = decimals_of(*self)
+        value, low, high = (f"{part:,.{decimals}f}" for part in self)
+        return f"{value} [{low}, {high}]"
 
     @property
     def standard_error_below(self) -> float:

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import Flags, Indices
 from ..labels import preview, to_python
+from ..tables.names import no_column
 from .class_rows import counts_of, row_type
 from .intervals import EXACTLY_ZERO
 from .leaderboard import Row
@@ -19,10 +20,16 @@ TODAY = "today"
 _YES_OR_NO = {"no": 0, "false": 0, "0": 0, "yes": 1, "true": 1, "1": 1}
 _REVIEWS = ("review", "manual review", "manual check", "manual", "refer", "referred", "[abstain]")
 _HEADINGS = {
-    YES: "It is cheaper than today's policy ({})",
-    NO: "It is not cheaper than today's policy ({})",
-    UNCLEAR: "Whether it is cheaper than today's policy ({}) is not settled",
+    YES: "{} is cheaper than today's policy ({})",
+    NO: "{} is not cheaper than today's policy ({})",
+    UNCLEAR: "Whether {} is cheaper than today's policy ({}) is not settled",
 }
+
+
+def require_policy(frame: Any, column: str | None, name: str) -> None:
+    """Refuse a column with today's decisions that the table does not have."""
+    if column is not None and column not in frame.columns:
+        raise ValueError(f"{name} has no column {column!r} with what is decided today: {no_column(column, frame)}")
 
 
 def policy_answers(values: Any, classes: Sequence[Any]) -> Indices:
@@ -94,9 +101,9 @@ def saved_against_today(verdict: Verdict, own: Payments, today: Payments, units:
     return Saving(verdict.chosen, TODAY, moved(own.saved_against(today, units), -max(flattered, 0.0)))
 
 
-def policy_sentence(saving: Saving, column: str) -> str:
+def policy_sentence(saving: Saving, column: str, title: str) -> str:
     """Whether the method chosen is cheaper than today's policy, and by how much."""
     saved = saving.saved if saving.saved.value >= 0 else -saving.saved
     verb, than = ("saves", "") if saving.saved.value >= 0 else ("costs", " more")
-    limits = f"{saved.value:.4f} [{saved.low:.4f}, {saved.high:.4f}]"
-    return f"{_HEADINGS[saving.pays].format(column)}: it {verb} {limits}{than} per case, on the same cases."
+    heading = _HEADINGS[saving.pays].format(title, column)
+    return f"{heading}: it {verb} {saved}{than} per case, on the same cases."

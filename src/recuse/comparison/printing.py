@@ -11,8 +11,10 @@ from ..class_costs import ClassCosts
 from ..costs import Costs
 from ..ensemble import EnsembleRejectClassifier
 from ..report.html import as_count
+from ..tables import TableFile
 from .class_printing import CLASS_ERRORS, class_error_cells, class_lines, errors_of, outcome_facts, shown_rows
 from .class_rows import ClassCounts
+from .fit_commands import fit_command
 from .folder import MODEL_FILE, REPORT_FILE, RESULTS, SUMMARY_FILE
 from .leaderboard import AnyCounts, Counts, Interval, Row
 from .result import Comparison
@@ -22,8 +24,8 @@ _ERRORS = ("misses", "recall", "false alarms")
 _REST = ("ambiguous", "novel", "fit s", "answer s")
 
 
-def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
-    """Print the leaderboard, the verdict, and where the report is."""
+def print_leaderboard(result: Comparison, out: Path | None = None, data: TableFile | None = None) -> None:
+    """Print the leaderboard, the verdict, and where the report is; `data` is the file of the table."""
     columns = [*_PAID, *(CLASS_ERRORS if result.cases.several else _ERRORS), *_REST]
     shown = shown_rows(result)
     rows = [columns, *(_cells(row, len(columns)) for row in shown), _choice_cells(result, len(columns))]
@@ -57,7 +59,7 @@ def print_leaderboard(result: Comparison, out: Path | None = None) -> None:
         if not result.verdict.model_chosen and MODEL_FILE in others:
             print(
                 f"{MODEL_FILE} gives every case the same answer, {result.choice.title!r}, and knows no order among "
-                f"them; a model that does, though it may not pay: recuse fit with --method {result.verdict.best_model}"
+                f"them; a model that does, though it may not pay: {fit_command(result, out, data)}"
             )
 
 

@@ -274,7 +274,7 @@ class Comparison:
         rows = {row.name: row for row in self.rows if row.name != TODAY}
         sentences = conclude(self.verdict, rows, len(self.answers))
         if self.today_saving is not None:
-            sentences["today"] = policy_sentence(self.today_saving, str(self.arguments.policy))
+            sentences["today"] = policy_sentence(self.today_saving, str(self.arguments.policy), self.winner.title)
         if self.arguments.volume is not None:
             volume = Volume(**self.arguments.volume)
             sentences["volume"] = volume.sentences(self.verdict.cost, self.reviewing_saved, 1 - self.winner.coverage)
@@ -354,6 +354,7 @@ class Comparison:
             cases = (self.table or self.cases).in_time()
             model = fit_at_the_end(method, self.task, cases, self.arguments.pledge)
             model[0].remember_writings(cases.writings)
+            model[0].remember_table(cases.features)
         guarantee = getattr(model[-1], "guarantee_", None)
         if guarantee is not None and not guarantee.holds:  # that is no matter of the folds
             warn_of_no_guarantee(model[-1], guarantee)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import warnings
 from pathlib import Path
@@ -12,8 +13,10 @@ from ..labels import to_python
 from ..persistence import save, write_whole
 from ..report import render, summarize
 from ..tables import to_csv
-from .folder import MODEL_FILE, REPORT_FILE, RUN_FILE, SEGMENTS_FILE, SUMMARY_FILE
+from .folder import MODEL_FILE, REPORT_FILE, RUN_FILE, SEGMENTS_FILE, SUMMARY_FILE, read_json
 from .result import Comparison
+
+_logger = logging.getLogger("recuse.comparison")
 
 
 def write_report(comparison: Comparison, path: str | os.PathLike[str]) -> None:
@@ -85,15 +88,44 @@ def _save_model(model: Any, path: Path) -> None:
         warnings.warn(f"{path.name} was not written: {error}", UserWarning, stacklevel=4)
 
 
+def tell_of_replaced(comparison: Comparison, folder: Path | None) -> None:
+    """Say before the work that a finished run of the same table with other settings is replaced, and which these are.
+
+    A run that goes on with further methods, as after a time limit, replaces nothing that it does not hold itself.
+    """
+    if folder is None or not (folder / RUN_FILE).is_file():
+        return
+    before, now = (
+        read_json(folder / RUN_FILE).get("arguments"),
+        json.loads(json.dumps(_arguments(comparison), default=str)),
+    )
+    if not isinstance(before, dict):
+        return
+    other = [name for name, value in now.items() if before.get(name) != value and name != "methods"]
+    if not set(before.get("methods", [])) <= set(now["methods"]):
+        other.append("methods")
+    if other:
+        _logger.warning(
+            "%s holds a finished run with other settings (%s): its report and its model are replaced at the end of "
+            "this one. To keep them, give another folder with --out (in Python, out=).",
+            os.fspath(folder), ", ".join(name.replace("_", "-") for name in other),
+        )  # fmt: skip
+
+
+def _arguments(comparison: Comparison) -> dict[str, Any]:
+    """How a run was asked for."""
+    return {
+        **comparison.arguments.as_dict(),
+        "methods": [method.name for method in comparison.methods],
+        "costs": comparison.costs.as_dict(),
+    }
+
+
 def _run_facts(comparison: Comparison) -> dict[str, Any]:
     """What is needed to repeat the run, and to recognise its data."""
     cases = comparison.table or comparison.cases
     return {
-        "arguments": {
-            **comparison.arguments.as_dict(),
-            "methods": [method.name for method in comparison.methods],
-            "costs": comparison.costs.as_dict(),
-        },
+        "arguments": _arguments(comparison),
         "repetitions": comparison.repetitions.as_dict(),
         "winner": comparison.winner.name,
         "versions": comparison.versions,

@@ -18,6 +18,7 @@ if sys.platform != "win32":
     import fcntl
 
 _SUFFIX = ".tmp"
+MODEL_FILE = "model.skops"  # the model in the folder of a run
 
 
 def write_whole(path: str | os.PathLike[str], data: bytes) -> None:
@@ -105,6 +106,9 @@ def _make_rename_durable(folder: Path) -> None:
 
 def read_whole(path: str | os.PathLike[str]) -> bytes:
     """Return the content of a file that `save` wrote."""
+    model = Path(path) / MODEL_FILE
+    if model.is_file():
+        raise IsADirectoryError(f"path={os.fspath(path)!r} is the folder of a run: give the model in it, {model}.")
     if not Path(path).is_file():  # reading from a device or a pipe might never end
         state = "is a folder or a device" if Path(path).exists() else "does not exist"
         raise FileNotFoundError(f"path={os.fspath(path)!r} {state}: give the file that save wrote.")

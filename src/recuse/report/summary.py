@@ -143,6 +143,7 @@ def _rejected_cases(material: Material) -> dict[str, Any]:
         ],
         "rows": rows,
         "total": len(rejected),
+        "ordered": len(rejected) < 2 or float(np.ptp(answers.r[0][rejected])) > 0,
     }
 
 

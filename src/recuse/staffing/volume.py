@@ -101,7 +101,8 @@ class Volume:
         assert self.hours_per_reviewer is not None
         hours, all_hours = (self.cases * share * self.minutes_per_case / 60 for share in (review, 1.0))
         people, all_people = hours / self.hours_per_reviewer, all_hours / self.hours_per_reviewer
+        others = "as for every case" if review == 1 else f"instead of {all_people:.1f} for every case"
         return (
             f"{hours:,.0f} hours at {self.minutes_per_case:g} minutes each, the work of {people:.1f} people with "
-            f"{self.hours_per_reviewer:g} hours a {self.period}, instead of {all_people:.1f} for every case"
+            f"{self.hours_per_reviewer:g} hours a {self.period}, {others}"
         )

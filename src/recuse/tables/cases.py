@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 import shlex
 from collections.abc import Iterable
@@ -16,6 +15,7 @@ from ..arrays import Indices
 from ..folds import check_groups
 from ..labels import preview, to_python
 from .columns import with_dates
+from .names import no_column
 from .outcomes import rare_class_sentence, require_few_classes, several_sentence
 
 _logger = logging.getLogger("recuse.tables")
@@ -224,9 +224,7 @@ def _require_known_column(frame: Any, wanted: str, use: str, target: str, name: 
 
 def _require_column(frame: Any, wanted: str, use: str, name: str) -> None:
     if wanted not in frame.columns:
-        close = difflib.get_close_matches(str(wanted), list(frame.columns), n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]!r}?" if close else f"it has {preview(frame.columns)}."
-        raise ValueError(f"{name} has no column {wanted!r} {use}: {hint}")
+        raise ValueError(f"{name} has no column {wanted!r} {use}: {no_column(wanted, frame.columns)}")
 
 
 def _with_known_outcomes(frame: Any, target: str, groups: Any, name: str) -> tuple[Any, Any, Indices | None]:

@@ -13,6 +13,7 @@ from ..labels import to_python
 from .cases import check_cases
 from .columns import DATE, TableColumns, with_dates
 from .hints import identifier_hints, mark_hints, table_hints
+from .names import no_column
 from .reading import Source, as_frame, read_with_writings
 from .sources import TableFile
 from .writings import example_of
@@ -63,6 +64,8 @@ class TableFacts:
         What to look at before a model is fitted, each with its remedy.
     advice : list of str
         What one may want, though nothing is wrong: dates, over which methods can be compared.
+    left_out : list of str
+        Columns that are not used: `drop`.
 
     Examples
     --------
@@ -79,6 +82,7 @@ class TableFacts:
     outcome: dict[str, int] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
     advice: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers and texts, for JSON."""
@@ -91,7 +95,7 @@ class TableFacts:
         for column in self.columns:
             written = f", written like {column.written}" if column.written else ""
             missing = f", {column.missing:,} missing ({column.missing / self.rows:.1%})" if column.missing else ""
-            kind = f"{column.kind}{written}{missing}"
+            kind = f"{'left out: ' if column.name in self.left_out else ''}{column.kind}{written}{missing}"
             yield f"  {column.name:<{width}}  {kind}; {column.distinct:,} different: {column.values}"
         for label, count in self.outcome.items():
             yield f"  outcome {label!r}: {count:,} of {self.rows:,} ({count / self.rows:.1%})"
@@ -139,7 +143,8 @@ def check_table(
     ]
     outcome = {} if target is None or target not in frame else _counts(frame[target])
     findings = _findings(frame, target, positive, drop, name)
-    return TableFacts(name, len(frame), columns, outcome, findings, _advice(columns, {*drop, target}))
+    left_out = [column for column in drop if column in frame]
+    return TableFacts(name, len(frame), columns, outcome, findings, _advice(columns, {*drop, target}), left_out)
 
 
 def _read(data: Source | Any) -> tuple[Any, str, dict[str, str]]:
@@ -200,6 +205,8 @@ def _findings(frame: Any, target: str | None, positive: Any, drop: tuple[str, ..
     constant = [column for column in features if features[column].nunique(dropna=False) == 1]
     found = [f"column {column!r} holds the same in every row and tells nothing" for column in constant]
     if target is None:
+        wrong = [column for column in drop if column not in frame]
+        found += [f"{name} has no column {column!r} to leave out: {no_column(column, frame)}" for column in wrong]
         return found + mark_hints(features) + identifier_hints(features)
     try:
         cases = check_cases(frame, target, positive, drop=drop, name=name)

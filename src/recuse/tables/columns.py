@@ -14,8 +14,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats
+from .names import lacking_columns
 from .reading import as_frame
-from .writings import example_of, to_values
+from .seen import UnseenValues, categories_of, row_digests, sampled_rows, share_found
+from .writings import advice_on, example_of, to_values
 
 NUMBER, YES_NO, DATE, TEXT = "number", "yes/no", "date", "text"
 ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -90,8 +92,7 @@ class TableColumns(TransformerMixin, BaseEstimator):
         frame = X.rename(columns=str) if isinstance(X, pd.DataFrame) else as_frame(X)
         lacking = [name for name in self.columns_ if name not in frame.columns]
         if lacking:
-            others = f" and {len(lacking) - 1} more" if len(lacking) > 1 else ""
-            raise ValueError(f"The table lacks the column {lacking[0]!r}{others} that the model was fitted with.")
+            raise ValueError(lacking_columns(lacking, frame.columns, self.columns_))
         columns = {name: self._converted(name, kind, frame[name]) for name, kind in self._kinds()}
         return pd.DataFrame(columns).reset_index(drop=True)
 
@@ -129,7 +130,7 @@ class TableColumns(TransformerMixin, BaseEstimator):
         writing = self._writings().get(name)
         if writing is not None and kind in (NUMBER, DATE):
             values = to_values(column, writing)
-            _refuse_lost(name, column, values, f"{_WORDS[kind]} written like {example_of(writing)}")
+            _refuse_lost(name, column, values, f"{_WORDS[kind]} written like {example_of(writing)}", writing)
             column = values
         return _CONVERSIONS[kind](name, column)
 
@@ -144,6 +145,26 @@ class TableColumns(TransformerMixin, BaseEstimator):
     def remember_writings(self, writings: Mapping[str, str]) -> None:
         """Keep how the columns of this transformer are written in the table it was fitted on."""
         self.writings_ = {name: writing for name, writing in writings.items() if name in self.columns_}
+
+    def remember_table(self, frame: Any) -> None:
+        """Keep what is to be recognised in other tables of the one that the model was fitted on; see `seen`."""
+        texts = [name for name, kind in self._kinds() if kind == TEXT]
+        found = {name: categories_of(frame[name]) for name in texts}
+        self.categories_ = {name: values for name, values in found.items() if values is not None}
+        self.row_digests_ = row_digests(self.transform(frame.iloc[sampled_rows(len(frame))]))
+
+    def unseen_values(self) -> UnseenValues:
+        """What looks for values that the training table never had; models saved earlier know no categories."""
+        kinds, ranges = dict(self._kinds()), getattr(self, "ranges_", {})
+        return UnseenValues(
+            getattr(self, "categories_", {}),
+            [name for name, (low, _) in ranges.items() if kinds[name] == NUMBER and low >= 0],
+        )
+
+    def share_seen(self, transformed: Any) -> float:
+        """Share of the training table's rows that are in a table, as `transform` returns it; 0 if there are none."""
+        remembered = getattr(self, "row_digests_", None)
+        return 0.0 if remembered is None else share_found(remembered, row_digests(transformed))
 
     def read_with(
         self, decimal: str | None = None, dates: str | None = None, *, known_too: bool = True
@@ -227,7 +248,7 @@ def _to_numbers(name: str, column: Any) -> Any:
     import pandas as pd
 
     numbers = pd.to_numeric(_within_floats(column), errors="coerce").astype(np.float64)
-    _refuse_lost(name, column, numbers, "numbers")
+    _refuse_lost(name, column, numbers, _WORDS[NUMBER])
     if np.isinf(numbers.to_numpy()).any():
         raise ValueError(f"The column {name!r} holds an infinite number; leave the cell empty where nothing is known.")
     return numbers
@@ -263,14 +284,19 @@ def _to_text(name: str, column: Any) -> Any:
     return text.astype("string")  # not "str": before pandas 3 it turns a missing value into the text "None"
 
 
-def _refuse_lost(name: str, before: Any, after: Any, what: str) -> None:
+def _refuse_lost(name: str, before: Any, after: Any, what: str, writing: str | None = None) -> None:
     lost = np.flatnonzero(after.isna().to_numpy() & before.notna().to_numpy())
     if len(lost):
         value, row = before.iloc[lost[0]], int(before.index[lost[0]]) + 1
         shown = repr(value) if len(repr(value)) <= 80 else f"{repr(value)[:77]}..."
+        advice = (
+            "leave the cell empty if nothing is known, or name what stands for that with --missing "
+            "(TableFile(..., missing=))."
+        )
+        if isinstance(value, str) and (writing is not None or what == _WORDS[NUMBER]):
+            advice = advice_on(value, writing) or advice
         raise ValueError(
-            f"The column {name!r} holds {shown} in row {row}, where the model was fitted with {what}: leave the cell "
-            "empty if nothing is known, or name what stands for that with --missing (TableFile(..., missing=))."
+            f"The column {name!r} holds {shown} in row {row}, where the model was fitted with {what}: {advice}"
         )
 
 

@@ -1,14 +1,14 @@
-"""Sheets of Excel workbooks: the first row that is not empty names the columns."""
+"""Sheets of Excel workbooks: the first row that is not empty names the columns. A workbook written has one."""
 
 from __future__ import annotations
 
 import logging
 import warnings
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from ..extras import require
 from ..labels import preview
@@ -105,3 +105,42 @@ def _padded(row: tuple[Any, ...], width: int) -> list[Any]:
         if isinstance(value, str):
             require_field(len(value))
     return cells + [None] * (width - len(cells))
+
+
+class Workbook:
+    """A workbook of one sheet, written row by row; text is text there, whatever it looks like.
+
+    Parameters
+    ----------
+    file : binary file
+        Where it goes, once it is saved.
+    """
+
+    def __init__(self, file: BinaryIO) -> None:
+        openpyxl = require("openpyxl", "An Excel workbook")
+        self._file, self._rows = file, 0
+        self._book = openpyxl.Workbook(write_only=True)
+        self._sheet = self._book.create_sheet("answers")
+        self._sheet.freeze_panes = "A2"  # the names of the columns stay in sight
+
+    def add(self, row: Iterable[Any]) -> None:
+        """Add a row of numbers, truth values, text and None."""
+        self._rows += 1
+        if self._rows > _MOST_ROWS:
+            raise ValueError(f"a sheet has {_MOST_ROWS:,} rows at most, and there are more: write CSV or Parquet.")
+        self._sheet.append([self._cell(value) for value in row])
+
+    def save(self) -> None:
+        """Write the workbook."""
+        self._book.save(self._file)
+
+    def _cell(self, value: Any) -> Any:
+        """A cell: text is marked as such, since a spreadsheet would run =1+1; a label of another type is text, too."""
+        from openpyxl.cell import WriteOnlyCell
+        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        cell = WriteOnlyCell(self._sheet, value=ILLEGAL_CHARACTERS_RE.sub("", str(value)))
+        cell.data_type = "s"
+        return cell

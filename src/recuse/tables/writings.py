@@ -99,6 +99,30 @@ def _number(value: Any, writing: str) -> float:
     return np.nan if plain is None else float(plain) / (100.0 if is_percent else 1.0)
 
 
+def advice_on(value: str, writing: str | None) -> str | None:
+    """What to do about a cell that is a number, though in another writing (None: plain numbers); None for others."""
+    if writing is not None and not is_number_writing(writing):
+        return None
+    wanted = writing or POINT
+    text, is_percent = _bare(value)
+    expected, sign = wanted.rstrip("%"), wanted.endswith("%")
+    other = POINT if expected == COMMA else COMMA
+    fits, fits_other = (_plain(text, one) is not None for one in (expected, other))
+    if not (fits or fits_other):
+        return None
+    told = []
+    if not fits:
+        decimal = "," if other == COMMA else "."
+        told.append(f"if this table has decimal {'commas' if other == COMMA else 'points'}, say so with --decimal "
+                    f"{decimal} (TableFile(..., decimal={decimal!r}))")  # fmt: skip
+    if sign and not is_percent:
+        told.append(f"a percent sign is expected, as in {value.strip()} %: write it into the cells, since without one "
+                    f"{value.strip()} may be a part of 1 or of 100")  # fmt: skip
+    elif is_percent and not sign:
+        told.append("no percent sign is expected: take it off, in the unit that the model was fitted with")
+    return f"{'; and '.join(told)}." if told else None
+
+
 def _bare(value: str) -> tuple[str | None, bool]:
     """Text without white space around it and without a percent sign; None where spaces do not separate thousands."""
     text = value.strip().replace(_MINUS, "-")

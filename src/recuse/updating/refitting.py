@@ -91,6 +91,7 @@ def refit(model: Any, method: Any, seed: int, cases: WeightedCases) -> Any:
     outcomes = classifier.classes_[(cases.positive == second_is_positive).astype(np.intp)]
     fitted, _ = fit_model(chosen, task, cases.features, outcomes, weights=cases.weights)
     fitted[0].remember_writings(columns.writings_)
+    fitted[0].remember_table(cases.features)
     return fitted
 
 
