@@ -159,15 +159,15 @@ def _look_at(whole, share, left, right, jump, beta):
 
 
 @_entry
-def scan_classes(predicted, wanted, total, sums, jumps, layout, beta, gains, found):
+def scan_classes(predicted, wanted, sums, jumps, layout, beta, gains, found):
     """Best cut of every feature, by the sum over the outputs of what it lowers the objective at least.
 
-    `total` (cells,): weight of the rows. `sums` (2, J): predicted and wanted mass of every output. `layout`: offsets,
-    n_bins, has_missing. `gains` (cells,) is room to work. `found` (p, 3) receives the gain, the position of the cut in
-    its feature (after bin k, or n for known against missing), and the largest violation. A jump of a feature lies at
-    the cell left of it.
+    `sums` (2, J): predicted and wanted mass of every output over all rows. `layout`: offsets, n_bins, has_missing, and
+    the weight of the rows by cell. `gains` (cells,) is room to work. `found` (p, 3) receives the gain, the position of
+    the cut in its feature (after bin k, or n for known against missing), and the largest violation. A jump of a feature
+    lies at the cell left of it.
     """
-    offsets, n_bins, has_missing = layout
+    offsets, n_bins, has_missing, total = layout
     n_outputs = len(predicted)
     for f in range(len(n_bins)):
         base, n = offsets[f], n_bins[f]

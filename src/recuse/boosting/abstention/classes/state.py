@@ -102,7 +102,7 @@ class ClassState:
         self._gains, self._found = np.zeros(bins.n_cells), np.zeros((len(bins.n_bins), 3))
         self._steps, self._factors = np.zeros((2, n)), np.ones((2, n))
         self._stretch = 1.0
-        self._layout = (bins.offsets, bins.n_bins, bins.has_missing)
+        self._layout = (bins.offsets, bins.n_bins, bins.has_missing, self.total)
         self.refresh()
 
     def _start(self) -> Floats:
@@ -185,7 +185,6 @@ class ClassState:
         self._loops.scan_classes(
             self._predicted,
             self.wanted,
-            self.total,
             self._sums,
             self.jumps,
             self._layout,
