@@ -145,7 +145,13 @@ def _expected(probabilities: Floats, prices: Floats) -> Floats:
 
 
 def two_best_reasons(
-    best: TwoBest, accepted: Flags, classes: NDArray[Any], matrix: Floats, sure: str, unsure: str
+    best: TwoBest,
+    accepted: Flags,
+    classes: NDArray[Any],
+    matrix: Floats,
+    sure: str,
+    unsure: str,
+    probabilities: Floats | None = None,
 ) -> list[str]:
     """One sentence per case of three or more classes.
 
@@ -161,10 +167,15 @@ def two_best_reasons(
         Prices, see `Costs.matrix`.
     sure, unsure : str
         Why a case is answered, and why not.
+    probabilities : ndarray of shape (n, n_classes), optional
+        Of each class. Then the sentence of a rejected case also names a third class, if that is what makes the best
+        answer expensive: an unlikely class may have dear errors.
     """
     names = [repr(to_python(label)) for label in classes]
     texts = []
-    for first, second, p, q, is_accepted in zip(*(column.tolist() for column in (*best, accepted)), strict=True):
+    third = [""] * len(accepted) if probabilities is None else _third_classes(best, probabilities, matrix, names)
+    columns = (*(column.tolist() for column in (*best, accepted)), third)
+    for first, second, p, q, is_accepted, other in zip(*columns, strict=True):
         if is_accepted:
             texts.append(f"{names[first]} ({p:.3g}), before {names[second]} ({q:.3g}): {sure}")
         else:
@@ -172,7 +183,21 @@ def two_best_reasons(
             confusing = (
                 f"confusing them costs {'' if matrix[first, second] == matrix[second, first] else 'up to '}{price:.6g}"
             )
-            texts.append(f"either {names[first]} ({p:.3g}) or {names[second]} ({q:.3g}); {confusing}; {unsure}")
+            texts.append(f"either {names[first]} ({p:.3g}) or {names[second]} ({q:.3g}); {confusing}{other}; {unsure}")
+    return texts
+
+
+def _third_classes(best: TwoBest, probabilities: Floats, matrix: Floats, names: list[str]) -> list[str]:
+    """What is said of a class other than the two best that makes most of what the best answer is expected to cost."""
+    at_risk = probabilities * matrix[:-1, :-2].T[best.first]
+    dearest, rows = at_risk.argmax(axis=1), np.arange(len(at_risk))
+    # By more than rounding, lest a case that two classes make equally dear changes its sentence with the batch.
+    others = at_risk[rows, dearest] > at_risk[rows, best.second] * (1 + SAME) + SAME * matrix.max()
+    texts = [""] * len(at_risk)
+    for row in np.flatnonzero(others).tolist():
+        answer, truth = best.first[row], dearest[row]
+        p, price = probabilities[row, truth], matrix[truth, answer]
+        texts[row] = f"; {names[truth]} ({p:.3g}) answered with {names[answer]} would cost {price:.6g}"
     return texts
 
 

@@ -53,6 +53,13 @@ def make_folds(cv: Any, y: Any, *, X: Any = None, groups: Indices | None = None,
     return list(StratifiedGroupKFold(n_folds, shuffle=True, random_state=random_state).split(y, y, groups))
 
 
+def named_cv(cv: Any) -> str:
+    """The argument `cv` for a message: folds that are given row by row are counted, not shown."""
+    if cv is None or isinstance(cv, numbers.Integral) or hasattr(cv, "split"):
+        return f"cv={cv!r}"
+    return f"cv, a list of {len(cv)} folds," if hasattr(cv, "__len__") else "cv, folds row by row,"
+
+
 def check_groups(groups: Any, n: int, name: str = "groups") -> Indices | None:
     """Number the groups of `n` cases, by any labels; refuse missing labels, and not one per case."""
     if groups is None:

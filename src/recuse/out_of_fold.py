@@ -16,7 +16,7 @@ from sklearn.utils.validation import indexable
 
 from .arrays import Indices
 from .decisions import Decisions
-from .folds import DEFAULT_FOLDS, Fold, check_groups, check_times, make_folds, time_folds
+from .folds import DEFAULT_FOLDS, Fold, check_groups, check_times, make_folds, named_cv, time_folds
 from .locating import decide
 from .routing import group_params, take_params
 from .validation import check_labels
@@ -89,7 +89,7 @@ def cross_val_decide(
         folds = _folds_over_time(time, y, cv, codes)
     tested = np.concatenate([test for _, test in folds])
     if len(np.unique(tested)) < len(tested):
-        raise ValueError(f"cv={cv!r} puts cases into several test folds: a case can have one answer only.")
+        raise ValueError(f"{named_cv(cv)} puts cases into several test folds: a case can have one answer only.")
     params = {**group_params(estimator, codes), **(params or {})}
     parts = Parallel(n_jobs=n_jobs)(
         delayed(_fit_and_decide)(estimator, X, y, train, test, params, reasons) for train, test in folds

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_iris, make_classification
 from sklearn.ensemble import IsolationForest
 from sklearn.frozen import FrozenEstimator
@@ -16,6 +17,7 @@ from recuse.metrics import expected_cost
 from recuse.thresholds.bands import LeastCost
 from recuse.thresholds.class_rules import ClassSample, least_cost_region, tuned_region
 
+LACKS = r"cv=\S* leaves a fold to train on without one of the classes, \[2\]: use fewer or stratified"
 PRICES = Costs(errors=[[0, 1, 2], [1, 0, 2], [12, 8, 0]], reject=[0.4, 0.4, 0.6])
 
 
@@ -65,6 +67,37 @@ def test_the_table_names_the_two_best_answers(cases):
     assert decisions[row].second == decisions.second[row]
     assert decisions[:5] == decisions[np.arange(5)]
     assert len(type(decisions).concatenate([decisions[:5], decisions[5:9]])) == 9
+
+
+class Sure(ClassifierMixin, BaseEstimator):
+    """Says of every case what its columns are: the probabilities of three classes."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        return self
+
+    def predict_proba(self, X):
+        return np.asarray(X)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "said"),
+    [
+        # Two likely classes that cost little to confuse, and an unlikely one whose cases must not be missed.
+        (
+            [0.7, 0.2, 0.1],
+            "either 'a' (0.7) or 'b' (0.2); confusing them costs 1; 'c' (0.1) answered with 'a' would cost 12; a",
+        ),
+        ([0.5, 0.49, 0.01], "either 'b' (0.49) or 'a' (0.5); confusing them costs 1; a review"),
+    ],
+)
+def test_a_third_class_that_makes_the_answer_expensive_is_named(probabilities, said):
+    p = np.array([probabilities])
+    errors = {a: {b: PRICES.errors[i][j] for j, b in enumerate("abc")} for i, a in enumerate("abc")}
+    model = ThresholdRejectClassifier(Sure(), costs=Costs(errors=errors, reject=0.4)).fit(np.eye(3), ["a", "b", "c"])
+    decision = model.decide(p)[0]
+    assert decision.kind == "ambiguity"
+    assert decision.reason.startswith(said)
 
 
 @settings(max_examples=40, deadline=None)
@@ -184,7 +217,7 @@ def test_order_of_named_prices_and_currency_change_nothing(cases):
 def test_a_class_that_folds_do_not_hold():
     X, y = load_iris(return_X_y=True)
     keep = np.flatnonzero((y < 2) | (np.arange(150) == 149))
-    with pytest.warns(UserWarning, match="The least populated class"), pytest.raises(ValueError, match="leaves a fold"):
+    with pytest.warns(UserWarning, match="The least populated class"), pytest.raises(ValueError, match=LACKS):
         ThresholdRejectClassifier(LogisticRegression(), rule="tuned").fit(X[keep], y[keep])
     chow = ThresholdRejectClassifier(LogisticRegression(), costs=PRICES).fit(X[keep], y[keep])
     assert chow.predict(X[:1]) == [0]

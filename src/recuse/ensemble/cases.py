@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Flags, Floats, Indices
-from ..folds import DEFAULT_FOLDS, Fold, check_groups, make_folds
+from ..folds import DEFAULT_FOLDS, Fold, check_groups, make_folds, named_cv
 from ..parameters import check_weights
 from .features import take_rows
 
@@ -111,13 +111,13 @@ def _renumber(folds: list[Fold], rows: Indices, n: int) -> list[Fold]:
 
 def _check_folds(folds: list[Fold], codes: Indices, cv: Any, n_classes: int) -> None:
     if any(len(np.unique(codes[train])) < n_classes for train, _ in folds):
-        raise ValueError(f"cv={cv!r} leaves a fold without one of the classes: use fewer or stratified folds.")
+        raise ValueError(f"{named_cv(cv)} leaves a fold without one of the classes: use fewer or stratified folds.")
     tested = np.concatenate([np.empty(0, dtype=np.intp), *(test for _, test in folds)])
     if len(np.unique(tested)) < len(tested):
-        raise ValueError(f"cv={cv!r} must put no case into more than one test fold.")
+        raise ValueError(f"{named_cv(cv)} must put no case into more than one test fold.")
     known = [np.intersect1d(train, tested) for train, _ in folds]
     if not any(len(np.unique(codes[part])) > 1 for part in known):
         raise ValueError(
-            f"cv={cv!r} holds out too little: what is learned from one held-out part, of both classes, must be judged "
-            "on another. Use two folds or more."
+            f"{named_cv(cv)} holds out too little: what is learned from one held-out part, of both classes, must be "
+            "judged on another. Use two folds or more."
         )

@@ -66,13 +66,12 @@ def multiclass_reasons(
     evaluation: Evaluation, region: LowestProbability | LeastCost, classes: NDArray[Any], costs: Costs
 ) -> list[str]:
     """Reasons of the rules for three or more classes: the two answers it was between, and what confusing them costs."""
-    matrix = costs.matrix(len(classes))
-    best = evaluation.two_best()
+    matrix, best = costs.matrix(len(classes)), evaluation.two_best()
     if isinstance(region, LowestProbability):
         sure, unsure = f"probability above {region.lowest:.3g}", f"no probability above {region.lowest:.3g}"
-    else:
-        sure, unsure = "expected to cost less than a review", "a review is expected to cost less"
-    return two_best_reasons(best, evaluation.accepted, classes, matrix, sure, unsure)
+        return two_best_reasons(best, evaluation.accepted, classes, matrix, sure, unsure)
+    sure, unsure = "expected to cost less than a review", "a review is expected to cost less"
+    return two_best_reasons(best, evaluation.accepted, classes, matrix, sure, unsure, evaluation.class_scores)
 
 
 def detector_name(novelty: Any) -> str:

@@ -14,8 +14,9 @@ from sklearn.utils import _safe_indexing  # documented in scikit-learn's referen
 from ..arrays import Flags, Floats, Indices
 from ..base import n_rows
 from ..explaining import is_linear
-from ..folds import Fold
+from ..folds import Fold, named_cv
 from ..guarantees.terms import PromiseTerms
+from ..labels import preview
 from ..rounding import differs
 from ..routing import take_params
 
@@ -192,7 +193,7 @@ class CrossValidation(NamedTuple):
         """Score each tested case by a model that was fitted without it."""
         tested = np.concatenate([test for _, test in self.folds])
         if len(np.unique(tested)) < len(tested):
-            raise ValueError(f"cv={self.cv!r} must put no case into more than one test fold.")
+            raise ValueError(f"{named_cv(self.cv)} must put no case into more than one test fold.")
         scored = Parallel(n_jobs=n_jobs)(delayed(self._fold_scores)(cases, fold) for fold in self.folds)
         order = np.argsort(tested)
         rows = tested[order]
@@ -202,5 +203,9 @@ class CrossValidation(NamedTuple):
         train, test = fold
         model = self.fit_rows(self.estimator, cases, train)
         if not np.array_equal(getattr(model, "classes_", self.classes), self.classes):
-            raise ValueError(f"cv={self.cv!r} leaves a fold without one of the classes: use fewer or stratified folds.")
+            missing = preview(label for label in self.classes.tolist() if label not in set(model.classes_.tolist()))
+            raise ValueError(
+                f"{named_cv(self.cv)} leaves a fold to train on without one of the classes, {missing}: use fewer or "
+                "stratified folds."
+            )
         return score(model, take_rows(cases.X, test), self.response)

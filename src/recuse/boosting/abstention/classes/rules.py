@@ -59,7 +59,7 @@ class ClassChow:
         if model.costs_.symmetric:
             lowest = 1.0 - self.matrix[0, -2]
             sure, unsure = f"probability above {lowest:.3g}", f"no probability above {lowest:.3g}"
-        return _explained(model, evaluation, sure, unsure)
+        return _explained(model, evaluation, sure, unsure, evaluation.class_scores)
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class ClassRejector:
 
     def explain(self, model: Any, evaluation: Evaluation) -> list[str]:
         """One sentence per case: the two best answers, and the acceptance score."""
-        return _explained_by_acceptance(model, evaluation)
+        return _explained_by_acceptance(model, evaluation, evaluation.class_scores)
 
 
 ClassRule = ClassChow | ClassLearned | ClassRejector
@@ -155,13 +155,16 @@ def answers_of(scores: Floats) -> Floats:
     return np.stack([classes.argmax(axis=0).astype(np.float64), classes.max(axis=0) - scores[-1]])
 
 
-def _explained_by_acceptance(model: Any, evaluation: Evaluation) -> list[str]:
-    sentences = _explained(model, evaluation, "", "")
+def _explained_by_acceptance(model: Any, evaluation: Evaluation, probabilities: Floats | None = None) -> list[str]:
+    sentences = _explained(model, evaluation, "", "", probabilities)
     scores = zip(sentences, evaluation.r.tolist(), strict=True)
     return [f"{text}acceptance score {r:.2f} is {'above' if r > 0 else 'not above'} 0" for text, r in scores]
 
 
-def _explained(model: Any, evaluation: Evaluation, sure: str, unsure: str) -> list[str]:
+def _explained(
+    model: Any, evaluation: Evaluation, sure: str, unsure: str, probabilities: Floats | None = None
+) -> list[str]:
     """One sentence per case: the two best answers, and why the case is answered or not."""
     matrix = model.costs_.matrix(len(model.classes_))
-    return two_best_reasons(evaluation.two_best(), evaluation.accepted, model.classes_, matrix, sure, unsure)
+    best = evaluation.two_best()
+    return two_best_reasons(best, evaluation.accepted, model.classes_, matrix, sure, unsure, probabilities)
