@@ -49,6 +49,7 @@ NUMERICAL = (
     "test_label_columns.py",
     "test_predicting.py",
     "test_processors.py",
+    "test_recorded_answers.py",
     "test_case_facts.py",
     "test_routing.py",
     "thresholds",

@@ -434,8 +434,9 @@ def _known_codes(y: NDArray[Any], classes: NDArray[Any]) -> Indices:
     """Class numbers; refuse labels that the fitted model does not know."""
     codes = encode(y, classes)
     if (codes < 0).any():
+        unknown = preview(np.unique(y[codes < 0]))
         raise ValueError(
-            f"estimator was fitted to the classes {preview(classes)}, and y has {preview(np.unique(y))}: give cases "
-            "of the same classes, enough of each."
+            f"estimator was fitted to the classes {preview(classes)}, and y has {unknown}, which "
+            "it was not given: give cases of the same classes, enough of each for the part that is fitted to hold some."
         )
     return codes

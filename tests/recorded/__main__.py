@@ -1,0 +1,3 @@
+from .two_classes import record
+
+record()
