@@ -173,16 +173,13 @@ def compare(
     _check_arguments(cv, repeats, seed, n_jobs, time)
     drop, by, repeats = as_names(drop), as_names(by), _as_repeats(repeats)
     drop = drop if policy is None or policy in drop else [*drop, policy]
-    volume = Volume.of(volume) if isinstance(volume, str) else volume
-    looked_at: dict[str, Any] = {"by": by, "policy": policy, "volume": None if volume is None else volume.as_dict()}
     pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)
-    looked_at |= _promised(pledge) | {"read": TableFile.of(data).options() if is_table_file(data) else {}}
+    looked_at = _looked_at(data, by, policy, volume, pledge)
     arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
     table = load_table(data, target)
     require_policy(table.frame, policy, table.name)
     chosen = as_methods(methods, len(table.frame))
-    kept = [*by, *([] if policy is None else [policy]), *([] if pledge is None else pledge.columns)]
-    least = max(cv, LEAST_CASES)
+    kept, least = _kept_columns(by, policy, pledge), max(cv, LEAST_CASES)
     cases = load_cases(table, positive, drop=drop, groups=groups, time=time, beside=kept, least=least, prices=prices)
     task = Task.of(cases, prices.settled(cases), seed, novelty)
     chosen, without = _possible(chosen, task, cases, pledge, named=methods is not None)
@@ -201,6 +198,20 @@ def compare(
     if folder is not None:
         write_run(comparison, folder)
     return comparison
+
+
+def _looked_at(
+    data: Any, by: list[str], policy: str | None, volume: Volume | str | None, pledge: Pledge | None
+) -> dict[str, Any]:
+    """Arguments that change what is looked at, and no answer."""
+    amount = Volume.of(volume) if isinstance(volume, str) else volume
+    shown = {"by": by, "policy": policy, "volume": None if amount is None else amount.as_dict()}
+    return shown | _promised(pledge) | {"read": TableFile.of(data).options() if is_table_file(data) else {}}
+
+
+def _kept_columns(by: list[str], policy: str | None, pledge: Pledge | None) -> list[str]:
+    """Columns that are kept beside the features."""
+    return [*by, *([] if policy is None else [policy]), *([] if pledge is None else pledge.columns)]
 
 
 def _possible(
