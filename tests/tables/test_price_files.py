@@ -66,6 +66,16 @@ def test_an_outcome_may_be_called_review(tmp_path):
         ("truth,a,b,c", "truth,a,b,cc", "column 'cc' has no row of that name, and row 'c' no column"),
         ("c,5,6,-,0.5\n", "", "column 'c' has no row of that name"),
         ("c,5,6", "b,5,6", "two rows have the name 'b': keep one of them"),
+        (
+            ",reject\na,,1,2,0.3",
+            ",reject,review\na,,1,2,0.3,1",
+            "columns 'reject' and 'review' both price manual review",
+        ),
+        (
+            "c,5,6",
+            "Review,5,6",
+            "row 'Review' prices manual review, which is a column: a row is what is true of a case",
+        ),
         ("c,5,6", ",5,6", "row 3 has no name: write the outcome that it prices"),
     ],
 )

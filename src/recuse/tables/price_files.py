@@ -59,6 +59,7 @@ def read_costs(file: str | os.PathLike[str] | TableFile, reject: Any = None) -> 
             f"reject={reject!r} is given, and {source.name} has a column {column!r}: leave out one of the two."
         )
     answers = [name for name in next(iter(rows.values())) if name != column]
+    _require_one_price_of_review(list(rows), answers, column, source.name)
     _require_square(list(rows), answers, source.name)
     errors = {
         truth: {answer: _price(row[answer], truth, answer, source.name) for answer in rows if answer != truth}
@@ -102,6 +103,19 @@ def _text(cell: Any) -> str:
 def _reject_column(truths: Iterable[str], heads: Iterable[str]) -> str | None:
     """The column with the reject prices, unless it is an outcome of that name."""
     return next((head for head in heads if head.lower() in REJECT_NAMES and head not in truths), None)
+
+
+def _require_one_price_of_review(truths: list[str], answers: list[str], column: str | None, name: str) -> None:
+    """Refuse the price of a review in a row, or in two columns."""
+    for label in answers:
+        if column is not None and label.lower() in REJECT_NAMES and label not in truths:
+            raise ValueError(f"{name}: columns {column!r} and {label!r} both price manual review: keep one of them.")
+    for label in truths:
+        if label.lower() in REJECT_NAMES and label not in answers:
+            raise ValueError(
+                f"{name}: row {label!r} prices manual review, which is a column: a row is what is true of a "
+                "case, a column what it is answered with."
+            )
 
 
 def _require_square(truths: list[str], answers: list[str], name: str) -> None:
