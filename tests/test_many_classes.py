@@ -62,7 +62,7 @@ def fitted(model, X, y):
 @every_estimator_of_several
 def test_labels_of_every_family(model, n_classes):
     plain, (X, codes) = plain_model(SEVERAL.index(model), n_classes), blobs(n_classes)
-    answers, scores = plain.predict(X), plain.decision_function(X)
+    answers, scores, forced = plain.predict(X), plain.decision_function(X), plain.decide(X, reasons=False).forced
     for family in LABEL_FAMILIES.keys() - {"bool"}:  # booleans have two values
         labels, reject_label, kind = more_labels(family, n_classes)
         named = fitted(model, X, labels[codes])
@@ -71,6 +71,8 @@ def test_labels_of_every_family(model, n_classes):
         assert named.reject_label_ == reject_label, family
         assert kind in (given.dtype, given.dtype.kind), family
         assert given.tolist() == [labels[code] if code >= 0 else reject_label for code in answers.tolist()], family
+        # Of ten classes some models reject every case: what they would have answered has names, too.
+        assert named.decide(X, reasons=False).forced.tolist() == labels[forced].tolist(), family
         np.testing.assert_allclose(named.decision_function(X), scores, err_msg=family)
 
 

@@ -166,27 +166,6 @@ def test_at_dear_reviews_the_most_probable_class_is_answered(wine):
         DoubleHingeSVC(0.7).fit(X, y)
 
 
-@pytest.mark.parametrize("model", [DoubleHingeSVC(C=10), DoubleRampSVC()], ids=["hinge", "ramp"])
-@pytest.mark.parametrize("n_classes", [3, 10])
-@pytest.mark.parametrize("family", ["int", "negative", "float", "string", "object"])
-def test_label_families(model, n_classes, family):
-    X, codes = make_blobs(12 * n_classes, centers=n_classes, n_features=2, cluster_std=0.3, random_state=1)
-    names = {
-        "int": np.arange(n_classes),
-        "negative": np.arange(n_classes) - 1,
-        "float": np.arange(n_classes) * 2.0,
-        "string": np.array([f"class {k}" for k in range(n_classes)]),
-        "object": np.array([f"{k}" * (k + 1) for k in range(n_classes)], dtype=object),
-    }[family]
-    model = clone(model).set_params(gamma=0.5).fit(X, names[codes])
-    answers = model.predict(X)
-    accepted = ~recuse.is_rejected(answers, model)
-    assert accepted.mean() > 0.5
-    assert (answers[accepted] == names[codes][accepted]).mean() > 0.9
-    assert model.decision_function(X).shape == (len(X), n_classes)
-    assert model.n_features_in_ == 2
-
-
 @every_machine
 def test_a_weight_of_two_is_a_repeated_case_and_of_zero_none(model, wine):
     X, y = wine

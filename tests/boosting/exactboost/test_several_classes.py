@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.datasets import load_wine, make_blobs
+from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
@@ -106,24 +106,6 @@ def test_decisions(wine, rejecting):
     assert all("the highest score" in reason for reason in ranked.reason)
     for i in range(0, len(X), 20):
         assert rejecting.predict(X[i : i + 1])[0] == decisions.label[i]
-
-
-@pytest.mark.parametrize("n_classes", [3, 10])
-@pytest.mark.parametrize("family", ["int", "negative", "float", "string", "object"])
-def test_label_families(n_classes, family):
-    X, codes = make_blobs(20 * n_classes, centers=n_classes, n_features=3, cluster_std=0.3, random_state=1)
-    names = {
-        "int": np.arange(n_classes),
-        "negative": np.arange(n_classes) - 1,
-        "float": np.arange(n_classes) * 2.0,
-        "string": np.array([f"class {k}" for k in range(n_classes)]),
-        "object": np.array([f"{k}" * (k + 1) for k in range(n_classes)], dtype=object),
-    }[family]
-    model = ExactBoostClassifier(metric="reject_cost", costs=0.3, n_estimators=10, n_rounds=20, random_state=0)
-    answers = model.fit(X, names[codes]).predict(X)
-    accepted = ~recuse.is_rejected(answers, model)
-    assert accepted.mean() > 0.5
-    assert (answers[accepted] == names[codes][accepted]).mean() > 0.9
 
 
 def test_weights(wine):
