@@ -30,7 +30,7 @@ import numpy as np
 from .runner import Row
 
 PARTIAL = Path(__file__).parent / "partial" / "class_quality"
-SPLITS, TEST_SHARE = 5, 0.3
+SPLITS, TEST_SHARE = 2, 0.3
 MOST_TRAINING, MOST_TEST = 2_000, 4_000
 PEERS = ("LightGBM + Chow", "logistic regression + Chow")
 JUDGED = "ensemble"  # what `recuse fit` fits: the method that has to keep up on every table
