@@ -15,8 +15,9 @@ from ..arrays import Indices
 from ..folds import check_groups
 from ..labels import preview, to_python
 from .columns import with_dates
-from .names import no_column
+from .names import closest, no_column
 from .outcomes import rare_class_sentence, require_few_classes, several_sentence
+from .writings import are_codes
 
 _logger = logging.getLogger("recuse.tables")
 
@@ -204,7 +205,8 @@ def _time_codes(frame: Any, time: str, target: str, name: str) -> Indices:
 
     _require_known_column(frame, time, "time", target, name)
     column = with_dates(frame[[time]])[time]
-    if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)):
+    ordered = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
+    if not (ordered or are_codes(column.tolist())):  # 01, 02 ... are in the order of their numbers
         raise ValueError(
             f"{name}: the column {time!r} with the time holds {to_python(column.iloc[0])!r}; dates such as 2024-03-31, "
             "or numbers, are needed to put the cases in order."
@@ -300,7 +302,9 @@ def _find_positive(positive: Any, classes: NDArray[Any], target: str) -> Any:
     for label in classes:
         if to_python(label) == positive or str(to_python(label)) == str(positive):
             return to_python(label)
-    raise ValueError(f"positive={positive!r} does not occur in {target}: it holds {preview(classes)}.")
+    close = closest(positive, [str(to_python(label)) for label in classes], cutoff=0.6)
+    meant = f"did you mean {close!r}? " if close else ""
+    raise ValueError(f"positive={positive!r} does not occur in {target}: {meant}it holds {preview(classes)}.")
 
 
 def _check_features(features: Any, name: str) -> None:
