@@ -6,7 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.tables import TableColumns, check_cases, check_table, read_chunks, read_table, read_with_writings, table_hints
+from recuse.tables import (
+    TableColumns,
+    check_cases,
+    check_table,
+    read_chunks,
+    read_table,
+    read_with_writings,
+    table_hints,
+)
 
 ZIPS = ["01587", "97056", "88159", "45161", "10115"]
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import app
+from .numbers import count
 from .options import (
     AsJson,
     By,
@@ -53,9 +54,11 @@ def compare(
     costs: Any = None,
     novelty: Novelty = "range",
     methods: Methods = None,
-    cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
+    cv: Annotated[int, typer.Option(parser=count(2), metavar="N", help="Folds.")] = 5,
     repeats: Repeats = "auto",
-    n_jobs: Annotated[int, typer.Option(help="Folds computed in parallel; -1 for all cores.")] = -1,
+    n_jobs: Annotated[
+        int, typer.Option(parser=count(), metavar="N", help="Folds computed in parallel; -1 for all cores.")
+    ] = -1,
     cluster: Cluster = None,
     time_limit: CompareLimit = None,
     seed: Seed = 0,

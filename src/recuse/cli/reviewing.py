@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import app
+from .numbers import count, number
 from .options import AsJson, DataFile, ModelFile
 from .printing import names_of, print_json, progress
 from .shared_options import reads_table, tells_volume
@@ -32,15 +33,26 @@ def out_to_reviewers(
     log: Log = Path("reviews.jsonl"),
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the packets go.")] = Path("packets"),
     audit: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the accepted cases that is reviewed, mixed in unmarked.")
+        float,
+        typer.Option(
+            parser=number(0, 1),
+            metavar="SHARE",
+            help="Share of the accepted cases that is reviewed, mixed in unmarked.",
+        ),
     ] = 0.02,
     capacity: Annotated[
-        int | None, typer.Option(min=1, help="How many rejected cases can be reviewed (default: all).")
+        int | None,
+        typer.Option(parser=count(1), metavar="N", help="How many rejected cases can be reviewed (default: all)."),
     ] = None,
     at_random: Annotated[
-        float, typer.Option(help="Share of the capacity drawn at random; the rest goes to the most urgent.")
+        float,
+        typer.Option(
+            parser=number(),
+            metavar="SHARE",
+            help="Share of the capacity drawn at random; the rest goes to the most urgent.",
+        ),
     ] = 0.25,
-    packets: Annotated[int, typer.Option(min=1, help="How many packets.")] = 1,
+    packets: Annotated[int, typer.Option(parser=count(1), metavar="N", help="How many packets.")] = 1,
     reviewers: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="One packet for each; several by commas.")
     ] = None,
@@ -59,7 +71,10 @@ def out_to_reviewers(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Draw also among cases that were given out before.")] = False,
     seed: Annotated[
-        int | None, typer.Option(min=0, show_default=False, help="Of the draw (default: one that nobody knows).")
+        int | None,
+        typer.Option(
+            parser=count(0), metavar="N", show_default=False, help="Of the draw (default: one that nobody knows)."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -147,14 +162,23 @@ def plan(
     ] = None,
     volume: Any = None,
     hours: Annotated[
-        float | None, typer.Option(min=0, show_default=False, help="Hours of reviewing in a period (default: enough).")
+        float | None,
+        typer.Option(
+            parser=number(0),
+            metavar="HOURS",
+            show_default=False,
+            help="Hours of reviewing in a period (default: enough).",
+        ),
     ] = None,
     reviewers: Annotated[
-        float | None, typer.Option(min=0, show_default=False, help="The same as a number of people.")
+        float | None,
+        typer.Option(parser=number(0), metavar="N", show_default=False, help="The same as a number of people."),
     ] = None,
-    days: Annotated[int, typer.Option(min=1, help="How far ahead the queue is shown.")] = 90,
-    waiting: Annotated[int, typer.Option(min=0, help="Cases that wait already.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of the replays that the intervals come from.")] = 0,
+    days: Annotated[int, typer.Option(parser=count(1), metavar="DAYS", help="How far ahead the queue is shown.")] = 90,
+    waiting: Annotated[int, typer.Option(parser=count(0), metavar="N", help="Cases that wait already.")] = 0,
+    seed: Annotated[
+        int, typer.Option(parser=count(), metavar="N", help="Of the replays that the intervals come from.")
+    ] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Plan reviewers' hours: what they cost and save, what one more is worth, and how many cases wait.

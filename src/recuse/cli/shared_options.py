@@ -10,20 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-
-def _price(text: str) -> float:
-    """A number with a decimal point."""
-    try:
-        return float(text)
-    except ValueError:
-        point = text.replace(",", ".")
-        remedy = f"write {point}" if text.count(",") == 1 and _is_number(point) else "write it as 1500 or 1.5"
-        raise typer.BadParameter(f"{text!r} is no number: {remedy}.") from None
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdecimal()
-
+from .numbers import number
 
 TABLE_HELP = (
     "Table: CSV, TSV, Parquet, Feather, Excel, JSON Lines, SQLite or DuckDB, also gzipped; FILE::TABLE names a table "
@@ -61,12 +48,18 @@ _VOLUME: dict[str, Any] = {
     ],
     "currency": Annotated[str | None, typer.Option("--currency", help="What the prices are counted in, such as EUR.")],
     "minutes_per_case": Annotated[
-        float | None, typer.Option("--minutes-per-case", help="How long a person looks at one case.")
+        float | None,
+        typer.Option(
+            "--minutes-per-case", parser=number(), metavar="MINUTES", help="How long a person looks at one case."
+        ),
     ],
     "hours_per_reviewer": Annotated[
         float | None,
         typer.Option(
-            "--hours-per-reviewer", help="Hours of reviewing a person has in that period (default: 120 in a month)."
+            "--hours-per-reviewer",
+            parser=number(),
+            metavar="HOURS",
+            help="Hours of reviewing a person has in that period (default: 120 in a month).",
         ),
     ],
 }
@@ -83,13 +76,13 @@ _PRICES: dict[str, Any] = {
     ],
     "fp": Annotated[
         float | None,
-        typer.Option("--fp", parser=_price, metavar="PRICE", help="Price of a false alarm.", show_default="1"),
+        typer.Option("--fp", parser=number(), metavar="PRICE", help="Price of a false alarm.", show_default="1"),
     ],
     "fn": Annotated[
         float | None,
         typer.Option(
             "--fn",
-            parser=_price,
+            parser=number(),
             metavar="PRICE",
             help="Price of a miss; of three outcomes or more that of every error, as --fp.",
             show_default="5",
@@ -99,7 +92,7 @@ _PRICES: dict[str, Any] = {
         float | None,
         typer.Option(
             "--reject",
-            parser=_price,
+            parser=number(),
             metavar="PRICE",
             help="Cost of the manual review of one case.",
             show_default="0.3",
@@ -108,13 +101,19 @@ _PRICES: dict[str, Any] = {
     "reject_positive": Annotated[
         float | None,
         typer.Option(
-            "--reject-positive", parser=_price, metavar="PRICE", help="The same of a positive case (default: --reject)."
+            "--reject-positive",
+            parser=number(),
+            metavar="PRICE",
+            help="The same of a positive case (default: --reject).",
         ),
     ],
     "reject_negative": Annotated[
         float | None,
         typer.Option(
-            "--reject-negative", parser=_price, metavar="PRICE", help="The same of a negative case (default: --reject)."
+            "--reject-negative",
+            parser=number(),
+            metavar="PRICE",
+            help="The same of a negative case (default: --reject).",
         ),
     ],
 }

@@ -95,8 +95,8 @@ def code_hints(features: Any) -> list[str]:
             code = first_padded(values)
             hints.append(
                 f"column {name!r} holds codes such as {code!r}, {len(values):,} different ones, which are read as "
-                "text, and little can be learnt of codes that hardly repeat: keep the first digits only, if these stand "
-                f"for a region or a group, or {_leave_out(name)}"
+                "text, and little can be learnt of codes that hardly repeat: keep the first digits only, if these "
+                f"stand for a region or a group, or {_leave_out(name)}"
             )
     return hints
 
