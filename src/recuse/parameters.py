@@ -121,9 +121,9 @@ def doubt_about(text: str) -> str | None:
     return f"{text!r} may be {large} or {small.rstrip('0')}: write {large}, or {small}"
 
 
-def unmistakable(number: float) -> str:
+def unmistakable(number: float, digits: int = 10) -> str:
     """A number in writing that can be read in one way only: 1.234 with a further digit."""
-    text = f"{number:.10g}"
+    text = f"{number:.{digits}g}"
     return f"{text}0" if _DOUBTFUL.fullmatch(text) else text
 
 

@@ -10,7 +10,7 @@ import typer
 from .app import app
 from .numbers import count, number
 from .options import AsJson
-from .printing import names_of, print_json, progress
+from .printing import print_json, progress
 
 
 @app.command()
@@ -57,7 +57,7 @@ def card(
             log=log,
             owner=owner,
             head=head,
-            promises=names_of(promise) or None,
+            promises=promise or None,
             alpha=alpha,
             reference=reference,
             name_reviewers=name_reviewers,

@@ -22,6 +22,9 @@ from .options import (
     OptionalDataFile,
     Overwrite,
     Policy,
+    PolicyNo,
+    PolicyReview,
+    PolicyYes,
     Positive,
     Promise,
     PromiseGroups,
@@ -47,6 +50,9 @@ def compare(
     time: Time = None,
     by: By = None,
     policy: Policy = None,
+    policy_yes: PolicyYes = None,
+    policy_no: PolicyNo = None,
+    policy_review: PolicyReview = None,
     volume: Any = None,
     promise: Promise = None,
     confidence: Confidence = None,
@@ -84,6 +90,7 @@ def compare(
             time=time,
             by=names_of(by),
             policy=policy,
+            policy_words=_policy_words(policy_yes, policy_no, policy_review),
             volume=volume,
             promise=promise,
             confidence=confidence,
@@ -102,6 +109,12 @@ def compare(
             progress=report,
         )
     _say_compared(result, out, data, as_json)
+
+
+def _policy_words(yes: str | None, no: str | None, review: str | None) -> dict[str, list[str]]:
+    """What is written in the column of --policy for each of these, as far as it was given."""
+    given = {"yes": yes, "no": no, "review": review}
+    return {meaning: names_of([texts]) for meaning, texts in given.items() if texts is not None}
 
 
 def _say_compared(result: Any, out: Path, data: Any, as_json: bool) -> None:

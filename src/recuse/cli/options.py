@@ -84,6 +84,20 @@ Policy = Annotated[
         "--policy", metavar="COLUMN", help="Column with what is decided today: yes, no or review. It is no feature."
     ),
 ]
+PolicyYes = Annotated[
+    str | None,
+    typer.Option(
+        "--policy-yes",
+        metavar="TEXT",
+        help="What is written there where a case is treated as positive, such as declined; several by commas.",
+    ),
+]
+PolicyNo = Annotated[
+    str | None, typer.Option("--policy-no", metavar="TEXT", help="The same where it is treated as negative.")
+]
+PolicyReview = Annotated[
+    str | None, typer.Option("--policy-review", metavar="TEXT", help="The same where a person decides.")
+]
 Promise = Annotated[
     str | None,
     typer.Option(

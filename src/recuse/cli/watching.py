@@ -50,7 +50,7 @@ def watch(
         result = watch_model(
             model,
             log,
-            promises=names_of(promise) or None,
+            promises=promise or None,
             columns=names_of(columns) or None,
             alpha=alpha,
             reference=reference,

@@ -7,7 +7,7 @@ name.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from .loading import LEAST_CASES, as_names, check_folding, load_cases, load_tabl
 from .methods import Method, left_out
 from .own import able_methods, as_methods, warn_of_other_prices
 from .plans import INNER_FOLDS, Task
-from .policy import require_policy
+from .policy import as_policy_words, require_policy
 from .prices import DEFAULT_COSTS, RunPrices
 from .promising import Pledge
 from .remote import TableThere, cluster_runs
@@ -50,6 +50,7 @@ def compare(
     time: str | None = None,
     by: Iterable[str] = (),
     policy: str | None = None,
+    policy_words: Mapping[str, Any] | None = None,
     volume: Volume | str | None = None,
     promise: Any = None,
     confidence: float | None = None,
@@ -99,6 +100,9 @@ def compare(
     policy : str, optional
         Column that holds what is decided today, case by case: yes, no or review, or one of the outcomes. It is priced
         on the same cases as the methods, and is no feature.
+    policy_words : dict, optional
+        What is written in that column for "yes", which treats a case as positive, "no" and "review", where it is other
+        words than these: ``{"yes": "declined", "no": "approved", "review": ["referred", "escalated"]}``.
     volume : Volume or str, optional
         How many cases there are, such as "12000/month": the conclusions and the report then count in amounts of money
         and in people; see `recuse.report.Volume`.
@@ -176,6 +180,7 @@ def compare(
     volume = Volume.of(volume) if isinstance(volume, str) else volume
     looked_at: dict[str, Any] = {"by": by, "policy": policy, "volume": None if volume is None else volume.as_dict()}
     pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)
+    looked_at |= {"policy_words": as_policy_words(policy_words, policy)}
     looked_at |= _promised(pledge) | {"read": TableFile.of(data).options() if is_table_file(data) else {}}
     arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
     table = load_table(data, target)

@@ -227,7 +227,8 @@ class Comparison:
         """What each case pays under today's policy, if a column holds it."""
         if self.arguments.policy is None:
             return None
-        answers = policy_answers(self.cases.beside[self.arguments.policy], self.cases.classes)
+        values = self.cases.beside[self.arguments.policy]
+        answers = policy_answers(values, self.cases.classes, self.arguments.policy_words)
         return Payments.of(answers, self.truth, self.costs)
 
     @property
