@@ -172,7 +172,7 @@ def compare(
     """
     limit = TimeLimit.of(time_limit)
     require_packages("compare", writes=out is not None)
-    prices = RunPrices.of(costs)
+    prices = RunPrices.of(costs, positive)
     check_folding(groups, time)
     _check_arguments(cv, repeats, seed, n_jobs, time)
     drop, by, repeats = as_names(drop), as_names(by), _as_repeats(repeats)

@@ -401,4 +401,5 @@ class Comparison:
         )
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.methods)} methods on {self.cases.name}; {self.cases.outcome_sentence})"
+        methods = "1 method" if len(self.methods) == 1 else f"{len(self.methods)} methods"
+        return f"Comparison({methods} on {self.cases.name}; {self.cases.outcome_sentence})"

@@ -153,11 +153,11 @@ def check_cases(
     several : bool, default=False
         Whether three classes or more are taken as they are, unless a positive one is named.
     """
-    _require_column(frame, target, "to predict", name)
+    require_column(frame, target, "to predict", name)
     frame, groups, rows = _with_known_outcomes(frame, target, groups, name)
     dropped = list(dict.fromkeys(drop))
     for column in dropped:
-        _require_column(frame, column, "to leave out", name)
+        require_column(frame, column, "to leave out", name)
         if column == target:
             raise ValueError(f"drop={column!r} is the column to predict: leave out others only.")
     distinct = _as_labels(frame[target].drop_duplicates())
@@ -185,7 +185,7 @@ def _beside(frame: Any, columns: Iterable[str], target: str, name: str) -> Any:
     """The columns asked for, dates as dates; None if there are none."""
     wanted = list(dict.fromkeys(columns))
     for column in wanted:
-        _require_column(frame, column, "to look at", name)
+        require_column(frame, column, "to look at", name)
         if column == target:
             raise ValueError(f"{column!r} is the column to predict: its outcomes are no segments of cases.")
     return with_dates(frame[wanted].reset_index(drop=True)) if wanted else None
@@ -216,7 +216,7 @@ def _time_codes(frame: Any, time: str, target: str, name: str) -> Indices:
 
 def _require_known_column(frame: Any, wanted: str, use: str, target: str, name: str) -> None:
     """Refuse a column with groups or times that is missing, to be predicted, or has empty cells."""
-    _require_column(frame, wanted, f"with the {use}", name)
+    require_column(frame, wanted, f"with the {use}", name)
     if wanted == target:
         raise ValueError(f"{use}={wanted!r} is the column to predict: name another.")
     missing = int(frame[wanted].isna().sum())
@@ -224,7 +224,8 @@ def _require_known_column(frame: Any, wanted: str, use: str, target: str, name: 
         raise ValueError(f"{name}: {missing} cases have no {wanted}, the column with the {use}: fill it, or drop them.")
 
 
-def _require_column(frame: Any, wanted: str, use: str, name: str) -> None:
+def require_column(frame: Any, wanted: str, use: str, name: str) -> None:
+    """Refuse a table without a column."""
     if wanted not in frame.columns:
         raise ValueError(f"{name} has no column {wanted!r} {use}: {no_column(wanted, frame.columns)}")
 

@@ -62,6 +62,8 @@ def detect_dialect(path: str, source: TableFile, usual: str) -> Dialect:
     encoding = detect_encoding(path) if source.encoding is None else Encoding(source.encoding, True)
     with open_limited(path, encoding=encoding.name) as file:
         text = file.read(_SAMPLE).decode("utf-8", "replace")
+    if not text.strip():
+        raise ValueError("it is empty: a table has a row with the names of its columns, and one for each case.")
     first, _, rest = text.lstrip("\r\n").partition("\n")
     if first.strip().lower().startswith("sep=") and len(first.strip("\r")) == len("sep=;"):
         skipped = text[: len(text) - len(rest)].count("\n")

@@ -17,7 +17,18 @@ from .arrow_files import feather_chunks, parquet_chunks
 from .databases import duckdb_chunks, sqlite_chunks
 from .delimited import Dialect, detect_dialect, text_chunks
 from .folders import is_dataset, read_dataset
-from .formats import DUCKDB, EXCEL, FEATHER, JSON_LINES, PARQUET, SEPARATORS, SQLITE, sniffed_format, table_format
+from .formats import (
+    DUCKDB,
+    EXCEL,
+    FEATHER,
+    JSON_LINES,
+    PARQUET,
+    SEPARATORS,
+    SQLITE,
+    other_format,
+    sniffed_format,
+    table_format,
+)
 from .json_lines import json_chunks
 from .limits import require_fields
 from .names import require_distinct
@@ -167,6 +178,8 @@ class _Refusing:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(error, UnicodeError):
             reason = f"it is not written in {self._source.encoding or 'UTF-8'}; name its encoding with --encoding."
+        if self._kind in SEPARATORS and self._source.path != STANDARD_INPUT:
+            reason = other_format(self._source.path) or reason
         raise ValueError(f"{self._source.shown} cannot be read as {self._kind}: {reason}") from error
 
 
