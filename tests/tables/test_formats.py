@@ -79,6 +79,14 @@ def test_another_format_by_the_name_of_csv_is_called_by_its_own(tmp_path, name, 
         list(read_chunks(tmp_path / "t.csv"))
 
 
+def test_text_by_the_name_of_a_workbook(tmp_path):
+    (tmp_path / "t.xlsx").write_text("a;b\n1;2\n")
+    with pytest.raises(
+        ValueError, match=r"cannot be read as xlsx: it is no \.xlsx workbook: if it is text, name it \.csv"
+    ):
+        read_table(tmp_path / "t.xlsx")
+
+
 def test_a_folder_is_read_without_virtual_environments_in_it(tmp_path):
     packages = tmp_path / "env" / "lib" / "pyarrow"
     packages.mkdir(parents=True)

@@ -61,9 +61,11 @@ def table_format(path: str | os.PathLike[str]) -> str:
 
 
 def other_format(path: str | os.PathLike[str]) -> str | None:
-    """What a file is that was taken for text, if its first bytes tell, and how to name it."""
-    kind = sniffed_format(path)
-    if kind not in _BINARY:
+    """What a file is that is not what its name says, if its first bytes tell, and how to name it."""
+    named, kind = table_format(path), sniffed_format(path)
+    if named == EXCEL and kind not in _BINARY:
+        return "it is no .xlsx workbook: if it is text, name it .csv; an older workbook (.xls) is to be saved as .xlsx."
+    if named not in SEPARATORS or kind not in _BINARY:
         return None
     plain = Path(os.fspath(path).removesuffix(".gz"))
     packed = ".gz" if os.fspath(path).endswith(".gz") else ""

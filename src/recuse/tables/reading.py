@@ -178,7 +178,7 @@ class _Refusing:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(error, UnicodeError):
             reason = f"it is not written in {self._source.encoding or 'UTF-8'}; name its encoding with --encoding."
-        if self._kind in SEPARATORS and self._source.path != STANDARD_INPUT:
+        if self._source.path != STANDARD_INPUT and Path(self._source.path).is_file():
             reason = other_format(self._source.path) or reason
         raise ValueError(f"{self._source.shown} cannot be read as {self._kind}: {reason}") from error
 
