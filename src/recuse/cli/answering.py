@@ -39,7 +39,7 @@ def predict(
     ] = None,
     capacity: Annotated[
         int | None,
-        typer.Option(parser=count(0), metavar="N", help="How many cases can be reviewed: ranks the rejected ones."),
+        count("How many cases can be reviewed: ranks the rejected ones.", least=0),
     ] = None,
     raw: Raw = None,
     reasons: Reasons = True,

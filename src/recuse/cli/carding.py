@@ -37,8 +37,8 @@ def card(
     promise: Annotated[
         list[str] | None, typer.Option(metavar="RISK<=LEVEL", help="What is watched, as in `recuse watch`.")
     ] = None,
-    alpha: Annotated[float, typer.Option(parser=number(), metavar="PROBABILITY", help="As in `recuse watch`.")] = 0.05,
-    reference: Annotated[int, typer.Option(parser=count(20), metavar="N", help="As in `recuse watch`.")] = 500,
+    alpha: Annotated[float, number("As in `recuse watch`.", "PROBABILITY")] = 0.05,
+    reference: Annotated[int, count("As in `recuse watch`.", least=20)] = 500,
     name_reviewers: Annotated[
         bool, typer.Option("--name-reviewers", help="Name the reviewers (default: number them).")
     ] = False,

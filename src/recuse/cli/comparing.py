@@ -22,9 +22,6 @@ from .options import (
     OptionalDataFile,
     Overwrite,
     Policy,
-    PolicyNo,
-    PolicyReview,
-    PolicyYes,
     Positive,
     Promise,
     PromiseGroups,
@@ -34,11 +31,12 @@ from .options import (
     Time,
 )
 from .printing import names_of, print_json, progress
-from .shared_options import reads_table, tells_prices, tells_volume
+from .shared_options import reads_table, tells_policy, tells_prices, tells_volume
 
 
 @app.command()
 @reads_table
+@tells_policy
 @tells_volume
 @tells_prices
 def compare(
@@ -50,9 +48,7 @@ def compare(
     time: Time = None,
     by: By = None,
     policy: Policy = None,
-    policy_yes: PolicyYes = None,
-    policy_no: PolicyNo = None,
-    policy_review: PolicyReview = None,
+    policy_words: Any = None,
     volume: Any = None,
     promise: Promise = None,
     confidence: Confidence = None,
@@ -60,11 +56,9 @@ def compare(
     costs: Any = None,
     novelty: Novelty = "range",
     methods: Methods = None,
-    cv: Annotated[int, typer.Option(parser=count(2), metavar="N", help="Folds.")] = 5,
+    cv: Annotated[int, count("Folds.", least=2)] = 5,
     repeats: Repeats = "auto",
-    n_jobs: Annotated[
-        int, typer.Option(parser=count(), metavar="N", help="Folds computed in parallel; -1 for all cores.")
-    ] = -1,
+    n_jobs: Annotated[int, count("Folds computed in parallel; -1 for all cores.")] = -1,
     cluster: Cluster = None,
     time_limit: CompareLimit = None,
     seed: Seed = 0,
@@ -90,7 +84,7 @@ def compare(
             time=time,
             by=names_of(by),
             policy=policy,
-            policy_words=_policy_words(policy_yes, policy_no, policy_review),
+            policy_words=policy_words,
             volume=volume,
             promise=promise,
             confidence=confidence,
@@ -109,12 +103,6 @@ def compare(
             progress=report,
         )
     _say_compared(result, out, data, as_json)
-
-
-def _policy_words(yes: str | None, no: str | None, review: str | None) -> dict[str, list[str]]:
-    """What is written in the column of --policy for each of these, as far as it was given."""
-    given = {"yes": yes, "no": no, "review": review}
-    return {meaning: names_of([texts]) for meaning, texts in given.items() if texts is not None}
 
 
 def _say_compared(result: Any, out: Path, data: Any, as_json: bool) -> None:

@@ -55,16 +55,11 @@ def fit(
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(parser=number(), metavar="SECONDS", help="Of the ensemble: what would take longer is left out."),
+        number("Of the ensemble: what would take longer is left out.", "SECONDS"),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(
-            parser=number(),
-            metavar="SHARE",
-            show_default=False,
-            help="Share of the cases to answer, of methods that place thresholds.",
-        ),
+        number("Share of the cases to answer, of methods that place thresholds.", "SHARE", show_default=False),
     ] = None,
     promise: Promise = None,
     confidence: Confidence = None,

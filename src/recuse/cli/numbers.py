@@ -7,25 +7,41 @@ from typing import Any
 
 import typer
 
-from recuse.parameters import typed_count, typed_number
-
 _INFINITE = float("inf")
 
 
-def number(least: float = -_INFINITE, most: float = _INFINITE) -> Callable[[Any], float]:
-    """What reads a number of an option; one outside the limits is refused."""
-    return _reader(typed_number, least, most)
+def number(
+    help: str, metavar: str, *names: str, least: float = -_INFINITE, most: float = _INFINITE, **shown: Any
+) -> Any:
+    """An option that takes a number; one outside the limits is refused."""
+    return typer.Option(*names, parser=_reader(_as_number, least, most), metavar=metavar, help=help, **shown)
 
 
-def count(least: float = -_INFINITE) -> Callable[[Any], int]:
-    """What reads a whole number of an option."""
-    return _reader(typed_count, least, _INFINITE)
+def count(help: str, *names: str, metavar: str = "N", least: float = -_INFINITE, **shown: Any) -> Any:
+    """An option that takes a whole number."""
+    return typer.Option(*names, parser=_reader(_as_count, least, _INFINITE), metavar=metavar, help=help, **shown)
 
 
-def _reader(read: Callable[[str], Any], least: float, most: float) -> Callable[[Any], Any]:
+def _as_number(text: str) -> float:
+    from recuse.parameters import typed_number  # NumPy comes with it, which --help does not need
+
+    return typed_number(text)
+
+
+def _as_count(text: str) -> int:
+    from recuse.parameters import typed_count
+
+    return typed_count(text)
+
+
+def _reader(read: Callable[[str], float], least: float, most: float) -> Callable[[Any], Any]:
+    """What reads an option, and refuses what is no number within the limits."""
+
     def read_option(text: Any) -> Any:
+        if not isinstance(text, str):
+            return text  # a default
         try:
-            found = read(str(text))  # defaults come as numbers
+            found = read(text)
         except ValueError as error:
             raise typer.BadParameter(str(error)) from None
         if not least <= found <= most:

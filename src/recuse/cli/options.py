@@ -43,9 +43,7 @@ OptionalDataFile = Annotated[Path | None, typer.Argument(metavar="DATA", help=f"
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the results of another table in that folder.")]
 CompareLimit = Annotated[
     float | None,
-    typer.Option(
-        parser=number(), metavar="SECONDS", help="Begin no fit after that; methods that lack folds are left out."
-    ),
+    number("Begin no fit after that; methods that lack folds are left out.", "SECONDS"),
 ]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict.")]
 Positive = Annotated[
@@ -84,20 +82,6 @@ Policy = Annotated[
         "--policy", metavar="COLUMN", help="Column with what is decided today: yes, no or review. It is no feature."
     ),
 ]
-PolicyYes = Annotated[
-    str | None,
-    typer.Option(
-        "--policy-yes",
-        metavar="TEXT",
-        help="What is written there where a case is treated as positive, such as declined; several by commas.",
-    ),
-]
-PolicyNo = Annotated[
-    str | None, typer.Option("--policy-no", metavar="TEXT", help="The same where it is treated as negative.")
-]
-PolicyReview = Annotated[
-    str | None, typer.Option("--policy-review", metavar="TEXT", help="The same where a person decides.")
-]
 Promise = Annotated[
     str | None,
     typer.Option(
@@ -108,9 +92,7 @@ Promise = Annotated[
 ]
 Confidence = Annotated[
     float | None,
-    typer.Option(
-        parser=number(), metavar="SHARE", show_default=False, help="Confidence of the promise (default: 0.95)."
-    ),
+    number("Confidence of the promise (default: 0.95).", "SHARE", show_default=False),
 ]
 PromiseGroups = Annotated[
     str | None,
@@ -128,7 +110,7 @@ Repeats = Annotated[
         help="Repetitions with other folds; auto: small tables, until the choice is steady, ten at most.",
     ),
 ]
-Seed = Annotated[int, typer.Option(parser=count(), metavar="N", help="Random state.")]
+Seed = Annotated[int, count("Random state.")]
 Verify = Annotated[
     str | None,
     typer.Option("--verify", metavar="DIGEST", help="Refuse the model unless its file has this digest (see inspect)."),
@@ -168,12 +150,7 @@ ExplainAll = Annotated[
 ]
 Neighbours = Annotated[
     int | None,
-    typer.Option(
-        parser=count(1),
-        metavar="N",
-        show_default=False,
-        help="Nearest training cases of each class to name: see fit --remember.",
-    ),
+    count("Nearest training cases of each class to name: see fit --remember.", least=1, show_default=False),
 ]
 Remember = Annotated[
     bool, typer.Option("--remember", help="Keep the cases in the model file, for predict --neighbours.")

@@ -23,6 +23,11 @@ Log = Annotated[
     Path, typer.Option("--log", "-l", metavar="LOG", help="The log of reviews; it is created if there is none.")
 ]
 
+Audit = Annotated[
+    float, number("Share of the accepted cases that is reviewed, mixed in unmarked.", "SHARE", least=0, most=1)
+]
+AtRandom = Annotated[float, number("Share of the capacity drawn at random; the rest goes to the most urgent.", "SHARE")]
+
 
 @review.command("out")
 def out_to_reviewers(
@@ -32,27 +37,13 @@ def out_to_reviewers(
     ],
     log: Log = Path("reviews.jsonl"),
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the packets go.")] = Path("packets"),
-    audit: Annotated[
-        float,
-        typer.Option(
-            parser=number(0, 1),
-            metavar="SHARE",
-            help="Share of the accepted cases that is reviewed, mixed in unmarked.",
-        ),
-    ] = 0.02,
+    audit: Audit = 0.02,
     capacity: Annotated[
         int | None,
-        typer.Option(parser=count(1), metavar="N", help="How many rejected cases can be reviewed (default: all)."),
+        count("How many rejected cases can be reviewed (default: all).", least=1),
     ] = None,
-    at_random: Annotated[
-        float,
-        typer.Option(
-            parser=number(),
-            metavar="SHARE",
-            help="Share of the capacity drawn at random; the rest goes to the most urgent.",
-        ),
-    ] = 0.25,
-    packets: Annotated[int, typer.Option(parser=count(1), metavar="N", help="How many packets.")] = 1,
+    at_random: AtRandom = 0.25,
+    packets: Annotated[int, count("How many packets.", least=1)] = 1,
     reviewers: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="One packet for each; several by commas.")
     ] = None,
@@ -72,9 +63,7 @@ def out_to_reviewers(
     again: Annotated[bool, typer.Option("--again", help="Draw also among cases that were given out before.")] = False,
     seed: Annotated[
         int | None,
-        typer.Option(
-            parser=count(0), metavar="N", show_default=False, help="Of the draw (default: one that nobody knows)."
-        ),
+        count("Of the draw (default: one that nobody knows).", least=0, show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -163,22 +152,15 @@ def plan(
     volume: Any = None,
     hours: Annotated[
         float | None,
-        typer.Option(
-            parser=number(0),
-            metavar="HOURS",
-            show_default=False,
-            help="Hours of reviewing in a period (default: enough).",
-        ),
+        number("Hours of reviewing in a period (default: enough).", "HOURS", least=0, show_default=False),
     ] = None,
     reviewers: Annotated[
         float | None,
-        typer.Option(parser=number(0), metavar="N", show_default=False, help="The same as a number of people."),
+        number("The same as a number of people.", "N", least=0, show_default=False),
     ] = None,
-    days: Annotated[int, typer.Option(parser=count(1), metavar="DAYS", help="How far ahead the queue is shown.")] = 90,
-    waiting: Annotated[int, typer.Option(parser=count(0), metavar="N", help="Cases that wait already.")] = 0,
-    seed: Annotated[
-        int, typer.Option(parser=count(), metavar="N", help="Of the replays that the intervals come from.")
-    ] = 0,
+    days: Annotated[int, count("How far ahead the queue is shown.", metavar="DAYS", least=1)] = 90,
+    waiting: Annotated[int, count("Cases that wait already.", least=0)] = 0,
+    seed: Annotated[int, count("Of the replays that the intervals come from.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Plan reviewers' hours: what they cost and save, what one more is worth, and how many cases wait.

@@ -49,19 +49,13 @@ def update(
     ] = None,
     forget: Annotated[
         float,
-        typer.Option(
-            parser=number(0, 1),
-            metavar="SHARE",
-            help="Weight taken from the training table; 1 leaves it out, after a change.",
-        ),
+        number("Weight taken from the training table; 1 leaves it out, after a change.", "SHARE", least=0, most=1),
     ] = 0.0,
     cases: AnsweredTable = None,
     thresholds_only: Annotated[
         bool, typer.Option("--thresholds-only", help="Move the thresholds; leave the classifier as it is.")
     ] = False,
-    folds: Annotated[
-        int, typer.Option(parser=count(2), metavar="N", help="Folds of the reviewed cases in the comparison.")
-    ] = 5,
+    folds: Annotated[int, count("Folds of the reviewed cases in the comparison.", least=2)] = 5,
     force: Annotated[bool, typer.Option("--force", help="Write the new model even if it is dearer.")] = False,
     seed: Seed = 0,
     as_json: AsJson = False,

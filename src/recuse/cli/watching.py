@@ -29,14 +29,10 @@ def watch(
         list[str] | None,
         typer.Option("--columns", metavar="COLUMN", help="Columns to watch (default: all); several by commas."),
     ] = None,
-    alpha: Annotated[
-        float, typer.Option(parser=number(), metavar="PROBABILITY", help="Probability of any false alarm, ever.")
-    ] = 0.05,
+    alpha: Annotated[float, number("Probability of any false alarm, ever.", "PROBABILITY")] = 0.05,
     reference: Annotated[
         int,
-        typer.Option(
-            parser=count(20), metavar="N", help="Reviewed cases at the beginning that later ones are compared with."
-        ),
+        count("Reviewed cases at the beginning that later ones are compared with.", least=20),
     ] = 500,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="PAGE", help="Write an HTML page with the series, too.")

@@ -175,13 +175,9 @@ def compare(
     prices = RunPrices.of(costs, positive)
     check_folding(groups, time)
     _check_arguments(cv, repeats, seed, n_jobs, time)
-    drop, by, repeats = as_names(drop), as_names(by), _as_repeats(repeats)
-    drop = drop if policy is None or policy in drop else [*drop, policy]
-    volume = Volume.of(volume) if isinstance(volume, str) else volume
-    looked_at: dict[str, Any] = {"by": by, "policy": policy, "volume": None if volume is None else volume.as_dict()}
+    drop, by, repeats = _no_features(drop, policy), as_names(by), _as_repeats(repeats)
     pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)
-    looked_at |= {"policy_words": as_policy_words(policy_words, policy)}
-    looked_at |= _promised(pledge) | {"read": TableFile.of(data).options() if is_table_file(data) else {}}
+    looked_at = {"by": by} | _of_policy(policy, policy_words) | _promised(pledge) | _told(data, volume)
     arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
     table = load_table(data, target)
     require_policy(table.frame, policy, table.name)
@@ -218,6 +214,26 @@ def _possible(
         pledge.require_possible(len(cases.classes))
     warn_of_other_prices(able, task.costs, cases)
     return able, too_slow | unable
+
+
+def _of_policy(policy: str | None, words: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The arguments of a run that today's policy makes."""
+    return {"policy": policy, "policy_words": as_policy_words(words, policy)}
+
+
+def _no_features(drop: Iterable[str], policy: str | None) -> list[str]:
+    """Columns to leave out, and that with today's decisions."""
+    names = as_names(drop)
+    return names if policy is None or policy in names else [*names, policy]
+
+
+def _told(data: Any, volume: Volume | str | None) -> dict[str, Any]:
+    """The arguments of a run that say how many cases there are, and how its file is read."""
+    volume = Volume.of(volume) if isinstance(volume, str) else volume
+    return {
+        "volume": None if volume is None else volume.as_dict(),
+        "read": TableFile.of(data).options() if is_table_file(data) else {},
+    }
 
 
 def _promised(pledge: Pledge | None) -> dict[str, Any]:
