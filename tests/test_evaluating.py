@@ -21,6 +21,12 @@ def model():
     return recuse.fit(mixed_table(), "default", COSTS, method="logistic-chow", positive="bad")
 
 
+def test_an_outcome_that_is_not_there_is_told_with_all_columns_of_the_table(model):
+    frame = mixed_table(60, seed=3).drop(columns="default").assign(entscheidung="yes")
+    with pytest.raises(ValueError, match=r"table has no column 'Ergebnis' to predict: it has .*'entscheidung'\]\.$"):
+        evaluate_table(model, frame, "Ergebnis")
+
+
 def test_figures_are_hand_counts(model):
     frame = mixed_table(200, seed=3)
     found = evaluate_table(model, frame, "default")

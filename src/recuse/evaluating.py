@@ -20,6 +20,7 @@ from .locating import decide, locate
 from .metrics import reliability_curve
 from .persistence import load
 from .tables import TableColumns, TableFile, as_frame, check_cases, read_with_writings
+from .tables.cases import require_column
 from .warning import warn_user
 
 __all__ = ["CalibrationBin", "ClassEvaluation", "EvaluationResult", "OutcomeFigures", "evaluate_table"]
@@ -196,7 +197,7 @@ def _evaluated_classes(model: Any, data: Any, target: str, costs: Costs | None) 
     """The same with three classes or more."""
     classifier, _ = locate(model)
     frame, name = read_for(model, data)
-    cases = check_cases(_of_model(model, frame, target), target, name=name, least=_LEAST, several=True)
+    cases = check_cases(_of_model(model, frame, target, name), target, name=name, least=_LEAST, several=True)
     texts = [str(to_python(label)) for label in classifier.classes_]
     found = [str(to_python(label)) for label in cases.outcomes]
     if not set(found) <= set(texts):
@@ -212,7 +213,7 @@ def _evaluated_classes(model: Any, data: Any, target: str, costs: Costs | None) 
 def cases_with_outcomes(model: Any, data: Any, target: str) -> tuple[Any, Flags, int]:
     """The cases of a table with an outcome, which of them are positive, and how many have none."""
     frame, name = read_for(model, data)
-    features, positive = _known_outcomes(_of_model(model, frame, target), target, locate(model)[0], name)
+    features, positive = _known_outcomes(_of_model(model, frame, target, name), target, locate(model)[0], name)
     return features, positive, len(frame) - len(positive)
 
 
@@ -238,8 +239,9 @@ def read_for(model: Any, data: Any) -> tuple[Any, str]:
     return as_frame(read_with_writings(source, text_columns=text)[0]), source.name
 
 
-def _of_model(model: Any, frame: Any, target: str) -> Any:
+def _of_model(model: Any, frame: Any, target: str, name: str) -> Any:
     """The columns of the model and the outcome: what else is in a table does not matter."""
+    require_column(frame, target, "to predict", name)
     first = model.steps[0][1] if isinstance(model, Pipeline) else None
     if not isinstance(first, TableColumns):
         return frame

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import numbers
+import re
 import reprlib
 from collections.abc import Iterable
 from typing import Any
@@ -12,6 +13,11 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from .arrays import Floats
+
+_DOUBTFUL = re.compile(r"[+-]?[1-9]\d{0,2}[.,]\d{3}")  # a thousand and more, or a little more than one
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(?:(?:\.\d{3})+(?:,\d+)?|(?:,\d{3})+(?:\.\d+)?)")
+_THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2}([.,])\d{3}(?:\1\d{3})*")
+_COMMA = re.compile(r"[+-]?\d*,\d+")
 
 
 def check_weights(sample_weight: Any, n: int) -> Floats:
@@ -98,6 +104,56 @@ def check_max_iter(value: Any) -> None:
     """Refuse a limit that is neither a number of steps nor -1."""
     if not is_integer(value) or not (value == -1 or value >= 1):
         raise ValueError(f"max_iter must be -1, for no limit, or a positive integer; got {value!r}.")
+
+
+def doubt_about(text: str) -> str | None:
+    """What a number in writing may be, if that depends on the country it was written in, and how to settle it.
+
+    Examples
+    --------
+    >>> from recuse.parameters import doubt_about
+    >>> doubt_about("2.500"), doubt_about("0.250"), doubt_about("2.5")
+    ("'2.500' may be 2500 or 2.5: write 2500, or 2.5", None, None)
+    """
+    if not _DOUBTFUL.fullmatch(text):
+        return None
+    large, small = re.sub("[.,]", "", text), unmistakable(float(text.replace(",", ".")))
+    return f"{text!r} may be {large} or {small.rstrip('0')}: write {large}, or {small}"
+
+
+def unmistakable(number: float, digits: int = 10) -> str:
+    """A number in writing that can be read in one way only: 1.234 with a further digit."""
+    text = f"{number:.{digits}g}"
+    return f"{text}0" if _DOUBTFUL.fullmatch(text) else text
+
+
+def typed_number(text: str) -> float:
+    """The number that somebody has typed, with a decimal point if with any; what it may be in other cases is told."""
+    text = text.strip()
+    if (doubt := doubt_about(text)) is not None:
+        raise ValueError(f"{doubt}.")
+    try:
+        return float(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no number: {_plainly(text) or 'write it as 1500 or 1.5'}.") from None
+
+
+def typed_count(text: str) -> int:
+    """The whole number that somebody has typed."""
+    text = text.strip()
+    try:
+        return int(text)
+    except ValueError:
+        written = re.sub("[.,]", "", text) if _THOUSANDS.fullmatch(text) else "it in digits, such as 40"
+        raise ValueError(f"{text!r} is no whole number: write {written}.") from None
+
+
+def _plainly(text: str) -> str | None:
+    """The remedy for a number that is written as elsewhere: without separated thousands, with a decimal point."""
+    if _GROUPED.fullmatch(text):
+        cut = max(text.rfind("."), text.rfind(",")) if "." in text and "," in text else len(text)
+        return f"write {re.sub('[.,]', '', text[:cut])}{text[cut:].replace(',', '.')}"
+    return f"write {text.replace(',', '.')}" if _COMMA.fullmatch(text) else None
 
 
 def n_threads(n_jobs: int | None) -> int:

@@ -65,12 +65,35 @@ def test_a_queue_without_an_order_is_told(call, tmp_path):  # noqa: F811
 
 @pytest.mark.parametrize(
     ("price", "remedy"),
-    [("1,5", "'1,5' is no number: write 1.5"), ("1,5,0", "as 1500 or 1.5"), ("cheap", "'cheap' is no number")],
+    [
+        ("1,5", "'1,5' is no number: write 1.5"),
+        ("1,5,0", "as 1500 or 1.5"),
+        ("cheap", "'cheap' is no number"),
+        ("1.200", "'1.200' may be 1200 or 1.2: write 1200, or 1.2."),
+        ("1.200,50", "'1.200,50' is no number: write 1200.50."),
+    ],
 )
-def test_a_price_with_a_comma(call, price, remedy):  # noqa: F811
+def test_a_price_as_it_is_written_elsewhere(call, price, remedy):  # noqa: F811
     code, _, err = call("compare", "data.csv", "-t", "y", "--fp", price)
     assert code == 2
     assert remedy in " ".join(err.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("predict m.skops new.csv --capacity forty", "'forty' is no whole number: write it in digits, such as 40."),
+        ("predict m.skops new.csv --capacity 2.500", "'2.500' is no whole number: write 2500."),
+        ("predict m.skops new.csv --capacity -1", "'--capacity': -1 must be at least 0."),
+        ("review out m.skops a.csv --audit 2", "'--audit': 2 must be at least 0 and at most 1."),
+        ("plan m.skops a.csv --volume 2.500/month", "volume='2.500/month': '2.500' may be 2500 or 2.5: write 2500, or"),
+        ("plan m.skops a.csv --volume 9/day --minutes-per-case 6,5", "'6,5' is no number: write 6.5."),
+    ],
+)
+def test_other_numbers_as_they_are_written_elsewhere(call, words, message):  # noqa: F811
+    code, _, err = call(*words.split())
+    assert code in (1, 2)
+    assert message in " ".join(err.split())
 
 
 def test_names_that_are_almost_right(call, tmp_path):  # noqa: F811

@@ -4,6 +4,7 @@ import copy
 import io
 import re
 import sys
+import threading
 from types import SimpleNamespace
 
 import pytest
@@ -45,6 +46,18 @@ def test_a_step_without_an_end_tells_its_count_and_time(error):
         assert wait_until(lambda: "recuse: answering, for 0 s so far" in error.getvalue())
         with_count(report)(12_000)
         assert wait_until(lambda: "answering, 12,000 cases, for" in error.getvalue())
+
+
+def test_no_line_comes_before_the_work_has_begun(error, monkeypatch):
+    monkeypatch.setattr(terminal, "_LINES_APART", 3600.0)
+    waits = []
+    wait = threading.Event.wait
+    monkeypatch.setattr(threading.Event, "wait", lambda event, seconds=None: waits.append(1) or wait(event, seconds))
+    with shown_work("comparing") as report:
+        assert wait_until(lambda: len(waits) > 5)
+        assert error.getvalue() == ""
+        report(1, 2, "")
+        assert wait_until(lambda: "1 of 2" in error.getvalue())
 
 
 def test_nothing_is_shown_of_what_is_quick(error, monkeypatch):

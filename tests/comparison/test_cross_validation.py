@@ -244,6 +244,12 @@ def test_bad_arguments(table, options, message):
         compare(table, **{"target": "default", "positive": "good", **options})
 
 
+@pytest.mark.parametrize("run", [compare, recuse.fit])
+def test_prices_of_two_outcomes_are_refused_before_the_table_is_read(run):
+    with pytest.raises(ValueError, match="Rejecting never pays"):
+        run("not there.csv", "y", positive="bad", costs=recuse.Costs(1, 1, 0.8))
+
+
 def test_out_is_a_file(table, tmp_path):
     (tmp_path / "taken").write_text("")
     with pytest.raises(NotADirectoryError, match="is a file: give a folder"):

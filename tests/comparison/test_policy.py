@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import recuse
-from recuse.comparison.policy import policy_answers
+from recuse.comparison.policy import as_policy_words, policy_answers
 from recuse.metrics import expected_cost
 from tests.comparison.conftest import COSTS, mixed_table
 
@@ -36,13 +36,48 @@ def test_words_of_a_policy(values, classes, expected):
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        (["yes", "maybe"], r"\['maybe'\], .* write yes where a case is treated as 'bad', no where as 'good'"),
+        (["yes", "maybe"], r"\['maybe'\], .* treats a case as 'bad' with --policy-yes, as 'good' with --policy-no"),
         (["yes", None, "no"], "policy='today' is empty in 1 of 3 cases; write review where"),
     ],
 )
 def test_what_is_no_policy(values, message):
     with pytest.raises(ValueError, match=message):
         policy_answers(pd.Series(values, name="today"), ["good", "bad"])
+
+
+def test_words_of_its_own():
+    words = as_policy_words({"yes": "Abgelehnt", "no": ["bewilligt", "ja"], "review": ("Zweitvotum",)}, "today")
+    values = pd.Series(["bewilligt", "abgelehnt ", "zweitvotum", "JA", "review", "bad"], name="today")
+    assert policy_answers(values, ["good", "bad"], words).tolist() == [0, 1, 2, 0, 2, 1]
+    approved = as_policy_words({"no": "yes", "yes": "no"}, "approved")  # a yes approves, and treats nobody as bad
+    assert policy_answers(pd.Series(["yes", "no"], name="approved"), ["good", "bad"], approved).tolist() == [0, 1]
+    answers = policy_answers(pd.Series(["b", "Chef"], name="today"), ["a", "b", "c"], {"review": ["chef"]})
+    assert answers.tolist() == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("words", "policy", "message"),
+    [
+        ({"yes": "declined"}, None, "name it with policy"),
+        ({"yess": "declined"}, "today", "'yess' is not known; did you mean 'yes'"),
+        ({"yes": "declined", "no": ["Declined"]}, "today", "give 'declined' two meanings"),
+    ],
+)
+def test_words_without_a_meaning_are_refused(words, policy, message):
+    with pytest.raises(ValueError, match=message):
+        as_policy_words(words, policy)
+    with pytest.raises(ValueError, match="of 3 outcomes none is yes or no"):
+        policy_answers(pd.Series(["a"], name="today"), ["a", "b", "c"], {"yes": ["declined"]})
+
+
+def test_a_comparison_knows_the_words_and_keeps_them(tmp_path):
+    table = with_policy().replace({"today": {"bad": "declined", "good": "approved", "Review": "referred to"}})
+    words = {"yes": "declined", "no": "approved", "review": "referred to"}
+    result = recuse.compare(table, "default", policy="today", policy_words=words, **OPTIONS)
+    plain = recuse.compare(with_policy(), "default", policy="today", **OPTIONS)
+    assert result.row("today").cost == plain.row("today").cost
+    assert result.arguments.as_dict()["policy_words"] == {meaning: [text] for meaning, text in words.items()}
+    assert result.arguments.of_folds() == plain.arguments.of_folds()
 
 
 def test_it_is_priced_on_the_same_cases_and_is_no_feature():

@@ -131,6 +131,7 @@ def test_the_estimate_says_about_and_what_it_rests_on(caplog, monkeypatch):
         "15 methods on 5 folds: about 2 min more, by the first fold; then what may matter to the choice is repeated, "
         "4 times at most; nothing is begun after 10 min in all."
     )
+    assert estimate(1, 2, 0.2, 1, TimeLimit()).startswith("1 method on 2 folds: ")
     assert estimate(3, 5, 0.2, 1, TimeLimit()) == "3 methods on 5 folds: about 1 s more, by the first fold."
     assert [as_time(seconds) for seconds in (0.1, 98, 600, 7200)] == ["1 s", "98 s", "10 min", "2.0 h"]
     said = []

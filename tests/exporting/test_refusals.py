@@ -32,6 +32,14 @@ def test_free_text_is_named():
         recuse.export(model)
 
 
+def test_percentages_are_said_to_be_parts_of_one():
+    model = recuse.fit(patients(), "y", 0.2, method="logistic-chow", positive="well")
+    model[0].remember_writings({"age": "1.234,5%", "seen": "%d.%m.%Y"})
+    plain, percent = recuse.export(model, reasons=False).notes
+    assert plain == "Numbers and dates must be plain here; the training table wrote ['age', 'seen'] otherwise."
+    assert percent == "Percentages are parts of 1 here: 10.5 % in ['age'] is 0.105."
+
+
 def test_several_classes_are_refused():
     X = np.arange(60.0)[:, None]
     model = recuse.ThresholdRejectClassifier(LogisticRegression()).fit(

@@ -18,6 +18,7 @@ def test_every_risk_is_read_as_people_write_it(risk, text):
 def test_a_promise_prints_as_it_is_read():
     promise = Promise("misses", 1 / 3)
     assert Promise.parse(str(promise)).level == pytest.approx(1 / 3, abs=1e-11)
+    assert Promise.parse(str(Promise("cost", 1.234))) == Promise("cost", 1.234)
     assert repr(Promise("error", 0.1)) == "Promise('error', 0.1)"
 
 
@@ -37,7 +38,12 @@ BAD = [
     ("eror<=0.02", "did you mean 'error'"),
     ("error<0.02", "is no promise: write a risk and a level"),
     ("error<=1.2.3", "'1.2.3' is no number"),
-    ("error<=1.5", r"must be a number in \(0, 1\); got 1.5"),
+    ("error<=1.5", "promises a share of cases, which is less than 1: write error<=1.5% if that is meant in percent"),
+    ("error<=15", "write error<=15% if that is meant in percent, or error<=0.15"),
+    ("error<=150%", r"must be a number in \(0, 1\); got 1.5"),
+    ("error<=2,5%", "'error<=2,5%' is no promise: '2,5' is no number: write 2.5"),
+    ("error<=2,5%,misses<=0.1", "'2,5' is no number: write 2.5"),
+    ("cost<=1.200", "'1.200' may be 1200 or 1.2: write 1200, or 1.2"),
     ("cost<=0", "greater than 0"),
     (1.0, r"guarantee must be a number in \(0, 1\); got 1.0"),
     (["error<=0.1", "error<=0.2"], "promises 'error' twice"),

@@ -13,11 +13,27 @@ from recuse.report import Volume
         ("500 per week", 500, "week"),
         ("0.5/day", 0.5, "day"),
         ("3000/quarters", 3_000, "quarter"),
+        ("12 000 per year", 12_000, "year"),
+        ("1,234,567/year", 1_234_567, "year"),
     ],
 )
 def test_volumes_as_people_write_them(text, cases, period):
     found = Volume.of(text)
     assert (found.cases, found.period) == (cases, period)
+
+
+@pytest.mark.parametrize(
+    ("number", "message"),
+    [
+        ("2.500", "'2.500' may be 2500 or 2.5: write 2500, or 2.5"),
+        ("1.234.567", "is no number: write 1234567"),
+        ("2,5", "is no number: write 2.5"),
+        ("1.200,50", "is no number: write 1200.50"),
+    ],
+)
+def test_volumes_in_another_writing_are_asked_about(number, message):
+    with pytest.raises(ValueError, match=f"volume='{number}/month': .*{message}"):
+        Volume.of(f"{number}/month")
 
 
 def test_hours_of_other_periods_follow_from_those_of_a_month():

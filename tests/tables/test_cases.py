@@ -30,6 +30,7 @@ def test_cases():
         (table(y=["a", "b", "c", "d"] * 5), "y", "e", "positive='e' does not occur in y"),
         (table(y=["a", None] * 10), "y", None, "holds 'a' only"),
         (table(y=[None] * 20), "y", None, "to predict is empty"),
+        (table(), "y", "yess", r"positive='yess' does not occur in y: did you mean 'yes'\? it holds \['no', 'yes'\]"),
         (table(), "y", "maybe", r"positive='maybe' does not occur in y: it holds \['no', 'yes'\]"),
         (table(e=[np.nan] * 20), "y", None, "the column 'e' is empty in every row"),
         (table(y=["a"] * 19 + ["b"]), "y", None, "only 1 cases with y = 'b'; at least 6"),

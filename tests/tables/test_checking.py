@@ -35,6 +35,14 @@ def test_types_missing_values_and_writings(tmp_path):
     assert json.loads(json.dumps(facts.as_dict()))["rows"] == 120
 
 
+def test_whole_numbers_are_shown_in_full_and_are_written_as_everywhere(tmp_path):
+    frame = loans().assign(customer=np.arange(10_023_411, 10_023_531), wealth=np.linspace(0.5, 2_345_678.9, 120))
+    frame.to_csv(tmp_path / "t.csv", index=False, sep=";", decimal=",")
+    lines = [line.split("  ", 2)[-1].strip() for line in check_table(tmp_path / "t.csv").lines()]
+    assert "number; 120 different: 10,023,411 to 10,023,530" in lines
+    assert "number, written like 1.234,5; 120 different: 0.5 to 2,345,679" in lines
+
+
 def test_dates_are_offered_for_a_comparison_over_time():
     frame = loans().assign(when=pd.date_range("2024-01-01", periods=120).astype(str), once="2024-05-01")
     facts = check_table(frame, "y")

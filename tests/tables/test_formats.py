@@ -12,7 +12,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from recuse.tables import TableFile, read_chunks, read_table, table_format
+from recuse.tables import TableFile, dataset_parts, read_chunks, read_table, table_format
 from tests.tables.files import FORMATS, loans, write
 
 NAMES = [f"t.{kind}{packed}" for kind in FORMATS for packed in ("", ".gz")]
@@ -65,6 +65,38 @@ def test_tables_of_databases_and_sheets(tmp_path):
     }.items():
         with pytest.raises(ValueError, match=message):
             read_table(f"{tmp_path}/{name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("t.xlsx", "an Excel workbook"), ("t.parquet", "a Parquet file"), ("t.sqlite", "a SQLite database")],
+)
+def test_another_format_by_the_name_of_csv_is_called_by_its_own(tmp_path, name, what):
+    write(loans(), tmp_path / name).rename(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match=rf"t\.csv cannot be read as csv: it is {what}.*: name it {name}\.$"):
+        read_table(tmp_path / "t.csv")
+    with pytest.raises(ValueError, match=f"it is {what}"):
+        list(read_chunks(tmp_path / "t.csv"))
+
+
+def test_text_by_the_name_of_a_workbook(tmp_path):
+    (tmp_path / "t.xlsx").write_text("a;b\n1;2\n")
+    with pytest.raises(
+        ValueError, match=r"cannot be read as xlsx: it is no \.xlsx workbook: if it is text, name it \.csv"
+    ):
+        read_table(tmp_path / "t.xlsx")
+
+
+def test_a_folder_is_read_without_virtual_environments_in_it(tmp_path):
+    packages = tmp_path / "env" / "lib" / "pyarrow"
+    packages.mkdir(parents=True)
+    write(loans(), packages / "t.parquet")
+    (tmp_path / "env" / "pyvenv.cfg").touch()
+    with pytest.raises(FileNotFoundError, match="is a folder without Parquet files"):
+        read_table(tmp_path)
+    (tmp_path / "year=2024").mkdir()
+    write(loans(), tmp_path / "year=2024" / "t.parquet")
+    assert [part.name for part in dataset_parts(tmp_path)] == ["year=2024/t.parquet"]
 
 
 def test_a_database_is_told_by_its_first_bytes(tmp_path):

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recuse.tables import check_cases, table_hints
+from recuse.tables import check_cases, identifier_hints, table_hints
 
 
 def visits(people=80, per_person=5, name="patient_id", seed=0):
@@ -100,3 +100,28 @@ def test_words_among_numbers_and_dates_are_pointed_out(values):
 def test_text_is_not_taken_for_numbers_with_marks(values):
     frame = pd.DataFrame({"size": values, "y": [0, 1] * 60})
     assert [text for text in table_hints(check_cases(frame, "y")) if "--missing" in text] == []
+
+
+def n_identifiers(**columns):
+    return len(identifier_hints(pd.DataFrame(columns)))
+
+
+def test_numbers_given_to_rows_are_identifiers_though_rows_are_left_out():
+    rng = np.random.default_rng(0)
+    running = np.sort(rng.choice(np.arange(10_023_411, 10_024_911), 1371, replace=False))
+    assert n_identifiers(customer=running) == 1
+    assert n_identifiers(customer=rng.choice(90_000_000, 1371, replace=False) + 10_000_000) == 1
+    assert n_identifiers(customer=[f"{code:08d}" for code in rng.choice(90_000_000, 200, replace=False)]) == 1
+    short = rng.choice(900_000, 200, replace=False) + 100_000
+    names = ("Vertragsnr", "Kundennummer", "account_no", "amount")
+    assert [n_identifiers(**{name: short}) for name in names] == [1, 1, 1, 0]
+
+
+def test_amounts_are_no_identifiers_though_all_are_different():
+    rng = np.random.default_rng(0)
+    incomes = np.unique(np.exp(rng.normal(10.6, 0.5, 20_000)).astype(int))
+    large = rng.choice(np.arange(1000, 9999), 500, replace=False) * 10_000
+    assert n_identifiers(income=rng.permutation(incomes)[:1500]) == 0
+    assert n_identifiers(won=large) == n_identifiers(few=rng.choice(70_000, 60, replace=False)) == 0
+    spread = np.unique(np.exp(rng.normal(17, 1, 500)).astype(int))  # eight digits, more and less
+    assert n_identifiers(revenue=spread, rate=rng.normal(size=len(spread))) == 0

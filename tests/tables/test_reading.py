@@ -39,7 +39,7 @@ def test_chunks_number_the_rows_through(tmp_path, frame, name):
         ("none.csv", None, "none.csv does not exist"),
         ("t.pdf", b"x", r"t.pdf: not a table format; give a .csv, .tsv, .parquet, .feather, .xlsx, .jsonl, .sqlite or"),
         ("t.xls", b"x", r"t.xls: not a table format; .* Save the workbook as .xlsx"),
-        ("t.csv", b"", "t.csv cannot be read as csv: No columns to parse from file"),
+        ("t.csv", b"", "t.csv cannot be read as csv: it is empty: a table has a row with"),
         ("t.csv", b"a,b\n", "t.csv holds no rows"),
         ("t.csv", b"a,b\n1,2,3\n1,2\n1,2,3,4,5\n", "t.csv cannot be read as csv: Error tokenizing data"),
         ("t.csv", b"a,b\n\xff\xfe\x00,1\n", "t.csv cannot be read as csv: it is neither UTF-8 nor text in another"),

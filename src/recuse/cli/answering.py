@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .app import app
+from .numbers import count
 from .options import (
     AnswersOut,
     AsJson,
@@ -37,7 +38,8 @@ def predict(
         str | None, typer.Option("--format", metavar="csv|jsonl|parquet|xlsx", help="What to write.")
     ] = None,
     capacity: Annotated[
-        int | None, typer.Option(min=0, help="How many cases can be reviewed: ranks the rejected ones.")
+        int | None,
+        count("How many cases can be reviewed: ranks the rejected ones.", least=0),
     ] = None,
     raw: Raw = None,
     reasons: Reasons = True,

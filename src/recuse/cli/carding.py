@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from .app import app
+from .numbers import count, number
 from .options import AsJson
-from .printing import names_of, print_json, progress
+from .printing import print_json, progress
 
 
 @app.command()
@@ -36,8 +37,8 @@ def card(
     promise: Annotated[
         list[str] | None, typer.Option(metavar="RISK<=LEVEL", help="What is watched, as in `recuse watch`.")
     ] = None,
-    alpha: Annotated[float, typer.Option(help="As in `recuse watch`.")] = 0.05,
-    reference: Annotated[int, typer.Option(min=20, help="As in `recuse watch`.")] = 500,
+    alpha: Annotated[float, number("As in `recuse watch`.", "PROBABILITY")] = 0.05,
+    reference: Annotated[int, count("As in `recuse watch`.", least=20)] = 500,
     name_reviewers: Annotated[
         bool, typer.Option("--name-reviewers", help="Name the reviewers (default: number them).")
     ] = False,
@@ -56,7 +57,7 @@ def card(
             log=log,
             owner=owner,
             head=head,
-            promises=names_of(promise) or None,
+            promises=promise or None,
             alpha=alpha,
             reference=reference,
             name_reviewers=name_reviewers,

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import app
+from .numbers import count
 from .options import (
     AsJson,
     By,
@@ -30,11 +31,12 @@ from .options import (
     Time,
 )
 from .printing import names_of, print_json, progress
-from .shared_options import reads_table, tells_prices, tells_volume
+from .shared_options import reads_table, tells_policy, tells_prices, tells_volume
 
 
 @app.command()
 @reads_table
+@tells_policy
 @tells_volume
 @tells_prices
 def compare(
@@ -46,6 +48,7 @@ def compare(
     time: Time = None,
     by: By = None,
     policy: Policy = None,
+    policy_words: Any = None,
     volume: Any = None,
     promise: Promise = None,
     confidence: Confidence = None,
@@ -53,9 +56,9 @@ def compare(
     costs: Any = None,
     novelty: Novelty = "range",
     methods: Methods = None,
-    cv: Annotated[int, typer.Option(min=2, help="Folds.")] = 5,
+    cv: Annotated[int, count("Folds.", least=2)] = 5,
     repeats: Repeats = "auto",
-    n_jobs: Annotated[int, typer.Option(help="Folds computed in parallel; -1 for all cores.")] = -1,
+    n_jobs: Annotated[int, count("Folds computed in parallel; -1 for all cores.")] = -1,
     cluster: Cluster = None,
     time_limit: CompareLimit = None,
     seed: Seed = 0,
@@ -81,6 +84,7 @@ def compare(
             time=time,
             by=names_of(by),
             policy=policy,
+            policy_words=policy_words,
             volume=volume,
             promise=promise,
             confidence=confidence,

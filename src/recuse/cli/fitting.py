@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import app
+from .numbers import number
 from .options import (
     AsJson,
     Cluster,
@@ -54,11 +55,11 @@ def fit(
     ] = None,
     time_limit: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", help="Of the ensemble: what would take longer is left out."),
+        number("Of the ensemble: what would take longer is left out.", "SECONDS"),
     ] = None,
     coverage: Annotated[
         float | None,
-        typer.Option(show_default=False, help="Share of the cases to answer, of methods that place thresholds."),
+        number("Share of the cases to answer, of methods that place thresholds.", "SHARE", show_default=False),
     ] = None,
     promise: Promise = None,
     confidence: Confidence = None,

@@ -9,6 +9,7 @@ import typer
 
 from recuse.dask.connection import parse_cluster
 
+from .numbers import count, number
 from .shared_options import TABLE_HELP
 
 
@@ -42,7 +43,7 @@ OptionalDataFile = Annotated[Path | None, typer.Argument(metavar="DATA", help=f"
 Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the results of another table in that folder.")]
 CompareLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="Begin no fit after that; methods that lack folds are left out."),
+    number("Begin no fit after that; methods that lack folds are left out.", "SECONDS"),
 ]
 Target = Annotated[str | None, typer.Option("--target", "-t", help="Column to predict.")]
 Positive = Annotated[
@@ -90,7 +91,8 @@ Promise = Annotated[
     ),
 ]
 Confidence = Annotated[
-    float | None, typer.Option(show_default=False, help="Confidence of the promise (default: 0.95).")
+    float | None,
+    number("Confidence of the promise (default: 0.95).", "SHARE", show_default=False),
 ]
 PromiseGroups = Annotated[
     str | None,
@@ -108,7 +110,7 @@ Repeats = Annotated[
         help="Repetitions with other folds; auto: small tables, until the choice is steady, ten at most.",
     ),
 ]
-Seed = Annotated[int, typer.Option(help="Random state.")]
+Seed = Annotated[int, count("Random state.")]
 Verify = Annotated[
     str | None,
     typer.Option("--verify", metavar="DIGEST", help="Refuse the model unless its file has this digest (see inspect)."),
@@ -148,7 +150,7 @@ ExplainAll = Annotated[
 ]
 Neighbours = Annotated[
     int | None,
-    typer.Option(min=1, show_default=False, help="Nearest training cases of each class to name: see fit --remember."),
+    count("Nearest training cases of each class to name: see fit --remember.", least=1, show_default=False),
 ]
 Remember = Annotated[
     bool, typer.Option("--remember", help="Keep the cases in the model file, for predict --neighbours.")

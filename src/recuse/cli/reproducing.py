@@ -10,6 +10,7 @@ import typer
 from recuse.reproduce import PROTOCOLS
 
 from .app import app
+from .numbers import number
 from .printing import progress
 
 
@@ -23,7 +24,7 @@ def reproduce(
         str, typer.Argument(metavar="PAPER", help=f"One of {', '.join(PROTOCOLS)}.", autocompletion=_papers)
     ],
     quick: Annotated[bool, typer.Option("--quick", help="Small sizes, to see that it runs.")] = False,
-    minutes: Annotated[float, typer.Option(help="Start no further part after this time.")] = 60.0,
+    minutes: Annotated[float, number("Start no further part after this time.", "MINUTES")] = 60.0,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Folder for the results (default: print only).")
     ] = None,

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import app
+from .numbers import count, number
 from .options import AsJson, DataFile, ModelFile
 from .printing import names_of, print_json, progress
 from .shared_options import reads_table, tells_volume
@@ -22,6 +23,11 @@ Log = Annotated[
     Path, typer.Option("--log", "-l", metavar="LOG", help="The log of reviews; it is created if there is none.")
 ]
 
+Audit = Annotated[
+    float, number("Share of the accepted cases that is reviewed, mixed in unmarked.", "SHARE", least=0, most=1)
+]
+AtRandom = Annotated[float, number("Share of the capacity drawn at random; the rest goes to the most urgent.", "SHARE")]
+
 
 @review.command("out")
 def out_to_reviewers(
@@ -31,16 +37,13 @@ def out_to_reviewers(
     ],
     log: Log = Path("reviews.jsonl"),
     out: Annotated[Path, typer.Option("--out", "-o", metavar="FOLDER", help="Where the packets go.")] = Path("packets"),
-    audit: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the accepted cases that is reviewed, mixed in unmarked.")
-    ] = 0.02,
+    audit: Audit = 0.02,
     capacity: Annotated[
-        int | None, typer.Option(min=1, help="How many rejected cases can be reviewed (default: all).")
+        int | None,
+        count("How many rejected cases can be reviewed (default: all).", least=1),
     ] = None,
-    at_random: Annotated[
-        float, typer.Option(help="Share of the capacity drawn at random; the rest goes to the most urgent.")
-    ] = 0.25,
-    packets: Annotated[int, typer.Option(min=1, help="How many packets.")] = 1,
+    at_random: AtRandom = 0.25,
+    packets: Annotated[int, count("How many packets.", least=1)] = 1,
     reviewers: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="One packet for each; several by commas.")
     ] = None,
@@ -59,7 +62,8 @@ def out_to_reviewers(
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Draw also among cases that were given out before.")] = False,
     seed: Annotated[
-        int | None, typer.Option(min=0, show_default=False, help="Of the draw (default: one that nobody knows).")
+        int | None,
+        count("Of the draw (default: one that nobody knows).", least=0, show_default=False),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -147,14 +151,16 @@ def plan(
     ] = None,
     volume: Any = None,
     hours: Annotated[
-        float | None, typer.Option(min=0, show_default=False, help="Hours of reviewing in a period (default: enough).")
+        float | None,
+        number("Hours of reviewing in a period (default: enough).", "HOURS", least=0, show_default=False),
     ] = None,
     reviewers: Annotated[
-        float | None, typer.Option(min=0, show_default=False, help="The same as a number of people.")
+        float | None,
+        number("The same as a number of people.", "N", least=0, show_default=False),
     ] = None,
-    days: Annotated[int, typer.Option(min=1, help="How far ahead the queue is shown.")] = 90,
-    waiting: Annotated[int, typer.Option(min=0, help="Cases that wait already.")] = 0,
-    seed: Annotated[int, typer.Option(help="Of the replays that the intervals come from.")] = 0,
+    days: Annotated[int, count("How far ahead the queue is shown.", metavar="DAYS", least=1)] = 90,
+    waiting: Annotated[int, count("Cases that wait already.", least=0)] = 0,
+    seed: Annotated[int, count("Of the replays that the intervals come from.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Plan reviewers' hours: what they cost and save, what one more is worth, and how many cases wait.

@@ -10,20 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-
-def _price(text: str) -> float:
-    """A number with a decimal point."""
-    try:
-        return float(text)
-    except ValueError:
-        point = text.replace(",", ".")
-        remedy = f"write {point}" if text.count(",") == 1 and _is_number(point) else "write it as 1500 or 1.5"
-        raise typer.BadParameter(f"{text!r} is no number: {remedy}.") from None
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdecimal()
-
+from .numbers import number
+from .printing import names_of
 
 TABLE_HELP = (
     "Table: CSV, TSV, Parquet, Feather, Excel, JSON Lines, SQLite or DuckDB, also gzipped; FILE::TABLE names a table "
@@ -61,13 +49,31 @@ _VOLUME: dict[str, Any] = {
     ],
     "currency": Annotated[str | None, typer.Option("--currency", help="What the prices are counted in, such as EUR.")],
     "minutes_per_case": Annotated[
-        float | None, typer.Option("--minutes-per-case", help="How long a person looks at one case.")
+        float | None,
+        number("How long a person looks at one case.", "MINUTES", "--minutes-per-case"),
     ],
     "hours_per_reviewer": Annotated[
         float | None,
-        typer.Option(
-            "--hours-per-reviewer", help="Hours of reviewing a person has in that period (default: 120 in a month)."
+        number(
+            "Hours of reviewing a person has in that period (default: 120 in a month).", "HOURS", "--hours-per-reviewer"
         ),
+    ],
+}
+
+_POLICY: dict[str, Any] = {
+    "policy_yes": Annotated[
+        str | None,
+        typer.Option(
+            "--policy-yes",
+            metavar="TEXT",
+            help="What --policy holds where a case is treated as positive, such as declined; several by commas.",
+        ),
+    ],
+    "policy_no": Annotated[
+        str | None, typer.Option("--policy-no", metavar="TEXT", help="The same where it is treated as negative.")
+    ],
+    "policy_review": Annotated[
+        str | None, typer.Option("--policy-review", metavar="TEXT", help="The same where a person decides.")
     ],
 }
 
@@ -83,39 +89,28 @@ _PRICES: dict[str, Any] = {
     ],
     "fp": Annotated[
         float | None,
-        typer.Option("--fp", parser=_price, metavar="PRICE", help="Price of a false alarm.", show_default="1"),
+        number("Price of a false alarm.", "PRICE", "--fp", show_default="1"),
     ],
     "fn": Annotated[
         float | None,
-        typer.Option(
+        number(
+            "Price of a miss; of three outcomes or more that of every error, as --fp.",
+            "PRICE",
             "--fn",
-            parser=_price,
-            metavar="PRICE",
-            help="Price of a miss; of three outcomes or more that of every error, as --fp.",
             show_default="5",
         ),
     ],
     "reject": Annotated[
         float | None,
-        typer.Option(
-            "--reject",
-            parser=_price,
-            metavar="PRICE",
-            help="Cost of the manual review of one case.",
-            show_default="0.3",
-        ),
+        number("Cost of the manual review of one case.", "PRICE", "--reject", show_default="0.3"),
     ],
     "reject_positive": Annotated[
         float | None,
-        typer.Option(
-            "--reject-positive", parser=_price, metavar="PRICE", help="The same of a positive case (default: --reject)."
-        ),
+        number("The same of a positive case (default: --reject).", "PRICE", "--reject-positive"),
     ],
     "reject_negative": Annotated[
         float | None,
-        typer.Option(
-            "--reject-negative", parser=_price, metavar="PRICE", help="The same of a negative case (default: --reject)."
-        ),
+        number("The same of a negative case (default: --reject).", "PRICE", "--reject-negative"),
     ],
 }
 
@@ -135,10 +130,21 @@ def tells_volume(command: Callable[..., None]) -> Callable[..., None]:
     return _with_options(command, _VOLUME, _with_volume)
 
 
+def tells_policy(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of what today's decisions are called: its `policy_words` becomes what was typed."""
+    return _with_options(command, _POLICY, _with_policy, made=("policy_words",))
+
+
 def _with_options(
-    command: Callable[..., None], options: dict[str, Any], change: Callable[[dict[str, Any]], dict[str, Any]]
+    command: Callable[..., None],
+    options: dict[str, Any],
+    change: Callable[[dict[str, Any]], dict[str, Any]],
+    made: tuple[str, ...] = (),
 ) -> Callable[..., None]:
-    """A command with further options, which are changed into its own arguments before it is called."""
+    """A command with further options, which are changed into its own arguments before it is called.
+
+    Arguments that are `made` of them are no options themselves.
+    """
     signature = inspect.signature(command, eval_str=True)
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
@@ -152,7 +158,7 @@ def _with_options(
     own = [
         parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)
         for parameter in signature.parameters.values()
-        if parameter.name not in options
+        if parameter.name not in options and parameter.name not in made
     ]
     with_options.__signature__ = signature.replace(parameters=own + added)  # type: ignore[attr-defined]
     with_options.__annotations__ = {parameter.name: parameter.annotation for parameter in own + added}
@@ -172,6 +178,12 @@ def _with_volume(given: dict[str, Any]) -> dict[str, Any]:
 
     others["currency"] = others["currency"] or ""
     return given | {"volume": Volume.of(given["volume"], **others)}
+
+
+def _with_policy(given: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a command, with one dict for what yes, no and review are called in place of its options."""
+    typed = {name.removeprefix("policy_"): given.pop(name) for name in _POLICY}
+    return given | {"policy_words": {name: names_of([texts]) for name, texts in typed.items() if texts is not None}}
 
 
 def _with_prices(given: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Progress of a command on standard error: a bar on a terminal, elsewhere a line now and then.
 
-Nothing is shown of what is done within two seconds. RECUSE_PROGRESS=off shows nothing at all, RECUSE_PROGRESS=lines
-lines on a terminal, too.
+Nothing is shown of what is done within two seconds, and no line for longer where nobody has reported anything: what is
+wrong with the input is found out meanwhile, and one line says it. RECUSE_PROGRESS=off shows nothing at all,
+RECUSE_PROGRESS=lines lines on a terminal, too.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ class _Lines:
     def __init__(self, what: str, unit: str) -> None:
         self._what, self._unit = what, unit
         self._state: tuple[int, int | None, str] = (0, None, "")
+        self._has_begun = False
         self._started, self._begun_with = time.monotonic(), 0
         self._stopped = threading.Event()
         threading.Thread(target=self._watch, daemon=True, name="recuse: progress").start()
@@ -68,7 +70,7 @@ class _Lines:
         """Take note of how far it is."""
         if self._state[1] is None:
             self._begun_with = done  # what an earlier run has left
-        self._state = done, total, text
+        self._state, self._has_begun = (done, total, text), True
 
     def stop(self) -> None:
         """Show no more."""
@@ -78,6 +80,8 @@ class _Lines:
         wait = _PATIENCE
         while not self._stopped.wait(wait):
             elapsed = time.monotonic() - self._started
+            if not self._has_begun and elapsed < _LINES_APART:
+                continue
             print(f"recuse: {self._line(elapsed)}", file=sys.stderr, flush=True)
             wait = max(_LINES_APART, elapsed / 10)
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from .app import app
+from .numbers import count, number
 from .options import AsJson, DataFile, ModelFile, Seed, complete_methods
 from .printing import print_json, progress
 from .shared_options import reads_table
@@ -48,13 +49,13 @@ def update(
     ] = None,
     forget: Annotated[
         float,
-        typer.Option(min=0, max=1, help="Weight taken from the training table; 1 leaves it out, after a change."),
+        number("Weight taken from the training table; 1 leaves it out, after a change.", "SHARE", least=0, most=1),
     ] = 0.0,
     cases: AnsweredTable = None,
     thresholds_only: Annotated[
         bool, typer.Option("--thresholds-only", help="Move the thresholds; leave the classifier as it is.")
     ] = False,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the reviewed cases in the comparison.")] = 5,
+    folds: Annotated[int, count("Folds of the reviewed cases in the comparison.", least=2)] = 5,
     force: Annotated[bool, typer.Option("--force", help="Write the new model even if it is dearer.")] = False,
     seed: Seed = 0,
     as_json: AsJson = False,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from .app import app
+from .numbers import count, number
 from .options import AsJson, ModelFile
 from .printing import names_of, print_json, progress
 
@@ -28,9 +29,10 @@ def watch(
         list[str] | None,
         typer.Option("--columns", metavar="COLUMN", help="Columns to watch (default: all); several by commas."),
     ] = None,
-    alpha: Annotated[float, typer.Option(help="Probability of any false alarm, ever.")] = 0.05,
+    alpha: Annotated[float, number("Probability of any false alarm, ever.", "PROBABILITY")] = 0.05,
     reference: Annotated[
-        int, typer.Option(min=20, help="Reviewed cases at the beginning that later ones are compared with.")
+        int,
+        count("Reviewed cases at the beginning that later ones are compared with.", least=20),
     ] = 500,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", metavar="PAGE", help="Write an HTML page with the series, too.")
@@ -44,7 +46,7 @@ def watch(
         result = watch_model(
             model,
             log,
-            promises=names_of(promise) or None,
+            promises=promise or None,
             columns=names_of(columns) or None,
             alpha=alpha,
             reference=reference,

@@ -7,7 +7,7 @@ from typing import Any
 
 from .promising import Pledge
 
-_LOOKED_AT = ("repeats", "by", "policy", "volume", "promise", "confidence", "promise_groups", "read")
+_LOOKED_AT = ("repeats", "by", "policy", "policy_words", "volume", "promise", "confidence", "promise_groups", "read")
 ARRAY = "(array)"  # the name of groups that are not a column of the table
 
 
@@ -35,6 +35,8 @@ class RunArguments:
         Columns whose segments are looked at.
     policy : str or None
         Column with what is decided today.
+    policy_words : dict of str to list of str
+        What is written there for yes, no and review, in other words than these.
     volume : dict or None
         How many cases there are in a period, and what reviewing them takes.
     promise : str or None
@@ -61,6 +63,7 @@ class RunArguments:
     confidence: float | None = None
     promise_groups: str | None = None
     read: dict[str, Any] = field(default_factory=dict)
+    policy_words: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def pledge(self) -> Pledge | None:

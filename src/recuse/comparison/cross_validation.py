@@ -7,7 +7,7 @@ name.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from .loading import LEAST_CASES, as_names, check_folding, load_cases, load_tabl
 from .methods import Method, left_out
 from .own import able_methods, as_methods, warn_of_other_prices
 from .plans import INNER_FOLDS, Task
-from .policy import require_policy
+from .policy import as_policy_words, require_policy
 from .prices import DEFAULT_COSTS, RunPrices
 from .promising import Pledge
 from .remote import TableThere, cluster_runs
@@ -50,6 +50,7 @@ def compare(
     time: str | None = None,
     by: Iterable[str] = (),
     policy: str | None = None,
+    policy_words: Mapping[str, Any] | None = None,
     volume: Volume | str | None = None,
     promise: Any = None,
     confidence: float | None = None,
@@ -99,6 +100,9 @@ def compare(
     policy : str, optional
         Column that holds what is decided today, case by case: yes, no or review, or one of the outcomes. It is priced
         on the same cases as the methods, and is no feature.
+    policy_words : dict, optional
+        What is written in that column for "yes", which treats a case as positive, "no" and "review", where it is other
+        words than these: ``{"yes": "declined", "no": "approved", "review": ["referred", "escalated"]}``.
     volume : Volume or str, optional
         How many cases there are, such as "12000/month": the conclusions and the report then count in amounts of money
         and in people; see `recuse.report.Volume`.
@@ -168,13 +172,12 @@ def compare(
     """
     limit = TimeLimit.of(time_limit)
     require_packages("compare", writes=out is not None)
-    prices = RunPrices.of(costs)
+    prices = RunPrices.of(costs, positive)
     check_folding(groups, time)
     _check_arguments(cv, repeats, seed, n_jobs, time)
-    drop, by, repeats = as_names(drop), as_names(by), _as_repeats(repeats)
-    drop = drop if policy is None or policy in drop else [*drop, policy]
+    drop, by, repeats = _no_features(drop, policy), as_names(by), _as_repeats(repeats)
     pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)
-    looked_at = _looked_at(data, by, policy, volume, pledge)
+    looked_at = {"by": by} | _of_policy(policy, policy_words) | _promised(pledge) | _told(data, volume)
     arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
     table = load_table(data, target)
     require_policy(table.frame, policy, table.name)
@@ -200,15 +203,6 @@ def compare(
     return comparison
 
 
-def _looked_at(
-    data: Any, by: list[str], policy: str | None, volume: Volume | str | None, pledge: Pledge | None
-) -> dict[str, Any]:
-    """Arguments that change what is looked at, and no answer."""
-    amount = Volume.of(volume) if isinstance(volume, str) else volume
-    shown = {"by": by, "policy": policy, "volume": None if amount is None else amount.as_dict()}
-    return shown | _promised(pledge) | {"read": TableFile.of(data).options() if is_table_file(data) else {}}
-
-
 def _kept_columns(by: list[str], policy: str | None, pledge: Pledge | None) -> list[str]:
     """Columns that are kept beside the features."""
     return [*by, *([] if policy is None else [policy]), *([] if pledge is None else pledge.columns)]
@@ -224,6 +218,26 @@ def _possible(
         pledge.require_possible(len(cases.classes))
     warn_of_other_prices(able, task.costs, cases)
     return able, too_slow | unable
+
+
+def _of_policy(policy: str | None, words: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The arguments of a run that today's policy makes."""
+    return {"policy": policy, "policy_words": as_policy_words(words, policy)}
+
+
+def _no_features(drop: Iterable[str], policy: str | None) -> list[str]:
+    """Columns to leave out, and that with today's decisions."""
+    names = as_names(drop)
+    return names if policy is None or policy in names else [*names, policy]
+
+
+def _told(data: Any, volume: Volume | str | None) -> dict[str, Any]:
+    """The arguments of a run that say how many cases there are, and how its file is read."""
+    volume = Volume.of(volume) if isinstance(volume, str) else volume
+    return {
+        "volume": None if volume is None else volume.as_dict(),
+        "read": TableFile.of(data).options() if is_table_file(data) else {},
+    }
 
 
 def _promised(pledge: Pledge | None) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..costs import Costs
+from ..parameters import unmistakable
 from ..tables import TableFile
 from ..tables.columns import RANGE
 from .result import Comparison
@@ -59,11 +60,11 @@ def _of_table(result: Comparison) -> Iterator[tuple[str, str]]:
 def _of_prices(costs: Costs) -> Iterator[tuple[str, str]]:
     prices: dict[str, Any] = costs.as_dict()
     negative, positive = prices["reject_negative"], prices["reject_positive"]
-    yield "--fp", f"{costs.fp:.10g}"
-    yield "--fn", f"{costs.fn:.10g}"
-    yield "--reject", f"{negative:.10g}"
+    yield "--fp", unmistakable(costs.fp)
+    yield "--fn", unmistakable(costs.fn)
+    yield "--reject", unmistakable(negative)
     if positive != negative:
-        yield "--reject-positive", f"{positive:.10g}"
+        yield "--reject-positive", unmistakable(positive)
 
 
 def _of_model(result: Comparison) -> Iterator[tuple[str, str]]:

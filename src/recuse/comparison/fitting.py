@@ -105,7 +105,7 @@ def fit(
     169
     """
     require_packages("fit")
-    prices = RunPrices.of(costs)
+    prices = RunPrices.of(costs, positive)
     check_count("seed", seed, least=0)
     check_folding(groups, time)
     pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)

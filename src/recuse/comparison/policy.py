@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Flags, Indices
 from ..labels import preview, to_python
+from ..parameters import unknown_name
 from ..tables.names import no_column
 from .class_rows import counts_of, row_type
 from .intervals import EXACTLY_ZERO
@@ -18,6 +19,7 @@ from .verdict import NO, UNCLEAR, YES, Saving, Verdict, moved
 
 TODAY = "today"
 _YES_OR_NO = {"no": 0, "false": 0, "0": 0, "yes": 1, "true": 1, "1": 1}
+_WORDS = ("yes", "no", "review")  # what others may stand for
 _REVIEWS = ("review", "manual review", "manual check", "manual", "refer", "referred", "[abstain]")
 _HEADINGS = {
     YES: "{} is cheaper than today's policy ({})",
@@ -32,7 +34,25 @@ def require_policy(frame: Any, column: str | None, name: str) -> None:
         raise ValueError(f"{name} has no column {column!r} with what is decided today: {no_column(column, frame)}")
 
 
-def policy_answers(values: Any, classes: Sequence[Any]) -> Indices:
+def as_policy_words(words: Mapping[str, Any] | None, policy: str | None) -> dict[str, list[str]]:
+    """What is written for yes, no and review, each as a list of texts; refuse what has no meaning, or two."""
+    if not words:
+        return {}
+    if policy is None:
+        raise ValueError("policy_words say what stands in the column with today's decisions: name it with policy.")
+    found: dict[str, list[str]] = {}
+    for meaning, texts in words.items():
+        if meaning not in _WORDS:
+            raise ValueError(unknown_name("policy_words", str(meaning), _WORDS))
+        found[meaning] = [texts] if isinstance(texts, str) else [str(text) for text in texts]
+    plain = [_plain(text) for texts in found.values() for text in texts]
+    twice = next((text for text in plain if plain.count(text) > 1), None)
+    if twice is not None:
+        raise ValueError(f"policy_words give {twice!r} two meanings: leave it with one of {', '.join(_WORDS)}.")
+    return found
+
+
+def policy_answers(values: Any, classes: Sequence[Any], words: Mapping[str, Sequence[str]] | None = None) -> Indices:
     """Column of the price matrix of each case: 0 for no, 1 for yes, 2 for manual review; so with three or more.
 
     Parameters
@@ -41,10 +61,19 @@ def policy_answers(values: Any, classes: Sequence[Any]) -> Indices:
         What is decided today; its name occurs in messages.
     classes : sequence
         The outcomes, of two the negative one first: their names stand for no and yes, before any other meaning.
+    words : dict of str to list of str, optional
+        What is written for "yes", "no" and "review", before all of that: see `as_policy_words`.
     """
-    n_classes = len(classes)
+    n_classes, words = len(classes), words or {}
+    if n_classes > 2 and ("yes" in words or "no" in words):
+        raise ValueError(
+            f"policy_words: of {n_classes} outcomes none is yes or no; give what is written for review, and name the "
+            "outcomes in the column as the table does."
+        )
     meanings = dict.fromkeys(_REVIEWS, n_classes) | ({} if n_classes > 2 else _YES_OR_NO)
     known = {**meanings, **{_plain(label): k for k, label in enumerate(classes)}}
+    answers = {"no": 0, "yes": 1, "review": n_classes}
+    known |= {_plain(text): answers[meaning] for meaning, texts in words.items() for text in texts}
     texts = values.map(_plain, na_action="ignore")
     empty = int(texts.isna().sum())
     if empty:
@@ -60,9 +89,9 @@ def policy_answers(values: Any, classes: Sequence[Any]) -> Indices:
         )
     if unknown:
         raise ValueError(
-            f"policy={values.name!r} holds {preview(unknown)}, and only you know what it stands for: write yes where a "
-            f"case is treated as {to_python(classes[1])!r}, no where as {to_python(classes[0])!r} (or these names), "
-            "and review where a person decides."
+            f"policy={values.name!r} holds {preview(unknown)}, and only you know what it stands for: name what treats "
+            f"a case as {to_python(classes[1])!r} with --policy-yes, as {to_python(classes[0])!r} with --policy-no, "
+            "and what leaves it to a person with --policy-review (in Python, policy_words=)."
         )
     return np.array([known[text] for text in texts], dtype=np.intp)
 

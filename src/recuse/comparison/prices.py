@@ -96,8 +96,11 @@ class RunPrices:
     assumed: bool = False
 
     @classmethod
-    def of(cls, given: Any) -> RunPrices:
-        """Read and check what was given as `costs`: prices, a number, a file, or what was typed."""
+    def of(cls, given: Any, positive: Any = None) -> RunPrices:
+        """Read and check what was given as `costs`: prices, a number, a file, or what was typed.
+
+        With a positive outcome there are two, however many the table holds.
+        """
         if given is DEFAULT_COSTS:
             given = StatedPrices()
         elif not isinstance(given, StatedPrices | Costs) and is_table_file(given):
@@ -110,7 +113,8 @@ class RunPrices:
             found = cls(costs, costs, given.source)
         else:
             found = cls(given.two(), given.several(), assumed=given.fp is given.fn is None)
-        if found.several is None or isinstance(found.several, ClassCosts):  # else it depends on the outcomes
+        two = positive is not None or found.several is None
+        if two or isinstance(found.several, ClassCosts):  # else it depends on the outcomes
             found.two.require_rejecting_pays()
         return found
 

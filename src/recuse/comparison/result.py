@@ -227,7 +227,8 @@ class Comparison:
         """What each case pays under today's policy, if a column holds it."""
         if self.arguments.policy is None:
             return None
-        answers = policy_answers(self.cases.beside[self.arguments.policy], self.cases.classes)
+        values = self.cases.beside[self.arguments.policy]
+        answers = policy_answers(values, self.cases.classes, self.arguments.policy_words)
         return Payments.of(answers, self.truth, self.costs)
 
     @property
@@ -400,4 +401,5 @@ class Comparison:
         )
 
     def __repr__(self) -> str:
-        return f"Comparison({len(self.methods)} methods on {self.cases.name}; {self.cases.outcome_sentence})"
+        methods = "1 method" if len(self.methods) == 1 else f"{len(self.methods)} methods"
+        return f"Comparison({methods} on {self.cases.name}; {self.cases.outcome_sentence})"

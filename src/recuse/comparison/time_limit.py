@@ -56,7 +56,8 @@ def estimate(n_methods: int, n_folds: int, left: float, most_repeats: int, limit
     often = f"; then what may matter to the choice is repeated, {most_repeats - 1} times at most"
     often = often if most_repeats > 1 else ""
     at_most = "" if limit.seconds is None else f"; nothing is begun after {as_time(limit.seconds)} in all"
-    return f"{n_methods} methods on {n_folds} folds: about {as_time(left)} more, by the first fold{often}{at_most}."
+    methods = "1 method" if n_methods == 1 else f"{n_methods} methods"
+    return f"{methods} on {n_folds} folds: about {as_time(left)} more, by the first fold{often}{at_most}."
 
 
 def not_done(folds: int, of: int, limit: TimeLimit, resumes: bool) -> str:

@@ -14,7 +14,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, OneHotEncoder, RobustScaler, StandardScaler
 
 from ..explaining.sources import positions
+from ..labels import preview
 from ..tables import TableColumns
+from ..tables.writings import is_number_writing
 from .features import (
     SINGLE_LIMIT,
     CannotExportError,
@@ -39,6 +41,10 @@ def read_table(program: DecisionProgram, columns: TableColumns) -> list[Feature]
     written = sorted(set(columns.writings_))
     if written:
         program.notes.append(f"Numbers and dates must be plain here; the training table wrote {written} otherwise.")
+    writings = columns.writings_.items()
+    percent = sorted(name for name, writing in writings if is_number_writing(writing) and writing.endswith("%"))
+    if percent:
+        program.notes.append(f"Percentages are parts of 1 here: 10.5 % in {preview(percent)} is 0.105.")
     return read_columns(program, list(columns.columns_), [kinds[kind] for kind in columns.kinds_])
 
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..parameters import check_number, check_share, is_number, unknown_name
+from ..parameters import check_number, check_share, is_number, typed_number, unknown_name, unmistakable
 from .risks import RISKS, TWO_CLASSES, Risk
 
-_SPELLING = re.compile(r"\s*(?P<risk>\w+)\s*(<=|≤)\s*(?P<level>[0-9.eE+-]+)\s*(?P<percent>%?)\s*")
+_SPELLING = re.compile(r"\s*(?P<risk>\w+)\s*(<=|≤)\s*(?P<level>[0-9.,eE+-]+)\s*(?P<percent>%?)\s*")
+
+_BETWEEN = re.compile(r",(?=\s*[^\W\d])")  # before a number a comma is a decimal one
 
 
 @dataclass(frozen=True)
@@ -56,10 +58,16 @@ class Promise:
                 f"{text!r} is no promise: write a risk and a level, as 'error<=0.02'; there are {', '.join(RISKS)}."
             )
         try:
-            level = float(found["level"])
-        except ValueError:
-            raise ValueError(f"{text!r} is no promise: {found['level']!r} is no number.") from None
-        return cls(found["risk"], level / 100 if found["percent"] else level)
+            level = typed_number(found["level"])
+        except ValueError as error:
+            raise ValueError(f"{text!r} is no promise: {error}") from None
+        risk, percent = found["risk"], bool(found["percent"])
+        if risk in RISKS and RISKS[risk].is_share and not percent and 1 <= level < 100:
+            raise ValueError(
+                f"{text!r} promises a share of cases, which is less than 1: write {risk}<={level:g}% if that is meant "
+                f"in percent, or {risk}<={level / 100:g}."
+            )
+        return cls(risk, level / 100 if percent else level)
 
     @property
     def kind(self) -> Risk:
@@ -67,7 +75,7 @@ class Promise:
         return RISKS[self.risk]
 
     def __str__(self) -> str:
-        return f"{self.risk}<={self.level:.12g}"
+        return f"{self.risk}<={unmistakable(self.level, 12)}"
 
     def __repr__(self) -> str:
         return f"Promise({self.risk!r}, {self.level!r})"
@@ -81,7 +89,7 @@ def as_promises(guarantee: Any) -> tuple[Promise, ...]:
         check_share("guarantee", guarantee)
         return (Promise("error", float(guarantee)),)
     if isinstance(guarantee, str):
-        return tuple(Promise.parse(part) for part in guarantee.split(","))
+        return tuple(Promise.parse(part) for part in _BETWEEN.split(guarantee))
     if isinstance(guarantee, Sequence) and len(guarantee):
         found = tuple(promise for part in guarantee for promise in as_promises(part))
         twice = {promise.risk for promise in found if sum(other.risk == promise.risk for other in found) > 1}

@@ -6,10 +6,14 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..parameters import typed_number
+
 # Days of each period, on average.
 _DAYS = {"day": 1.0, "week": 7.0, "month": 365.25 / 12, "quarter": 365.25 / 4, "year": 365.25}
 _MONTHLY_HOURS = 120.0
-_WRITTEN = re.compile(r"\s*(\d[\d,_ ]*(?:\.\d+)?)\s*(?:/|per|a|an)\s*([a-z]+?)s?\s*", re.IGNORECASE)
+_WRITTEN = re.compile(r"\s*(\d[\d.,_ ]*)(?:/|per|a|an)\s*([a-z]+?)s?\s*", re.IGNORECASE)
+
+_THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?")  # 12,000 cases: hardly anybody counts in thousandths of them
 
 
 @dataclass(frozen=True)
@@ -64,7 +68,12 @@ class Volume:
                 f"volume={text!r} is not understood; write a number of cases and the period, such as 12000/month "
                 f"({', '.join(_DAYS)})."
             )
-        return cls(float(re.sub(r"[,_ ]", "", found[1])), found[2].lower(), **others)
+        number = re.sub("[_ ]", "", found[1])
+        try:
+            cases = float(number.replace(",", "") if _THOUSANDS.fullmatch(number) else typed_number(number))
+        except ValueError as error:
+            raise ValueError(f"volume={text!r}: {error}") from None
+        return cls(cases, found[2].lower(), **others)
 
     @property
     def days(self) -> float:

@@ -15,8 +15,9 @@ from ..arrays import Indices
 from ..folds import check_groups
 from ..labels import preview, to_python
 from .columns import with_dates
-from .names import no_column
+from .names import closest, no_column
 from .outcomes import rare_class_sentence, require_few_classes, several_sentence
+from .writings import are_codes
 
 _logger = logging.getLogger("recuse.tables")
 
@@ -152,11 +153,11 @@ def check_cases(
     several : bool, default=False
         Whether three classes or more are taken as they are, unless a positive one is named.
     """
-    _require_column(frame, target, "to predict", name)
+    require_column(frame, target, "to predict", name)
     frame, groups, rows = _with_known_outcomes(frame, target, groups, name)
     dropped = list(dict.fromkeys(drop))
     for column in dropped:
-        _require_column(frame, column, "to leave out", name)
+        require_column(frame, column, "to leave out", name)
         if column == target:
             raise ValueError(f"drop={column!r} is the column to predict: leave out others only.")
     distinct = _as_labels(frame[target].drop_duplicates())
@@ -184,7 +185,7 @@ def _beside(frame: Any, columns: Iterable[str], target: str, name: str) -> Any:
     """The columns asked for, dates as dates; None if there are none."""
     wanted = list(dict.fromkeys(columns))
     for column in wanted:
-        _require_column(frame, column, "to look at", name)
+        require_column(frame, column, "to look at", name)
         if column == target:
             raise ValueError(f"{column!r} is the column to predict: its outcomes are no segments of cases.")
     return with_dates(frame[wanted].reset_index(drop=True)) if wanted else None
@@ -204,7 +205,8 @@ def _time_codes(frame: Any, time: str, target: str, name: str) -> Indices:
 
     _require_known_column(frame, time, "time", target, name)
     column = with_dates(frame[[time]])[time]
-    if not (pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)):
+    ordered = pd.api.types.is_numeric_dtype(column) or pd.api.types.is_datetime64_any_dtype(column)
+    if not (ordered or are_codes(column.tolist())):  # 01, 02 ... are in the order of their numbers
         raise ValueError(
             f"{name}: the column {time!r} with the time holds {to_python(column.iloc[0])!r}; dates such as 2024-03-31, "
             "or numbers, are needed to put the cases in order."
@@ -214,7 +216,7 @@ def _time_codes(frame: Any, time: str, target: str, name: str) -> Indices:
 
 def _require_known_column(frame: Any, wanted: str, use: str, target: str, name: str) -> None:
     """Refuse a column with groups or times that is missing, to be predicted, or has empty cells."""
-    _require_column(frame, wanted, f"with the {use}", name)
+    require_column(frame, wanted, f"with the {use}", name)
     if wanted == target:
         raise ValueError(f"{use}={wanted!r} is the column to predict: name another.")
     missing = int(frame[wanted].isna().sum())
@@ -222,7 +224,8 @@ def _require_known_column(frame: Any, wanted: str, use: str, target: str, name: 
         raise ValueError(f"{name}: {missing} cases have no {wanted}, the column with the {use}: fill it, or drop them.")
 
 
-def _require_column(frame: Any, wanted: str, use: str, name: str) -> None:
+def require_column(frame: Any, wanted: str, use: str, name: str) -> None:
+    """Refuse a table without a column."""
     if wanted not in frame.columns:
         raise ValueError(f"{name} has no column {wanted!r} {use}: {no_column(wanted, frame.columns)}")
 
@@ -300,7 +303,9 @@ def _find_positive(positive: Any, classes: NDArray[Any], target: str) -> Any:
     for label in classes:
         if to_python(label) == positive or str(to_python(label)) == str(positive):
             return to_python(label)
-    raise ValueError(f"positive={positive!r} does not occur in {target}: it holds {preview(classes)}.")
+    close = closest(positive, [str(to_python(label)) for label in classes], cutoff=0.6)
+    meant = f"did you mean {close!r}? " if close else ""
+    raise ValueError(f"positive={positive!r} does not occur in {target}: {meant}it holds {preview(classes)}.")
 
 
 def _check_features(features: Any, name: str) -> None:

@@ -11,10 +11,10 @@ import numpy as np
 
 from ..labels import to_python
 from .cases import check_cases
-from .columns import DATE, TableColumns, with_dates
-from .hints import identifier_hints, mark_hints, table_hints
+from .columns import DATE, TableColumns, shown_number, with_dates
+from .hints import code_hints, identifier_hints, mark_hints, table_hints
 from .names import no_column
-from .reading import Source, as_frame, read_with_writings
+from .reading import Source, as_frame, read_as_found
 from .sources import TableFile
 from .writings import example_of
 
@@ -148,11 +148,12 @@ def check_table(
 
 
 def _read(data: Source | Any) -> tuple[Any, str, dict[str, str]]:
+    """A table, its name, and how those columns are written whose cells show it: whole numbers are alike everywhere."""
     if hasattr(data, "columns"):
         return as_frame(data), "table", {}
     source = TableFile.of(data)
-    frame, writings = read_with_writings(source)
-    return as_frame(frame), source.name, writings
+    frame, found = read_as_found(source)
+    return as_frame(frame), source.name, {name: found.columns[name] for name in found.columns if found.shows(name)}
 
 
 def _column_facts(column: Any, kind: str, writing: str | None) -> ColumnFacts:
@@ -178,7 +179,7 @@ def _values(known: Any, kind: str) -> str:
         # A day without a time is written as a day.
         return " to ".join(str(date).removesuffix(" 00:00:00") for date in (known.min(), known.max()))
     if known.dtype.kind in "iuf":
-        return f"{known.min():,.6g} to {known.max():,.6g}"
+        return f"{shown_number(known.min())} to {shown_number(known.max())}"
     # Text as it is: an object for each of millions of cells would take gigabytes.
     texts = known if isinstance(known.dtype, pd.StringDtype) else known.astype(object).map(str)
     common = texts.value_counts().index[:_SHOWN]
@@ -207,13 +208,18 @@ def _findings(frame: Any, target: str | None, positive: Any, drop: tuple[str, ..
     if target is None:
         wrong = [column for column in drop if column not in frame]
         found += [f"{name} has no column {column!r} to leave out: {no_column(column, frame)}" for column in wrong]
-        return found + mark_hints(features) + identifier_hints(features)
+        return found + _column_hints(features)
     try:
         cases = check_cases(frame, target, positive, drop=drop, name=name)
     except (ValueError, TypeError) as error:
-        return [*found, str(error), *mark_hints(features), *identifier_hints(features)]
+        return [*found, str(error), *_column_hints(features)]
     missing = len(frame) - len(cases.outcomes)
     found += [f"{missing:,} rows have no {target} and would be set aside"] if missing else []
     if np.bincount(cases.codes).min() < _FEW:
         found.append(f"one outcome has fewer than {_FEW} cases: figures about it will be rough")
     return found + table_hints(cases)
+
+
+def _column_hints(features: Any) -> list[str]:
+    """What columns tell without the outcome."""
+    return mark_hints(features) + identifier_hints(features) + code_hints(features)

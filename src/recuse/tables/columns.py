@@ -230,13 +230,17 @@ def _length(kind: str, low: float, high: float) -> float:
     return max(high - low, _MANY_DAYS) if kind == DATE else (high - low) or abs(high) or 1.0
 
 
+def shown_number(number: float) -> str:
+    """A number for people: whole ones in full, of others six digits or those before the point."""
+    in_full = number == round(number) if abs(number) < 1e6 else abs(number) < 1e15
+    return f"{number:,.0f}" if in_full else f"{number:,.6g}"
+
+
 def _far_outside(kind: str, name: str, value: float, low: float, high: float) -> str:
     import pandas as pd
 
     def shown(number: float) -> str:
-        if kind == DATE:
-            return str((pd.Timestamp(0) + pd.Timedelta(days=number)).date())
-        return f"{number:,.0f}" if number == round(number) and abs(number) < 1e15 else f"{number:,.6g}"
+        return str((pd.Timestamp(0) + pd.Timedelta(days=number)).date()) if kind == DATE else shown_number(number)
 
     return (
         f"a person should look, because {name} = {shown(value)} lies far outside the training range ({shown(low)} to "

@@ -62,6 +62,8 @@ def detect_dialect(path: str, source: TableFile, usual: str) -> Dialect:
     encoding = detect_encoding(path) if source.encoding is None else Encoding(source.encoding, True)
     with open_limited(path, encoding=encoding.name) as file:
         text = file.read(_SAMPLE).decode("utf-8", "replace")
+    if not text.strip():
+        raise ValueError("it is empty: a table has a row with the names of its columns, and one for each case.")
     first, _, rest = text.lstrip("\r\n").partition("\n")
     if first.strip().lower().startswith("sep=") and len(first.strip("\r")) == len("sep=;"):
         skipped = text[: len(text) - len(rest)].count("\n")
@@ -94,8 +96,17 @@ def _widths(sample: str, separator: str) -> list[int]:
     return [len(row) - (number > 0 and len(row) > 1 and row[-1] == "") for number, row in enumerate(rows) if row]
 
 
-def text_chunks(path: str, dialect: Dialect, text_columns: tuple[str, ...] | None, size: int | None) -> Iterator[Any]:
-    """Read a text file in chunks; `text_columns` are not turned into numbers, None for no column at all."""
+def text_chunks(
+    path: str,
+    dialect: Dialect,
+    text_columns: tuple[str, ...] | None,
+    size: int | None,
+    only: list[str] | None = None,
+) -> Iterator[Any]:
+    """Read a text file in chunks; `text_columns` are not turned into numbers, None for no column at all.
+
+    Of the columns `only` some are read, if they are given.
+    """
     import pandas as pd
 
     separator, encoding = dialect.separator, dialect.encoding.name
@@ -110,7 +121,7 @@ def text_chunks(path: str, dialect: Dialect, text_columns: tuple[str, ...] | Non
     require_distinct(names)
     # Without index_col=False, rows that are longer than the header would lose their first cells to an index.
     options: dict[str, Any] = {"sep": separator, "index_col": False, "low_memory": size is not None}
-    options["na_values"] = list(dialect.missing)
+    options["na_values"], options["usecols"] = list(dialect.missing), only
     options["dtype"] = str if text_columns is None else {name: str for name in text_columns if name in names}
     with open_limited(path, separator, encoding) as file:
         _skip_lines(file, dialect.skipped)

@@ -15,6 +15,7 @@ from .limits import require_cells, require_columns, require_fields
 from .sources import TableFile
 
 PARQUET = (".parquet", ".pq")
+_ENVIRONMENT = "pyvenv.cfg"  # a file in the folder of every virtual environment of Python
 _MISSING = "__HIVE_DEFAULT_PARTITION__"  # what writers name the folder of rows without a value
 
 
@@ -53,7 +54,8 @@ def is_dataset(path: Any) -> bool:
 def dataset_parts(folder: str | os.PathLike[str]) -> list[ParquetPart]:
     """List the files of a dataset with their sizes, in the order of their names; numbers in names count as numbers.
 
-    Names that begin with a dot or an underscore are passed over, as everywhere in Parquet datasets.
+    Names that begin with a dot or an underscore are passed over, as everywhere in Parquet datasets; so are folders of
+    virtual environments.
 
     Raises
     ------
@@ -78,10 +80,14 @@ def dataset_parts(folder: str | os.PathLike[str]) -> list[ParquetPart]:
 
 
 def _parquet_files(root: Path) -> Iterator[Path]:
-    for path in root.rglob("*"):
-        within = path.relative_to(root).parts
-        if path.suffix.lower() in PARQUET and path.is_file() and not any(name[0] in "._" for name in within):
-            yield path
+    for folder, folders, names in os.walk(root):
+        if _ENVIRONMENT in names:
+            folders.clear()  # its packages bring Parquet files of their own
+            continue
+        folders[:] = [name for name in folders if name[0] not in "._"]
+        for path in (Path(folder, name) for name in names if name[0] not in "._"):
+            if path.suffix.lower() in PARQUET and path.is_file():
+                yield path
 
 
 def _natural(name: str) -> list[tuple[int, int | str]]:

@@ -32,6 +32,13 @@ _BEGINNINGS = (
     (b"SQLite format 3\0", 0, SQLITE),
     (b"DUCK", 8, DUCKDB),
 )
+_BINARY = {
+    PARQUET: "a Parquet file",
+    FEATHER: "a Feather file",
+    EXCEL: "an Excel workbook, or another zip archive",
+    SQLITE: "a SQLite database",
+    DUCKDB: "a DuckDB database",
+}
 KNOWN = ".csv, .tsv, .parquet, .feather, .xlsx, .jsonl, .sqlite or .duckdb file"
 
 
@@ -51,6 +58,18 @@ def table_format(path: str | os.PathLike[str]) -> str:
         other = " Save the workbook as .xlsx." if ending in (".xls", ".xlsb", ".ods") else ""
         raise ValueError(f"{os.fspath(path)}: not a table format; give a {KNOWN}, or one of them .gz.{other}")
     return _ENDINGS[ending]
+
+
+def other_format(path: str | os.PathLike[str]) -> str | None:
+    """What a file is that is not what its name says, if its first bytes tell, and how to name it."""
+    named, kind = table_format(path), sniffed_format(path)
+    if named == EXCEL and kind not in _BINARY:
+        return "it is no .xlsx workbook: if it is text, name it .csv; an older workbook (.xls) is to be saved as .xlsx."
+    if named not in SEPARATORS or kind not in _BINARY:
+        return None
+    plain = Path(os.fspath(path).removesuffix(".gz"))
+    packed = ".gz" if os.fspath(path).endswith(".gz") else ""
+    return f"it is {_BINARY[kind]}: name it {plain.stem}.{kind}{packed}."
 
 
 def sniffed_format(path: str | os.PathLike[str]) -> str:

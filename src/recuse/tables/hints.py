@@ -11,7 +11,8 @@ import numpy as np
 from ..arrays import Flags, Indices
 from .cases import Cases
 from .columns import ISO_DAY
-from .writings import share_a_writing
+from .seen import MOST_CATEGORIES
+from .writings import are_codes, first_padded, share_a_writing
 
 _FEW_ROWS = 50  # up to this number of rows, values that are all different may be chance
 _FEW_PEOPLE = 10  # fewer different values are categories, whatever the column is called
@@ -19,6 +20,9 @@ _LEAK = 0.98  # share of the cases, both classes alike, that a column tells righ
 _CASES_PER_VALUE = 5  # fewer in a category tell little about it
 _MOST_MARKS = 3  # different words among numbers; more are no marks of what is unknown
 _LEAST_VALUES = 5  # numbers for each word
+_REPEATS = 10.0  # pairs of equal numbers to be expected of so many amounts, before it tells that there is none
+_LONG_NUMBER = 8  # digits: as many in every row are those of a number given to it, not of an amount
+_ROUND = 0.3  # share of numbers that end in 0; of amounts it is often more
 _MANY_CASES = 50  # per value: more are a site or a category rather than a person
 # Outcomes, the negative first, of which nobody asks which is the positive one.
 _TELLING = {
@@ -32,12 +36,14 @@ _TELLING = {
     ("-", "+"),
 }
 _PERSON = r"patient|person|subject|participant|customer|client|user|member|individual|household|employee|student"
+_NAMED_ID = re.compile(r"(.*_)?(u?id|uuid|index|key|no|num)|.*(nr|number|nummer)")
 _ID = re.compile(rf"(.*_)?(u?id|uuid|index|mrn|ssn|email|({_PERSON})(_?(id|no|nr|num|number|code|key|name))?)")
 
 
 def table_hints(cases: Cases) -> list[str]:
     """Say what in the table would make a comparison look better than it is: identifiers, people, copies of rows."""
-    hints = mark_hints(cases.features) + identifier_hints(cases.features) + leak_hints(cases)
+    hints = mark_hints(cases.features) + identifier_hints(cases.features) + code_hints(cases.features)
+    hints += leak_hints(cases)
     if cases.groups is None and cases.times is None:
         hints += person_hints(cases.features)
     return hints + copy_hints(cases)
@@ -58,12 +64,11 @@ def positive_hints(cases: Cases) -> list[str]:
 def identifier_hints(features: Any) -> list[str]:
     """For each column that looks like an identifier, say how to leave it out.
 
-    Its values are text or whole numbers, all different; whole numbers must also be consecutive, or the column be named
-    like an identifier. Small tables get no hints.
+    Its values are text or whole numbers, all different; of whole numbers the column's name or the numbers themselves
+    must tell, too, since amounts may be all different as well. Small tables get no hints.
     """
     return [
-        f"column {name!r} holds a different value in every row and looks like an identifier: leave it out with "
-        + (f"--drop {shlex.quote(name)} (in Python, drop=[{name!r}])" if _can_be_listed(name) else f"drop=[{name!r}]")
+        f"column {name!r} holds a different value in every row and looks like an identifier: {_leave_out(name)}"
         for name in features.columns
         if len(features) > _FEW_ROWS and _is_identifier(name, features[name])
     ]
@@ -81,15 +86,33 @@ def mark_hints(features: Any) -> list[str]:
     ]
 
 
-def _marks_among(column: Any) -> tuple[list[str], str] | None:
-    """The words that keep a column from being numbers or dates, and one of these; None if there is more to it."""
+def code_hints(features: Any) -> list[str]:
+    """For each column of codes, such as postcodes, with more values than can be learnt one by one, say what helps."""
+    hints = []
+    for name in features.columns:
+        values = _distinct_texts(features[name])
+        if len(values) > MOST_CATEGORIES and are_codes(values) and not _is_identifier(name, features[name]):
+            code = first_padded(values)
+            hints.append(
+                f"column {name!r} holds codes such as {code!r}, {len(values):,} different ones, which are read as "
+                "text, and little can be learnt of codes that hardly repeat: keep the first digits only, if these "
+                f"stand for a region or a group, or {_leave_out(name)}"
+            )
+    return hints
+
+
+def _distinct_texts(column: Any) -> list[Any]:
+    """The different values of a column of text; none of another column."""
     import pandas as pd
 
-    if not (column.dtype == object or pd.api.types.is_string_dtype(column)):
-        return None
+    return column.dropna().unique().tolist() if column.dtype == object or pd.api.types.is_string_dtype(column) else []
+
+
+def _marks_among(column: Any) -> tuple[list[str], str] | None:
+    """The words that keep a column from being numbers or dates, and one of these; None if there is more to it."""
     marks: list[str] = []
     others: list[Any] = []
-    for value in column.dropna().unique().tolist():
+    for value in _distinct_texts(column):
         if isinstance(value, str) and not any(letter.isdigit() for letter in value):
             marks.append(value)
             if len(marks) > _MOST_MARKS or not _can_be_listed(value):
@@ -110,8 +133,7 @@ def leak_hints(cases: Cases) -> list[str]:
         return []
     return [
         f"column {name!r} almost is the outcome (by itself it tells {share:.1%} of the cases right): if it is not "
-        "known before the outcome is, leave it out with "
-        + (f"--drop {shlex.quote(name)} (in Python, drop=[{name!r}])" if _can_be_listed(name) else f"drop=[{name!r}]")
+        f"known before the outcome is, {_leave_out(name)}"
         for name in cases.features.columns
         if (share := _told(cases.features[name], cases)) >= _LEAK
     ]
@@ -163,6 +185,14 @@ def told_by(column: Any, positive: Flags) -> float:
     return float(np.maximum(of_positives, of_negatives).sum())
 
 
+def _leave_out(name: str) -> str:
+    """How to leave out a column."""
+    in_python = f"drop=[{name!r}]"
+    if not _can_be_listed(name):
+        return f"leave it out with {in_python}"
+    return f"leave it out with --drop {shlex.quote(name)} (in Python, {in_python})"
+
+
 def _can_be_listed(name: str) -> bool:
     """Whether the command line, which takes names separated by commas, can name a column."""
     return "," not in name and name == name.strip()
@@ -176,8 +206,22 @@ def _is_identifier(name: str, column: Any) -> bool:
         return False
     if kind == "string" and ISO_DAY.match(column.iloc[0]):
         return False  # times, though not all written in the same form
-    named = re.fullmatch(r"(.*_)?(id|index)", _in_snake_case(name)) is not None
-    return kind == "string" or named or int(column.max()) - int(column.min()) == len(column) - 1
+    if kind == "string" and not are_codes(column.tolist()):
+        return True
+    return _NAMED_ID.fullmatch(_in_snake_case(name)) is not None or _number_the_rows(column)
+
+
+def _number_the_rows(column: Any) -> bool:
+    """Whether whole numbers or codes, all different, were given to the rows rather than counted or measured in them.
+
+    Numbers as close together as these would repeat if they were amounts: running numbers, also with gaps where rows
+    were left out. Or all are long and have equally many digits, though few are round.
+    """
+    first, last, n = column.min(), column.max(), len(column)  # codes are in the order of their numbers
+    if n * (n - 1) / 2 / (int(last) - int(first) + 1) >= _REPEATS:
+        return True
+    alike = int(first) >= 0 and len(str(first)) == len(str(last)) >= _LONG_NUMBER
+    return alike and float(column.astype(str).str.endswith("0").mean()) < _ROUND
 
 
 def person_hints(features: Any) -> list[str]:

@@ -22,10 +22,10 @@ def require_distinct(names: list[str]) -> None:
         raise DuplicateError(f"two columns have the name {twice[0]!r}; give every column its own.")
 
 
-def closest(wanted: str, names: Iterable[str]) -> str | None:
+def closest(wanted: str, names: Iterable[str], cutoff: float = 0.5) -> str | None:
     """The name most like the one wanted, be it written in other letters; None if none is like it."""
     by_letters = {str(name).casefold(): str(name) for name in names}
-    close = difflib.get_close_matches(str(wanted).casefold(), list(by_letters), n=1, cutoff=0.5)
+    close = difflib.get_close_matches(str(wanted).casefold(), list(by_letters), n=1, cutoff=cutoff)
     return by_letters[close[0]] if close else None
 
 

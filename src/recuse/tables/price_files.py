@@ -11,13 +11,14 @@ from typing import Any
 
 from ..class_costs import ClassCosts
 from ..labels import preview
+from ..parameters import doubt_about
 from .reading import read_chunks
 from .sources import TableFile
 
 REJECT_NAMES = ("reject", "review", "manual review", "[abstain]")
 _PLAIN = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 _COMMA = re.compile(r"[+-]?\d*,\d+")
-_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")  # a thousand and more, or a little more than one
+_GROUPED = re.compile(r"[+-]?[1-9]\d{0,2}(,\d{3})+")
 
 
 def read_costs(file: str | os.PathLike[str] | TableFile, reject: Any = None) -> ClassCosts:
@@ -141,7 +142,7 @@ def _price(cell: Any, truth: str, answer: str, name: str) -> float:
     text = _text(cell)
     if text == "":
         raise ValueError(f"{place} is empty: give the price of {_what(truth, answer)}.")
-    price = _number(text, place)
+    price = _number(cell, place)
     if not (math.isfinite(price) and price > 0):
         raise ValueError(
             f"{place} holds {text!r}: the price of {_what(truth, answer)} must be a number greater than 0."
@@ -161,24 +162,22 @@ def _require_free(cell: Any, truth: str, name: str) -> None:
     if text in ("", "-", "\N{EN DASH}", "\N{EM DASH}"):
         return
     place = f"{name}: row {truth!r}, column {truth!r}"
-    if _number(text, place) != 0:
+    if _number(cell, place) != 0:
         raise ValueError(f"{place} holds {text!r}: the right answer is free, so leave the cell empty or write 0.")
 
 
-def _number(text: str, place: str) -> float:
+def _number(cell: Any, place: str) -> float:
     """The number that a cell holds."""
+    text = _text(cell)
     if text.endswith("%"):
         raise ValueError(f"{place} holds {text!r}: a price is an amount, not a share; write a number such as 0.05.")
-    if _GROUPED.fullmatch(text):
-        plain = text.replace(",", "")
-        raise ValueError(
-            f"{place} holds {text!r}, which may be {plain} or {text.replace(',', '.', 1)}: write it with a point or "
-            "without a sign between thousands."
-        )
+    if (doubt := doubt_about(text)) is not None and isinstance(cell, str):
+        raise ValueError(f"{place}: {doubt}.")
     if _COMMA.fullmatch(text):
         return float(text.replace(",", "."))
     if not (_PLAIN.fullmatch(text) or text.lower().lstrip("+-") in ("inf", "infinity", "nan")):
-        raise ValueError(f"{place} holds {text!r}: write the price as a number alone, such as 12.5.")
+        such = re.sub(",", "", text) if _GROUPED.fullmatch(text) else "12.5"
+        raise ValueError(f"{place} holds {text!r}: write the price as a number alone, such as {such}.")
     return float(text)
 
 

@@ -6,6 +6,7 @@ import logging
 import os
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,24 @@ from .arrow_files import feather_chunks, parquet_chunks
 from .databases import duckdb_chunks, sqlite_chunks
 from .delimited import Dialect, detect_dialect, text_chunks
 from .folders import is_dataset, read_dataset
-from .formats import DUCKDB, EXCEL, FEATHER, JSON_LINES, PARQUET, SEPARATORS, SQLITE, sniffed_format, table_format
+from .formats import (
+    DUCKDB,
+    EXCEL,
+    FEATHER,
+    JSON_LINES,
+    PARQUET,
+    SEPARATORS,
+    SQLITE,
+    other_format,
+    sniffed_format,
+    table_format,
+)
 from .json_lines import json_chunks
 from .limits import require_fields
 from .names import require_distinct
 from .sources import STANDARD_INPUT, TableFile, on_disk, unpacked
 from .workbooks import workbook_chunks
-from .writings import COMMA, Writings, describe, detect_writings, is_number_writing, to_values
+from .writings import COMMA, Writings, are_codes, describe, detect_writings, is_number_writing, to_values
 
 Source = str | os.PathLike[str] | TableFile
 _logger = logging.getLogger("recuse.tables")
@@ -70,6 +82,12 @@ def read_table(source: Source, *, text_columns: tuple[str, ...] = ()) -> Any:
 
 def read_with_writings(source: Source, *, text_columns: tuple[str, ...] = ()) -> tuple[Any, dict[str, str]]:
     """Read a table as `read_table` does; return how its columns are written, too, for tables to be read later."""
+    frame, found = read_as_found(source, text_columns=text_columns)
+    return frame, found.columns
+
+
+def read_as_found(source: Source, *, text_columns: tuple[str, ...] = ()) -> tuple[Any, Writings]:
+    """Read a table as `read_table` does; return all that was found out about how it is written, too."""
     source = TableFile.of(source)
     if is_dataset(source):
         frame = _whole(without_marks(chunk, source.missing) for chunk in read_dataset(source.path))
@@ -84,14 +102,14 @@ def read_with_writings(source: Source, *, text_columns: tuple[str, ...] = ()) ->
     return _told(frame, found, source, text_columns)
 
 
-def _told(frame: Any, found: Writings, source: TableFile, text_columns: tuple[str, ...]) -> tuple[Any, dict[str, str]]:
-    """The table as it is meant, and how its columns are written, which is logged."""
+def _told(frame: Any, found: Writings, source: TableFile, text_columns: tuple[str, ...]) -> tuple[Any, Writings]:
+    """The table as it is meant, and how it is written, which is logged."""
     if len(frame) == 0:
         raise ValueError(f"{source.shown} holds no rows: a header alone is not a table of cases.")
     for sentence in describe(found):
         _logger.info("%s: %s.", source.name, sentence)
-    kept = {name: writing for name, writing in found.columns.items() if name not in text_columns}
-    return _as_written(frame, kept), kept
+    kept = replace(found, columns={name: found.columns[name] for name in found.columns if name not in text_columns})
+    return _as_written(frame, kept.columns), kept
 
 
 def read_chunks(
@@ -160,6 +178,8 @@ class _Refusing:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
         if isinstance(error, UnicodeError):
             reason = f"it is not written in {self._source.encoding or 'UTF-8'}; name its encoding with --encoding."
+        if self._source.path != STANDARD_INPUT and Path(self._source.path).is_file():
+            reason = other_format(self._source.path) or reason
         raise ValueError(f"{self._source.shown} cannot be read as {self._kind}: {reason}") from error
 
 
@@ -247,6 +267,7 @@ def _read_text(path: str, source: TableFile, kind: str, text_columns: tuple[str,
     options: dict[str, Any] = {"decimal": source.decimal_writing, "dates": source.dates, "separator": dialect.separator}
     if source.decimal_writing != COMMA:
         frame = _whole(text_chunks(path, dialect, text_columns, None))
+        frame = frame.assign(**_codes(frame, path, dialect))
         found = detect_writings(frame.drop(columns=[name for name in text_columns if name in frame]), **options)
         if found.decimal != COMMA:
             return frame, found
@@ -255,6 +276,26 @@ def _read_text(path: str, source: TableFile, kind: str, text_columns: tuple[str,
     found = detect_writings(others, every=True, **options)
     yes_no = {name: others[name].map(_YES_NO) for name in others if _holds_yes_no(others[name])}
     return frame.assign(**yes_no), found
+
+
+def _codes(frame: Any, path: str, dialect: Dialect) -> dict[str, Any]:
+    """The columns of codes, such as 01587, that pandas has read as numbers, as they are written.
+
+    The first rows tell which these may be, so that hardly ever more than these are read again.
+    """
+    import pandas as pd
+
+    numeric = [name for name in frame if pd.api.types.is_numeric_dtype(frame[name]) and frame[name].notna().any()]
+    if not numeric:
+        return {}
+    first = next(text_chunks(path, dialect, None, _FIRST_ROWS, numeric))
+    widths = {name: first[name].dropna().str.strip().str.len().unique() for name in numeric}
+    shorter = [name for name, width in widths.items()
+               if len(width) == 1 and 0 <= frame[name].min() < 10.0 ** (width[0] - 1)]  # fmt: skip
+    if not shorter:
+        return {}
+    texts = _whole(text_chunks(path, dialect, None, None, shorter))
+    return {name: texts[name] for name in shorter if are_codes(texts[name].dropna().unique().tolist())}
 
 
 def _holds_yes_no(column: Any) -> bool:

@@ -50,12 +50,19 @@ class Writings:
         Columns that could be read in two ways, with a cell that shows it.
     examples : dict of str to str
         A cell of each column in `columns`.
+    codes : dict of str to str
+        Columns of digits that are no numbers, with a cell that shows it: see `are_codes`.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
     decimal: str | None = None
     ambiguous: dict[str, str] = field(default_factory=dict)
     examples: dict[str, str] = field(default_factory=dict)
+    codes: dict[str, str] = field(default_factory=dict)
+
+    def shows(self, name: str) -> bool:
+        """Whether the cells of a column show how it is written; whole numbers are written alike everywhere."""
+        return not is_number_writing(self.columns[name]) or not self.examples[name].strip().isdecimal()
 
 
 def is_number_writing(writing: str) -> bool:
@@ -177,10 +184,11 @@ def detect_writings(
         Whether numbers that are written plainly count, too: a table that was read as text throughout.
     """
     texts = {name: _texts(frame[name]) for name in frame.columns}
-    texts = {name: values for name, values in texts.items() if values}
+    codes = {name: first_padded(values) for name, values in texts.items() if are_codes(values)}
+    texts = {name: values for name, values in texts.items() if values and name not in codes}
     fits = {name: _fitting(values, every) for name, values in texts.items()}
     fits = {name: fitting for name, fitting in fits.items() if fitting}
-    found = Writings()
+    found = Writings(codes=codes)
     certain = {fitting[0].rstrip("%") for fitting in fits.values() if len(fitting) == 1}
     certain |= {POINT} if _has_fractions(frame) else set()
     likely = decimal or _common(certain) or (POINT if separator in (",", None) else COMMA)
@@ -230,6 +238,22 @@ def _fitting(values: list[str], every: bool) -> list[str]:
     if not (fitting and (every or percent or any(_is_decorated(value) for value in values))):
         return []
     return fitting
+
+
+def are_codes(values: Iterable[Any]) -> bool:
+    """Whether cells hold codes rather than numbers, such as postcodes: equally many digits, in some a 0 in front.
+
+    As a number 01587 would be another code.
+    """
+    texts = [value.strip() if isinstance(value, str) else "" for value in values]
+    width = len(texts[0]) if texts else 0
+    alike = width > 1 and all(len(text) == width and text.isascii() and text.isdecimal() for text in texts)
+    return alike and any(text.startswith("0") for text in texts)
+
+
+def first_padded(values: Iterable[str]) -> str:
+    """The first of some codes that begins with 0."""
+    return next(value for value in values if value.strip().startswith("0"))
 
 
 def share_a_writing(values: list[str]) -> bool:
@@ -313,14 +337,20 @@ def describe(found: Writings) -> list[str]:
     """Say how the columns of a table were read, one sentence for each writing."""
     groups: dict[str, list[str]] = {}
     for name, writing in found.columns.items():
-        if not is_number_writing(writing) or not found.examples[name].strip().isdecimal():
+        if found.shows(name):
             groups.setdefault(writing, []).append(name)
-    return [_sentence(writing, names, found) for writing, names in groups.items()]
+    sentences = [_sentence(writing, names, found) for writing, names in groups.items()]
+    if found.codes:
+        example = next(iter(found.codes.values()))
+        sentences.append(
+            f"codes in {_columns(list(found.codes))}: {example!r} is read as text, since it begins with 0; if these "
+            "are amounts, write them without zeros in front"
+        )
+    return sentences
 
 
 def _sentence(writing: str, names: list[str], found: Writings) -> str:
-    shown = ", ".join(repr(name) for name in names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    column = f"column {shown}" if len(names) == 1 else f"columns {shown}"
+    column = _columns(names)
     name = next((name for name in names if name in found.ambiguous), names[0])
     example = found.ambiguous.get(name, found.examples.get(name, ""))
     if is_number_writing(writing):
@@ -332,6 +362,11 @@ def _sentence(writing: str, names: list[str], found: Writings) -> str:
         option = "--dates day-first or --dates month-first"
     text = f"{what} in {column}: {example!r} is read as {value}"
     return f"{text}; it could be the other way round: say which with {option}" if name in found.ambiguous else text
+
+
+def _columns(names: list[str]) -> str:
+    shown = ", ".join(repr(name) for name in names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"column {shown}" if len(names) == 1 else f"columns {shown}"
 
 
 def _number_words(writing: str) -> str:
