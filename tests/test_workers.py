@@ -164,3 +164,11 @@ def test_calls_inside_a_worker_do_not_take_the_cores_of_its_neighbours(backend):
 def test_an_error_in_a_thread_is_raised():
     with pytest.raises(ZeroDivisionError):
         in_threads(lambda _, x: 1 / x, [(1,), (0,)], 2)
+
+
+def test_a_process_that_ends_at_once_looks_for_no_garbage():
+    code = "import atexit, gc; from recuse.ending import end_at_once; "
+    code += "atexit.register(lambda: print(gc.get_freeze_count() > 0)); "
+    for calls, frozen in (("", "False"), ("end_at_once(); end_at_once()", "True")):
+        done = python(code + calls)
+        assert (done.returncode, done.stdout.strip()) == (0, frozen), done.stderr

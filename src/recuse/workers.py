@@ -19,6 +19,8 @@ from joblib import Parallel, delayed
 from joblib.parallel import get_active_backend
 from threadpoolctl import threadpool_limits
 
+from .ending import end_at_once
+
 WATCH = "recuse: end with the parent"  # name of the thread
 _WATCH_SECONDS = 0.5
 R = TypeVar("R")
@@ -154,6 +156,7 @@ def delayed_child(function: Callable[..., Any]) -> Callable[..., Any]:
 def _run(parent: int, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     if os.getppid() == parent:  # a worker of that process: not the process itself, nor a worker started by another one
         _end_with(parent)
+        end_at_once()
     elif not _is_running(parent):  # killed while this worker was starting: nobody waits for the result
         os._exit(1)
     return function(*args, **kwargs)

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 from recuse import Costs, EnsembleRejectClassifier, load, save
 from recuse.ensemble.boosters import LIBRARIES, NativeBooster
+from recuse.ensemble.roster import ROSTER, Training
 
 SETTINGS = {
     "lightgbm": {"rounds": 30, "num_leaves": 4, "min_data_in_leaf": 5, "min_data_per_group": 5, "cat_smooth": 1.0},
@@ -82,3 +83,12 @@ def test_a_library_that_is_not_installed_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     with pytest.raises(ModuleNotFoundError, match=r"needs lightgbm, which is not installed: pip install .*boosters"):
         NativeBooster("lightgbm").fit(np.zeros((4, 1)), np.array([0, 1, 0, 1]))
+
+
+def test_catboost_looks_at_few_cuts_for_few_cases_and_in_many_columns():
+    (member,) = (member for member in ROSTER if member.name == "catboost")
+
+    def cuts(n, p):
+        return member.build(Training(n, p, 0, np.empty(0, dtype=np.intp))).settings["border_count"]
+
+    assert (cuts(1_000, 5), cuts(1_001, 5), cuts(50_000, 20), cuts(50_000, 500)) == (32, 254, 100, 32)

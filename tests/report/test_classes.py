@@ -132,7 +132,7 @@ def test_the_summary_holds_no_infinity_and_hostile_names_close_nothing(departmen
 
 
 def test_probabilities_are_those_of_the_answer_that_would_be_given(departments, summary):
-    assert set(summary["reliability"]) == {"logistic-chow", "logistic-no-reject"}
+    assert set(summary["reliability"]) == {"logistic-chow", "logistic-no-reject", "logistic-tuned"}
     decisions = departments.decisions("logistic-chow")
     bins = summary["reliability"]["logistic-chow"]["bins"]
     counts = np.array([part["counts"] for part in bins])

@@ -11,6 +11,7 @@ import pytest
 import recuse
 from recuse.comparison import write_report
 from recuse.report import render, rewrite, summarize
+from recuse.report.probabilities import reliability_section
 from recuse.report.summary import SECTIONS, _difference
 
 
@@ -177,3 +178,17 @@ def test_where_every_case_is_reviewed_the_page_claims_no_order():
         page = render(found)
         assert ("there is no other among them, as all have one acceptance score" in page) is not ordered
         assert ("the least certain first" in page) is ordered
+
+
+def test_thresholds_of_a_rule_on_a_classifier_are_probabilities_and_others_are_not():
+    methods = ["logistic-tuned", "logistic-chow", "double-hinge", "coupled-one-class"]
+    run = recuse.compare(*_two_classes(), costs=recuse.Costs(1, 2, 0.3), methods=methods, cv=2, repeats=1, n_jobs=1)
+    told = {method["name"]: method["cuts"] for method in summarize(run, run.model())["methods"]}
+    by_probability = dict.fromkeys(methods[:2], "probability")
+    assert told == by_probability | {"double-hinge": "class score", "coupled-one-class": "acceptance score"}
+    assert set(reliability_section(run)) == {"logistic-tuned", "logistic-chow"}
+
+
+def _two_classes(n=60):
+    x, noise = np.random.default_rng(0).normal(size=(2, n, 2))
+    return x, (x[:, 0] + noise[:, 0] > 0.1).astype(int)

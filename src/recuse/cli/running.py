@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 from recuse.dask.faults import ClusterError
+from recuse.ending import end_at_once
 from recuse.extras import EXTRAS, missing
 
 from .app import app
@@ -17,6 +18,7 @@ from .printing import fail
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: 0 done, 1 bad input with one line on standard error, 2 wrong usage."""
     warnings.showwarning = _show_warning
+    end_at_once()
     _show_information()
     _print_any_character()
     try:

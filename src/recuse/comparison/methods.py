@@ -63,6 +63,11 @@ class Method:
     takes_categories: bool = False
     shares: str | None = None
 
+    @property
+    def cuts_probabilities(self) -> bool:
+        """Whether the score that its thresholds cut is a probability, as with all rules on an ordinary classifier."""
+        return self.moves in (CHOW, NEVER_REJECTS) or self.shares is not None
+
     def training_rows(self, y: NDArray[Any], seed: int) -> Indices:
         """Positions of the cases it is fitted on: all, or a stratified sample of `fit_rows`."""
         rows = np.arange(len(y))

@@ -163,10 +163,14 @@ def _lightgbm(**settings: Any) -> Callable[[Training], Any]:
 
 def _catboost(**settings: Any) -> Callable[[Training], Any]:
     def build(training: Training) -> Any:
-        # Its time grows with the columns times the cuts in each, whatever the number of cases. Of many columns fewer
-        # cuts are enough; and of a great many, a level of a tree looks at as many as of 200.
-        columns = {"border_count": max(32, min(254, 2_000 // training.p)), "rsm": min(0.5, 100 / training.p)}
-        return _booster("catboost", l2_leaf_reg=11.0, random_strength=3.0, **columns, **settings)(training)
+        # Its time grows with the columns times the cuts in each, whatever the number of cases. Of many columns, and for
+        # few cases, fewer cuts are enough; and of a great many, a level of a tree looks at as many as of 200.
+        few = training.n <= _FEW
+        cuts = _LEAST_CUTS if few else max(_LEAST_CUTS, min(254, 2_000 // training.p))
+        columns = {"border_count": cuts, "rsm": min(0.5, 100 / training.p)}
+        # Its Newton steps in a leaf are damped by l2_leaf_reg: to look back at each takes a fifth of the time.
+        steps = {"leaf_estimation_backtracking": "No"} if few else {}
+        return _booster("catboost", l2_leaf_reg=11.0, random_strength=3.0, **columns, **steps, **settings)(training)
 
     return build
 
@@ -237,6 +241,7 @@ def _network(training: Training) -> Any:
     )  # fmt: skip
 
 
+_FEW, _LEAST_CUTS = 1_000, 32  # training cases up to which CatBoost looks at the fewest cuts
 _LARGE = 4_000  # cases from which larger models take part
 
 # Who takes part at which effort: ``python -m benchmarks efforts``.

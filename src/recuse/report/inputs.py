@@ -158,6 +158,10 @@ class ReportedMethod(Protocol):
     def moves(self) -> str:
         """Name of the way it follows the prices."""
 
+    @property
+    def cuts_probabilities(self) -> bool:
+        """Whether the score that its thresholds cut is a probability."""
+
 
 class ReportedSegment(Protocol):
     """Cases of one value or band of a column."""

@@ -8,13 +8,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .inputs import ReportedAnswers, ReportedComparison
-from .operating_points import OperatingPoint, columns_at, forced_points, operating_points
+from .operating_points import PAIR, TUNED, OperatingPoint, columns_at, forced_points, operating_points
 from .segments import point_segments
+
+_CUTS = {PAIR: "acceptance score", TUNED: "class score"}  # what thresholds cut that is no probability
 
 
 def followed(comparison: ReportedComparison, name: str) -> dict[str, Any]:
     """How a method of a comparison follows the prices, and the points where it can stand."""
-    answers, moves = comparison.answers[name], comparison.method(name).moves
+    answers, method = comparison.answers[name], comparison.method(name)
+    moves = method.moves
     points = operating_points(answers, comparison.positive, moves, comparison.costs)
     forced = forced_points(answers, comparison.positive, moves, comparison.costs)
     told = [_as_lists(point) for point in points]
@@ -24,6 +27,7 @@ def followed(comparison: ReportedComparison, name: str) -> dict[str, Any]:
         told = [one | point_segments(here, positive, cut) for one, here in zip(told, columns, strict=True)]
     return {
         "moves": moves,
+        "cuts": _CUTS[moves] if not method.cuts_probabilities else "probability",
         "widen": comparison.widening(name),
         "repeats": len(answers.columns),
         "points": told,

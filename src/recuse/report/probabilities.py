@@ -10,7 +10,6 @@ import numpy as np
 from ..labels import to_python
 from ..metrics import reliability_curve
 from .inputs import ReportedComparison
-from .operating_points import CHOW, NEVER_REJECTS
 
 _COLUMNS = ("predicted", "observed", "low", "high", "counts")
 
@@ -20,11 +19,7 @@ def reliability_section(comparison: ReportedComparison) -> dict[str, Any]:
 
     With three classes or more: how often the class that would be answered is right, by its probability.
     """
-    return {
-        name: _bins(comparison, name)
-        for name in comparison.answers
-        if comparison.method(name).moves in (CHOW, NEVER_REJECTS)
-    }
+    return {name: _bins(comparison, name) for name in comparison.answers if comparison.method(name).cuts_probabilities}
 
 
 def _bins(comparison: ReportedComparison, name: str) -> dict[str, Any]:

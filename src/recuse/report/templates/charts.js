@@ -53,7 +53,7 @@ function costChart() {
       { transform: [{ filter: "datum.beyond === ''" }], mark: { type: "point", filled: false, size: 80, strokeWidth: 2, color: "var(--c0)", opacity: 1 },
         encoding: { x: x("at"), fill: { condition: { test: "datum.kind === 'method'", value: "var(--c0)" }, value: "var(--paper)" },
           tooltip: [{ field: "title", title: "method" }, { field: "cost", format: ".4f" }, { field: "from", title: "low", format: ".4f" }, { field: "to", title: "high", format: ".4f" }] } },
-      { transform: [{ filter: "datum.beyond !== ''" }], mark: { type: "text", align: "right", color: "currentColor", fontSize: 12 }, encoding: { x: x("at"), text: { field: "beyond" } } },
+      { transform: [{ filter: "datum.beyond !== ''" }], mark: { type: "text", align: "right", dy: -8, color: "currentColor", fontSize: 12 }, encoding: { x: x("at"), text: { field: "beyond" } } },
     ],
   });
 }

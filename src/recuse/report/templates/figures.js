@@ -59,11 +59,13 @@ function showSentence(method, point, facts, saved) {
 // In words, where a method stands.
 const inSix = x => Number(x.toPrecision(6));
 const inThree = x => Number(x.toPrecision(3));
+// What its thresholds cut; summaries of older runs do not say it.
+const cutsOf = method => method.cuts || { pair: "acceptance score", tuned: "class score" }[method.moves] || "probability";
 function wordsOf(method, point) {
   const own = point === method.points[0], [no, yes] = [summary.classes[0], summary.classes[1]];
   if (method.moves === "pair") return own ? "These are the answers of the run." : "Its threshold on the acceptance score has moved; the class of each case stays as trained.";
   if (!point.thresholds) return "These are the answers of the run, with thresholds of each fold.";
-  const what = method.moves === "tuned" ? "class score" : "probability", [lower, upper] = point.thresholds;
+  const what = cutsOf(method), [lower, upper] = point.thresholds;
   if (upper === "always") return `It answers every case ${yes}.`;
   if (lower === "always") return `It answers every case ${no}.`;
   if (lower !== null && lower === upper) return `It answers ${yes} above a ${what} of ${inThree(upper)}, ${no} otherwise.`;

@@ -1,6 +1,5 @@
 // The operating points that the method chosen passes as reviews become more expensive, with their thresholds.
 
-const score = { pair: "acceptance score", tuned: "class score" };
 const edge = x => (x === null ? "never" : x === "always" ? x : String(inThree(x)));
 
 function thresholdCells(method, point) {
@@ -10,7 +9,7 @@ function thresholdCells(method, point) {
 }
 
 function showThresholds(method, point, p) {
-  const what = score[method.moves] || "probability", [no, yes] = summary.classes, table = byId("threshold-table");
+  const what = cutsOf(method), [no, yes] = summary.classes, table = byId("threshold-table");
   const heads = method.moves === "pair" ? ["Answers above this acceptance score", ""] : [`${no} below a ${what} of`, `${yes} above`];
   const names = [...heads, "Answers itself", "Wrong when it answers", "Misses", "False alarms", "Reviews per 1,000 cases", "Cost per case"];
   const keep = method.moves === "pair" ? (_, k) => k !== 1 : () => true;
