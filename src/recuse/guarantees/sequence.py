@@ -2,7 +2,7 @@
 
 The thresholds accept more and more cases. They are tested in that order until the first failure, so that none of the
 tests needs a correction for the others (fixed-sequence testing). The first one decides whether anything is promised:
-it is the threshold that is most likely to pass, by the answers to the placing cases. Too few accepted cases prove
+it is in the middle of those that are likely to pass, by the answers to the placing cases. Too few accepted cases prove
 nothing, too many contain too many errors.
 """
 
@@ -92,10 +92,22 @@ def place(sure: Floats, claims: Claims, share: float, alpha: float, last: float)
     thresholds = _possible(sure, last)
     if len(thresholds) == 1:
         return thresholds
-    chances = [claims.chance(sure > threshold, share, alpha) for threshold in thresholds]
-    if not max(chances):  # too few cases for any: then at least say what could be promised
-        chances = [-claims.expected_excess(sure > threshold, share, alpha) for threshold in thresholds]
-    return thresholds[int(np.argmax(chances)) :]
+    chances = np.array([claims.chance(sure > threshold, share, alpha) for threshold in thresholds])
+    if chances.any():
+        return thresholds[_middle(chances**2) :]
+    # Too few cases for any: then at least say what could be promised.
+    excess = [claims.expected_excess(sure > threshold, share, alpha) for threshold in thresholds]
+    return thresholds[int(np.argmin(excess)) :]
+
+
+def _middle(weights: Floats) -> int:
+    """The number at which half of the weight is reached.
+
+    The greatest chance of all stands where the placing cases had luck, or at the edge of a plateau, where a score that
+    other fits give lies on the wrong side. The middle of the great ones keeps away from both.
+    """
+    reached = np.cumsum(weights)
+    return int(np.searchsorted(reached, reached[-1] / 2))
 
 
 def _possible(sure: Floats, last: float) -> Floats:
