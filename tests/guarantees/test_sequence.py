@@ -229,7 +229,10 @@ def test_kept_cases_are_a_sample_of_the_other_population():
         ({"shift_weights": [1.0, 5.0], "shift_bound": 2.0}, "shift_bound must be a finite number at least 5"),
         ({"shift_bound": 2.0}, "is the largest of shift_weights: give these as well"),
         ({"promise_groups": ["a"]}, "promise_groups must hold one label per case"),
-        ({"promise_groups": ["a", None]}, "promise_groups holds missing values"),
+        (
+            {"promise_groups": ["a", None]},
+            "promise_groups holds missing values.*leave out those whose group is not known",
+        ),
     ],
 )
 def test_terms_that_cannot_be_meant_are_refused(given, message):
