@@ -21,6 +21,7 @@ from .record import Guarantee, Shown, hint
 from .risks import ForcedAnswers
 
 _N_THRESHOLDS = 50
+_SURE = 1e-3  # chances nearer to 1 than this are alike
 _KNOWN = 20  # cases whose rate of bad ones says anything
 
 
@@ -94,7 +95,7 @@ def place(sure: Floats, claims: Claims, share: float, alpha: float, last: float)
         return thresholds
     chances = np.array([claims.chance(sure > threshold, share, alpha) for threshold in thresholds])
     if chances.any():
-        return thresholds[_middle(chances**2) :]
+        return thresholds[_middle(chances / (1 - chances + _SURE)) :]
     # Too few cases for any: then at least say what could be promised.
     excess = [claims.expected_excess(sure > threshold, share, alpha) for threshold in thresholds]
     return thresholds[int(np.argmin(excess)) :]
@@ -103,8 +104,9 @@ def place(sure: Floats, claims: Claims, share: float, alpha: float, last: float)
 def _middle(weights: Floats) -> int:
     """The number at which half of the weight is reached.
 
-    The greatest chance of all stands where the placing cases had luck, or at the edge of a plateau, where a score that
-    other fits give lies on the wrong side. The middle of the great ones keeps away from both.
+    The greatest chance of all stands where the placing cases had luck, or at the edge of a plateau, from which the
+    scores of the model itself, which differ from those of the fits for the placing, may fall. The middle of the great
+    ones keeps away from both. Weights are odds: chances of .3 and .25 are about as good, those of .99 and .9 are not.
     """
     reached = np.cumsum(weights)
     return int(np.searchsorted(reached, reached[-1] / 2))
