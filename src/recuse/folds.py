@@ -60,7 +60,10 @@ def named_cv(cv: Any) -> str:
     return f"cv, a list of {len(cv)} folds," if hasattr(cv, "__len__") else "cv, folds row by row,"
 
 
-def check_groups(groups: Any, n: int, name: str = "groups") -> Indices | None:
+ALONE = "one that belongs to no other case gets a label of its own."  # what to do where a label is missing
+
+
+def check_groups(groups: Any, n: int, name: str = "groups", *, remedy: str = ALONE) -> Indices | None:
     """Number the groups of `n` cases, by any labels; refuse missing labels, and not one per case."""
     if groups is None:
         return None
@@ -68,10 +71,7 @@ def check_groups(groups: Any, n: int, name: str = "groups") -> Indices | None:
     if labels.shape != (n,):
         raise ValueError(f"{name} must hold one label per case, {n} in all; got shape {labels.shape}.")
     if any(is_missing(label) for label in labels.tolist()):
-        raise ValueError(
-            f"{name} holds missing values (NaN, NA or None): every case needs a group; one that belongs to no other "
-            "case gets a label of its own."
-        )
+        raise ValueError(f"{name} holds missing values (NaN, NA or None): every case needs a group; {remedy}")
     if labels.dtype.kind == "O":  # text of variable length, or labels that have no order
         numbers_of = {label: number for number, label in enumerate(dict.fromkeys(labels.tolist()))}
         return np.array([numbers_of[label] for label in labels.tolist()], dtype=np.intp)

@@ -319,7 +319,7 @@ def test_numbers_as_outcomes(tmp_path):
 
 def test_promises_of_error_and_cost(prices_file, tmp_path):
     table = tickets(400, signal=2.0).drop(columns=[*DROP, "today"])
-    given = {"method": "logistic-chow", "promise": "error<=0.2, cost<=0.5"}
+    given = {"method": "logistic-chow", "promise": "error<=0.2, cost<=1.5"}
     model = recuse.fit(table, "department", prices_file, **given)
     guarantee = model[-1].guarantee_
     assert guarantee.holds

@@ -11,6 +11,7 @@ from recuse.datasets import make_loans
 from recuse.guarantees import NoGuaranteeWarning
 from recuse.guarantees.exact import rows_needed
 from recuse.guarantees.risks import Tally
+from recuse.guarantees.splitting import split_rows
 from recuse.inspecting import inspect_model
 
 LOANS = make_loans(900, random_state=0)[["late_payments", "instalment_share", "income", "outcome"]]
@@ -55,6 +56,23 @@ def test_fit_promises_in_every_group_of_a_column():
     table.loc[7, "region"] = "an island"
     with pytest.raises(ValueError, match=r"no case of \['an island'\] is among the 270 that test the promise"):
         recuse.fit(table, "outcome", method="logistic-chow", **groups, **ARGUMENTS)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [(None, "is empty in 1 of 300 rows.*leave these rows out"), ("an island", "put small groups together")],
+)
+def test_groups_that_cannot_be_promised_are_refused_before_the_comparison(row, message):
+    table = make_loans(300, random_state=0)[["late_payments", "income", "outcome", "region"]]
+    fitting, _ = split_rows(300, 0.3, fitted=False, random_state=0)
+    table.loc[fitting[0], "region"] = row
+    fits = []
+    with pytest.raises(ValueError, match=f"promise_groups='region'.*{message}"):
+        recuse.compare(
+            table, "outcome", methods=["logistic-chow"], promise="error<=0.9", promise_groups="region",
+            progress=lambda *said: fits.append(said), **ARGUMENTS,
+        )  # fmt: skip
+    assert not fits
 
 
 def test_a_promise_that_fails_is_said(tmp_path):

@@ -119,8 +119,8 @@ def test_a_hopeless_classifier_is_told_so():
 def test_guarantee_with_three_classes_and_novelty(overlapping):
     rng = np.random.default_rng(4)
     centres = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]])
-    y = rng.integers(0, 3, 900)
-    X = centres[y] + rng.normal(size=(900, 2))
+    y = rng.integers(0, 3, 2000)
+    X = centres[y] + rng.normal(size=(2000, 2))
     model = ThresholdRejectClassifier(
         LogisticRegression(), guarantee=0.05, novelty=IsolationForest(random_state=0), random_state=0
     ).fit(X, y)

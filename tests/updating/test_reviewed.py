@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recuse.locating import locate
+from recuse.reviews.drawing import Sampling, draw
 from recuse.updating.reviewed import reviewed_cases
 
 from .worlds import Records, reviews
@@ -71,6 +72,40 @@ def _skewed(seed, n=400, audit=0.1):
     yield {"kind": "draw", "draw": "1", "tasks": len(rows), "counts": counts, **facts}
     for row in rows:
         yield {"kind": "verdict", "draw": "1", "task": str(row), "verdict": "yes" if positive[row] else "no"}
+
+
+def test_cases_of_later_draws_from_the_same_answers_stand_for_those_that_were_left():
+    """The most urgent third of the rejected cases is positive, and the first draw takes most of it."""
+    shares, urgent, accepted = [], [], []
+    for seed in range(60):
+        found = reviewed_cases(Records(_drawn_from(seed, capacities=(60, 40, 30))), Knows())
+        rejected = ~found.found.audit
+        weights, cases = found.weights[rejected], found.found.case[rejected]
+        shares.append(np.average(found.found.positive[rejected], weights=weights))
+        urgent.append(weights[cases <= 40].sum())
+        accepted.append(found.weights[found.found.audit].sum())
+    assert abs(np.mean(shares) - 1 / 3) < 4 * np.std(shares) / np.sqrt(60)
+    np.testing.assert_allclose(urgent, 40, rtol=0.25)  # all were given in the first draw; they stand for themselves
+    np.testing.assert_allclose(accepted, 200)
+
+
+def _drawn_from(seed, capacities, n=500, n_rejected=300, audit=0.1):
+    """Draws from one file of answers, each among the cases that the earlier ones left; case 1 is the most urgent."""
+    rng, free = np.random.default_rng(seed), np.ones(n, dtype=bool)
+    rejected, positive = np.arange(n) < n_rejected, np.arange(n) < n_rejected // 3
+    counts = {"cases": n, "accepted": n - n_rejected, "ambiguity": n_rejected, "novelty": 0}
+    facts = {"classes": ["no", "yes"], "positive": "yes", "audit": audit, "model": {"digest": ""}}
+    given_out = []
+    for number, capacity in enumerate(capacities):
+        drawn, name = draw(rejected, np.arange(n), Sampling(audit, capacity, 0.25), rng, free), str(number)
+        free[drawn.rows] = False
+        for row, stratum, probability in zip(drawn.rows.tolist(), drawn.strata, drawn.probabilities, strict=True):
+            task = {"draw": name, "task": f"{name} {row}", "case": row + 1, "stratum": stratum}
+            yield {"kind": "task", **task, "sampling_probability": probability, "answer": {}, "shown": {}}
+            given_out.append({"draw": name, "task": task["task"], "verdict": "yes" if positive[row] else "no"})
+        given = {"draw": name, "tasks": len(drawn.rows), "counts": counts, "answers": {"digest": "same"}, "n": number}
+        yield {"kind": "draw", **given, **facts}
+    yield from ({"kind": "verdict", **verdict} for verdict in reversed(given_out))  # the last draw comes back first
 
 
 def without_audit(log):

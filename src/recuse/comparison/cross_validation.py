@@ -215,7 +215,7 @@ def _possible(
     too_slow = {} if named else left_out(len(cases.outcomes))
     able, unable = able_methods(chosen, task, named=named)
     if pledge is not None:
-        pledge.require_possible(len(cases.classes))
+        pledge.require_possible(cases, task.seed)
     warn_of_other_prices(able, task.costs, cases)
     return able, too_slow | unable
 

@@ -123,7 +123,7 @@ def fit(
         require_groups(cases.groups, INNER_FOLDS)
     settled = prices.settled(cases)
     if pledge is not None:
-        pledge.require_possible(len(cases.classes))
+        pledge.require_possible(cases, seed)
     task = Task.of(cases, settled, seed, novelty)
     able_methods([chosen], task, named=True)
     warn_of_other_prices([chosen], settled, cases)

@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
 
+from ..arrays import Indices
 from ..guarantees import GuaranteedRejectClassifier, Promise
 from ..guarantees.promises import as_promises, check_promises
-from ..guarantees.splitting import split_rows
+from ..guarantees.splitting import Split, split_rows
 from ..labels import preview
 from ..parameters import check_share
 from ..tables import Cases
@@ -67,26 +68,42 @@ class Pledge:
         check_share("confidence", confidence)
         return cls(as_promises(promise), float(confidence), promise_groups)
 
-    def require_possible(self, n_classes: int) -> None:
-        """Refuse a promise about a positive class where there is none."""
-        check_promises(self.promises, n_classes)
+    def require_possible(self, cases: Cases, seed: int) -> None:
+        """Refuse before anything is fitted what would be refused at the end."""
+        check_promises(self.promises, len(cases.classes))
+        self._require_groups(cases, _split(cases, seed).testing)
 
     @property
     def columns(self) -> list[str]:
         """The columns that it is about, be they features or not."""
         return [] if self.per is None else [self.per]
 
-    def groups_of(self, cases: Cases, testing: Cases) -> Any:
-        """The groups of the cases that are to show it; none of the table may be lacking there."""
+    def groups_of(self, testing: Cases) -> Any:
+        """The groups of the cases that are to show it."""
+        return None if self.per is None else testing.beside[self.per].to_numpy()
+
+    def _require_groups(self, cases: Cases, testing: Indices) -> None:
+        """Refuse cases without a group, and groups without a case among those that are to show it."""
         if self.per is None:
-            return None
-        lacking = set(cases.beside[self.per].dropna()) - set(testing.beside[self.per])
+            return
+        labels = cases.beside[self.per]
+        n_empty = int(labels.isna().sum())
+        if n_empty:
+            raise ValueError(
+                f"promise_groups={self.per!r} is empty in {n_empty} of {len(labels)} rows; every case needs a group: "
+                "fill it in, or leave these rows out."
+            )
+        lacking = set(labels) - set(labels.iloc[testing])
         if lacking:
             raise ValueError(
                 f"promise_groups={self.per!r}: no case of {preview(sorted(map(str, lacking)))} is among the "
-                f"{len(testing.outcomes)} that test the promise: put small groups together."
+                f"{len(testing)} that test the promise: put small groups together."
             )
-        return testing.beside[self.per].to_numpy()
+
+
+def _split(cases: Cases, seed: int) -> Split:
+    """The rows that fit the method, and those that are held out for the promise."""
+    return split_rows(len(cases.outcomes), _CALIBRATION_SIZE, fitted=False, random_state=seed)
 
 
 def fit_promised(method: Method, task: Task, cases: Cases, pledge: Pledge) -> Pipeline:
@@ -94,14 +111,12 @@ def fit_promised(method: Method, task: Task, cases: Cases, pledge: Pledge) -> Pi
 
     A fifth of the others places the sequence of thresholds: folds of a method would take as long as comparing it.
     """
-    split = split_rows(len(cases.outcomes), _CALIBRATION_SIZE, fitted=False, random_state=task.seed)
-    fitting, testing = (cases.take(np.sort(rows)) for rows in split)
-    groups = pledge.groups_of(cases, testing)
+    fitting, testing = (cases.take(np.sort(rows)) for rows in _split(cases, task.seed))
     model, _ = fit_model(method, task, fitting.features, fitting.outcomes)
     promised = GuaranteedRejectClassifier(
         FrozenEstimator(model), guarantee=list(pledge.promises), confidence=pledge.confidence, random_state=task.seed
     )
-    promised._fit_with_part(testing.features, testing.outcomes, groups, len(cases.outcomes))
+    promised._fit_with_part(testing.features, testing.outcomes, pledge.groups_of(testing), len(cases.outcomes))
     return promised.as_pipeline()
 
 

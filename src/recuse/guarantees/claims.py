@@ -39,7 +39,7 @@ class PromiseGroups:
     @classmethod
     def of(cls, labels: Any, n: int) -> PromiseGroups | None:
         """Number groups by any labels; None for none."""
-        codes = check_groups(labels, n, "promise_groups")
+        codes = check_groups(labels, n, "promise_groups", remedy="leave out those whose group is not known.")
         if codes is None:
             return None
         first = np.unique(codes, return_index=True)[1]

@@ -2,7 +2,7 @@
 
 The thresholds accept more and more cases. They are tested in that order until the first failure, so that none of the
 tests needs a correction for the others (fixed-sequence testing). The first one decides whether anything is promised:
-it is the threshold that is most likely to pass, by the answers to the placing cases. Too few accepted cases prove
+it is in the middle of those that are likely to pass, by the answers to the placing cases. Too few accepted cases prove
 nothing, too many contain too many errors.
 """
 
@@ -21,6 +21,7 @@ from .record import Guarantee, Shown, hint
 from .risks import ForcedAnswers
 
 _N_THRESHOLDS = 50
+_SURE = 1e-3  # chances nearer to 1 than this are alike
 _KNOWN = 20  # cases whose rate of bad ones says anything
 
 
@@ -92,10 +93,23 @@ def place(sure: Floats, claims: Claims, share: float, alpha: float, last: float)
     thresholds = _possible(sure, last)
     if len(thresholds) == 1:
         return thresholds
-    chances = [claims.chance(sure > threshold, share, alpha) for threshold in thresholds]
-    if not max(chances):  # too few cases for any: then at least say what could be promised
-        chances = [-claims.expected_excess(sure > threshold, share, alpha) for threshold in thresholds]
-    return thresholds[int(np.argmax(chances)) :]
+    chances = np.array([claims.chance(sure > threshold, share, alpha) for threshold in thresholds])
+    if chances.any():
+        return thresholds[_middle(chances / (1 - chances + _SURE)) :]
+    # Too few cases for any: then at least say what could be promised.
+    excess = [claims.expected_excess(sure > threshold, share, alpha) for threshold in thresholds]
+    return thresholds[int(np.argmin(excess)) :]
+
+
+def _middle(weights: Floats) -> int:
+    """The number at which half of the weight is reached.
+
+    The greatest chance of all stands where the placing cases had luck, or at the edge of a plateau, from which the
+    scores of the model itself, which differ from those of the fits for the placing, may fall. The middle of the great
+    ones keeps away from both. Weights are odds: chances of .3 and .25 are about as good, those of .99 and .9 are not.
+    """
+    reached = np.cumsum(weights)
+    return int(np.searchsorted(reached, reached[-1] / 2))
 
 
 def _possible(sure: Floats, last: float) -> Floats:

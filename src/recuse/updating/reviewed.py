@@ -8,10 +8,12 @@ less.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
+
+import numpy as np
 
 from ..arrays import Floats, Indices
 from ..folds import check_groups
@@ -108,15 +110,36 @@ def _require_classes(used: Iterable[Batch], classifier: Any, path: Any) -> None:
             )
 
 
-def _weights(found: Reviewed, used: Iterable[Batch]) -> Floats:
+def _weights(found: Reviewed, used: Sequence[Batch]) -> Floats:
     """How many cases each stands for."""
     counted = {_answers_of(batch): batch for batch in used}.values()  # answers that were drawn from twice count once
     accepted = sum(batch.accepted for batch in counted)
     rejected = sum(batch.ambiguity + batch.novelty for batch in counted)
-    weights: Floats = 1 / found.sampling
+    weights = np.concatenate(drawn_weights(used))
     for rows, count in ((found.audit, accepted), (~found.audit, rejected)):
         if rows.any():
             weights[rows] *= count / weights[rows].sum()
+    return weights
+
+
+def drawn_weights(used: Sequence[Batch]) -> list[Floats]:
+    """How many cases each stands for: one over its probability, where there is one draw from its answers.
+
+    A later draw from the same answers is among the cases that earlier ones have left. With these, which are known, it
+    is an estimate of all by itself, in which each of its own cases counts one over its probability and each earlier one
+    counts 1. The weights are those of the mean of such estimates, in proportion to their numbers of cases (Raj, "Some
+    estimators in sampling with varying probabilities without replacement", 1956).
+    """
+    weights: list[Floats] = [1 / batch.reviewed.sampling for batch in used]
+    together: dict[str, list[int]] = {}
+    for i in sorted(range(len(used)), key=lambda i: (used[i].at, used[i].drawing.get("n", 0))):
+        together.setdefault(_answers_of(used[i]), []).append(i)
+    for draws in together.values():
+        for kind in (True, False):
+            rows = [used[i].reviewed.audit == kind for i in draws]
+            sizes = np.array([np.count_nonzero(of_kind) for of_kind in rows])
+            for k, (i, of_kind) in enumerate(zip(draws, rows, strict=True)):
+                weights[i][of_kind] = (sizes[k] * weights[i][of_kind] + sizes[k + 1 :].sum()) / max(1, sizes.sum())
     return weights
 
 
