@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....arrays import Floats
+from ....compiling import without_collector
 from ...binning import Bins
 from .problem import Problem
 from .settings import Settings
@@ -76,7 +77,7 @@ class State:
     def __init__(self, problem: Problem, settings: Settings, threads: ThreadPoolExecutor | None = None) -> None:
         from . import loops
 
-        self.loops = loops
+        self.loops = without_collector(loops)
         self.problem, self.settings = problem, settings
         self.alpha: dict[Coded, float] = {}
         self._active: NDArray[np.int64] | None = None
