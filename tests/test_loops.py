@@ -166,7 +166,8 @@ for name in json.loads(sys.argv[2]):
         record = vars(module).get("Before") or vars(module)["Behind"]
         found[f"{name} class"] = module.probe_class(record(3.0))
     if name == "exactboost":
-        sample = module.DrawnCases(np.zeros(3, np.int32), np.zeros(3, np.int32), np.ones(3), 1)
+        other = dict.fromkeys(module.DrawnCases._fields, np.zeros(3, np.int32))
+        sample = module.DrawnCases(**other | {"unit": np.ones(3), "n_pos": 1})
         scores, pos, neg = np.array([2.0, 1.0, 0.0]), np.zeros(3), np.zeros(3)
         found["callee"] = module.probe_loss(module.PrecisionAtK(1.0), scores, sample, pos, neg)
         costs = module.RejectCost(fp=1.0, fn=2.0, reject_negative=0.25, reject_positive=0.75)

@@ -8,6 +8,8 @@ it, and those with a larger code lie right of it.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -76,6 +78,11 @@ class Bins:
     def __post_init__(self) -> None:
         if len(self.monotonic) != len(self.n_bins):
             object.__setattr__(self, "monotonic", np.zeros(len(self.n_bins), dtype=np.int8))
+
+    @cached_property
+    def cells(self) -> list[tuple[slice, int]]:
+        """Where the cells of each feature lie in a table of all cells, and its number of bins: quick to look up."""
+        return [(slice(a, b), b - a - 1) for a, b in pairwise(self.offsets.tolist())]
 
     def take(self, rows: NDArray[Any]) -> Bins:
         """Return some of the rows, with the same cuts."""

@@ -16,8 +16,9 @@ machine code would read the fields in their old order.
 The first fit waits for the compiler. What that takes grows with the number of functions and of arrays handed from one
 to the next, and code is compiled once more in every function that calls it, however far above. Hence few functions,
 not deep, given no array that they do not need; scalars and no arrays are returned; and ``a if a > b else b`` where
-`max` would be a function of its own. A long loop over the two classes goes to ``len(starts)``, not to 2: the compiler
-would write it out twice, and each copy once more in every function above.
+`max` would be a function of its own. At most three names are assigned at once: of four Python makes a tuple and takes
+it apart again, each array in it with the counting of its uses. A long loop over the two classes goes to
+``len(starts)``, not to 2: the compiler would write it out twice, and each copy once more in every function above.
 
 In order: the arguments, drawing, losses of histograms, the subsample, the sweeps (AUC, precision at k, KS, reject
 cost), choosing by objective, bisection, the search over features, and the run.
@@ -314,8 +315,10 @@ def precision_loss(objective, pos, neg, n):
 @_entry
 def reject_loss(objective, pos, neg, n):
     """Least mean cost over two thresholds t_N <= t_P of the score."""
-    fp, fn, r_neg, r_pos = objective.fp, objective.fn, objective.reject_negative, objective.reject_positive
-    a, c, least_a, best, all_pos, all_neg = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+    fp, fn = objective.fp, objective.fn
+    r_neg, r_pos = objective.reject_negative, objective.reject_positive
+    a, c, least_a = 0.0, 0.0, 0.0
+    best, all_pos, all_neg = 0.0, 0.0, 0.0
     for s in range(n):
         # The cost is a sum of a term A of t_N and a term C of t_P (see `objectives.best_thresholds`): with the least A
         # up to here at hand, one pass sees every pair of thresholds in order.
@@ -340,7 +343,8 @@ def _start_round(score, pos_rows, neg_rows, units, base, margin, sample, size):
     Judged scores become positions above `base`, all of them less than `size`. The sort by bin that follows for every
     feature keeps the order, so that each bin is sorted by score for free.
     """
-    ids, value, unit, level = sample.ids, sample.value, sample.unit, sample.level
+    ids, value = sample.ids, sample.value
+    unit, level = sample.unit, sample.level
     n_pos, hist, count = sample.n_pos, sample.hist, sample.marks
     all_pos, total = 0.0, 0.0
     for side in range(len(hist)):
@@ -375,7 +379,8 @@ def _start_round(score, pos_rows, neg_rows, units, base, margin, sample, size):
 @_inner
 def _sort_by_bin(codes, f, n_cells, sample, by_bin):
     """Counting sort of the subsample by the bin of one feature; cases of a bin stay in their order."""
-    ids, unit, level, code, n_pos = sample.ids, sample.unit, sample.level, sample.code, sample.n_pos
+    ids, unit, level = sample.ids, sample.unit, sample.level
+    code, n_pos = sample.code, sample.n_pos
     starts, levels, units = by_bin.starts, by_bin.levels, by_bin.units
     m = len(ids)
     # Gathered once: the cases are scattered over the whole column, and the codes are needed three times.
@@ -423,7 +428,8 @@ def auc_start(objective, sample, own, size, totals):
 @_inner
 def _cross(by_bin, b, side, counts, size):
     """Take the cases of one class in a bin across the cut: pairs with the other class end and others begin."""
-    levels, units, starts, other = by_bin.levels, by_bin.units, by_bin.starts, 1 - side
+    levels, units = by_bin.levels, by_bin.units
+    starts, other = by_bin.starts, 1 - side
     gone, come = counts[4 + side], counts[5 - side]
     i, last = starts[side, b], starts[side, b + 1]
     while i < last:
@@ -447,18 +453,21 @@ def _cross(by_bin, b, side, counts, size):
 def _best_shift(rl, lr, lowest, highest, floor, stump):
     """Best shift for the pairs of a cut, written to stump[1] when it wins more than `floor`; returns what it wins."""
     up, down = rl[0] * 0, rl[0] * 0  # zeros of the type of the counts: whole numbers stay whole
-    best, first, last, sign = floor, 0, 0, 0
+    best, first = floor, 0
+    last, sign = 0, 0
     for j in range(highest if highest > -lowest else -lowest):
         up += rl[WINDOW + j] - lr[WINDOW - 1 - j]
         down += lr[WINDOW + j] - rl[WINDOW - 1 - j]
         if j < highest:
             if up > best:
-                best, first, last, sign = up, j + 1, j + 1, 1
+                best, first = up, j + 1
+                last, sign = j + 1, 1
             elif sign == 1 and up == best and last == j:
                 last = j + 1
         if j < -lowest:
             if down > best:
-                best, first, last, sign = down, j + 1, j + 1, -1
+                best, first = down, j + 1
+                last, sign = j + 1, -1
             elif sign == -1 and down == best and last == j:
                 last = j + 1
     if best > floor:
@@ -541,7 +550,8 @@ def _hits_at_shift(above, d, size, k):
 @_entry
 def precision_sweep(objective, cuts, by_bin, own, stump, size, n, floor):
     """Positives among the first k over all cuts and all shifts."""
-    starts, levels, units, k = by_bin.starts, by_bin.levels, by_bin.units, objective.k
+    starts, levels = by_bin.starts, by_bin.levels
+    units, k = by_bin.units, objective.k
     above, left, hist = own[:4], own[4:6], own[6:]
     for s in range(size + 1):
         left[0, s] = left[1, s] = 0
@@ -567,7 +577,8 @@ def precision_sweep(objective, cuts, by_bin, own, stump, size, n, floor):
         for d in range(cuts.lowest, cuts.highest + 1):
             here = _hits_at_shift(above, d, size, k) if d != 0 else floor
             if here > best:
-                best, first, final, found_here = here, d, d, True
+                best, first = here, d
+                final, found_here = d, True
             elif found_here and here == best and final == d - 1:
                 final = d
         if found_here:  # the middle of the shifts that do as well
@@ -583,7 +594,8 @@ def precision_sweep(objective, cuts, by_bin, own, stump, size, n, floor):
 @_inner
 def _rank_scores(sample, ranks, size):
     """Rank the scores of the subsample among the distinct ones, with running sums; returns how many those are."""
-    hist, rank, value, level = sample.hist, sample.marks, sample.value, sample.level
+    hist, rank = sample.hist, sample.marks
+    value, level = sample.value, sample.level
     values, rates, total = ranks.values, ranks.rates, ranks.total
     n = 0
     values[0] = -BEYOND
@@ -668,7 +680,8 @@ def ks_start(objective, sample, own, size, totals):
 @_inner
 def _ks_bounds(by_bin, ranks, n, cuts):
     """For each cut the best sum of two thresholds, one on either side, whatever the shift."""
-    starts, total, left, bounds = by_bin.starts, ranks.total, ranks.left, ranks.bounds
+    starts, total = by_bin.starts, ranks.total
+    left, bounds = ranks.left, ranks.bounds
     for r in range(n + 1):
         left[0, r] = 0.0
     for step in range(-1 if cuts.missing_left else 0, cuts.last):
@@ -722,7 +735,8 @@ def ks_sweep(objective, cuts, by_bin, own, stump, size, n, floor):
     at in the order of the bound that forgets D, and no longer once it is not above the best found.
     """
     ranks = own
-    values, left, bounds, reach = ranks.values, ranks.left, ranks.bounds, ranks.reach
+    values, left = ranks.values, ranks.left
+    bounds, reach = ranks.bounds, ranks.reach
     _thresholds_in_reach(values, n, cuts.lowest, cuts.highest, reach)
     _ks_bounds(by_bin, ranks, n, cuts)
     best = floor
@@ -767,7 +781,8 @@ def _cost_at_shift(values, left, right, n, d):
     Both sides are in the order of their scores: they are merged as they are walked through. A side that is at its end
     is `BEYOND` the other.
     """
-    a, c, least_a, best = 0.0, 0.0, 0.0, 0.0
+    a, c = 0.0, 0.0
+    least_a, best = 0.0, 0.0
     i, j = 1, 1
     while i <= n or j <= n:
         of_left, of_right = values[i], values[j] + d
@@ -788,7 +803,8 @@ def _cost_at_shift(values, left, right, n, d):
 @_inner
 def _reject_bounds(by_bin, ranks, n, cuts):
     """For each cut the least cost when each side has two thresholds of its own, as its negative."""
-    starts, total, left, bounds = by_bin.starts, ranks.total, ranks.left, ranks.bounds
+    starts, total = by_bin.starts, ranks.total
+    left, bounds = ranks.left, ranks.bounds
     for r in range(n + 1):
         left[0, r] = left[1, r] = 0.0
     for step in range(-1 if cuts.missing_left else 0, cuts.last):
@@ -799,7 +815,8 @@ def _reject_bounds(by_bin, ranks, n, cuts):
         _add_bins(by_bin, b, b + 1, ranks.rates, left)
         if step < cuts.first:
             continue
-        a, c, least_a, best_left, least_ra, best_right = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+        a, c, least_a = 0.0, 0.0, 0.0
+        best_left, least_ra, best_right = 0.0, 0.0, 0.0
         for r in range(1, n + 1):
             a += left[0, r]
             c += left[1, r]
@@ -819,7 +836,8 @@ def reject_sweep(objective, cuts, by_bin, own, stump, size, n, floor):
     own two best thresholds is a bound, and only cuts whose bound is good enough are tried at every shift.
     """
     ranks = own
-    values, total, bounds, left, right = ranks.values, ranks.total, ranks.bounds, ranks.left, ranks.right
+    values, total, bounds = ranks.values, ranks.total, ranks.bounds
+    left, right = ranks.left, ranks.right
     _reject_bounds(by_bin, ranks, n, cuts)
     best = floor
     # Sums in another order differ in their last digits: a gain that small does not count.
@@ -840,7 +858,8 @@ def reject_sweep(objective, cuts, by_bin, own, stump, size, n, floor):
                 continue
             here = -_cost_at_shift(values, left, right, n, d)
             if here > best + tol:
-                best, first, final, found_here = here, d, d, True
+                best, first = here, d
+                final, found_here = d, True
             elif found_here and here > best - tol and final == d - 1:
                 final = d
         if found_here:  # the middle of the shifts that do as well
@@ -996,7 +1015,8 @@ def search_all(objective, table, features, D, room, size, totals):
     The sample in `room` holds the cases, their judged scores on an axis of `size` positions, at least `WINDOW` from
     either end. The stump's cut, shift and side of missing values go to room.stump.
     """
-    sample, by_bin, own, stump = room.sample, room.by_bin, room.own, room.stump
+    sample, by_bin = room.sample, room.by_bin
+    own, stump = room.own, room.stump
     starts = by_bin.starts
     best, n = start_search(objective, sample, own, size, totals)
     chosen = -1
@@ -1064,8 +1084,10 @@ def margin_of(theta, low, high, D):
 @_inner
 def _loss_with_stump(objective, score, table, f, bag, plan, low, high, room):
     """Loss of all cases of the bag with the stump added, whose scores go from low to high, and their new range."""
-    codes, n_bins, rows, weights = table.codes, table.n_bins[f], bag.rows, bag.weights
-    D, stump, shift, full = plan.longest, room.stump, room.shift, room.full
+    codes, n_bins = table.codes, table.n_bins[f]
+    rows, weights = bag.rows, bag.weights
+    D, stump = plan.longest, room.stump
+    shift, full = room.shift, room.full
     # What the stump adds, by code: a lookup in place of a branch that the processor could not predict.
     for code in range(n_bins):
         shift[code] = stump[1] if code > stump[0] else 0
@@ -1101,7 +1123,8 @@ def run(objectives, bisect, table, bag, plan, draws, room, outcome):
     objective, of_sample = objectives
     sample, stump, features = room.sample, room.stump, draws.features[: plan.n_features]
     score, stumps, trace = outcome.score, outcome.stumps, outcome.trace
-    loss, low, high, chosen, taken, idle = np.inf, plan.low, plan.high, 0, 0, 0
+    loss, low, high = np.inf, plan.low, plan.high
+    chosen, taken, idle = 0, 0, 0
     # Turn -1 finds the loss before the first round, by a stump that adds nothing: one call of each function is compiled
     # where a second would be compiled once more.
     for t in range(-1, len(stumps)):

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Floats, Indices
+from ...compiling import without_collector
 from ..categories import order_levels
 from .objectives import Objective, Terms
 from .problem import UNITS, RankingProblem, RunSettings, bag_and_sample_terms, random_states, sample_sizes
@@ -146,6 +147,7 @@ def _boost_compiled(
     """Stumps taken, final scores of all cases, and the loss by round."""
     from . import loops
 
+    without_collector(loops)
     sizes, bins, score = sample_sizes(problem, settings, bag), problem.bins, problem.start.copy()
     n_pairs = sizes.positives * sizes.negatives
     # Pairs are counted in whole numbers while they fit. All else is summed in floats, weighted or not: one compilation.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ....arrays import Floats
+from ....compiling import without_collector
 from ...binning import Bins
 from .problem import ClassProblem, softmax
 
@@ -84,7 +85,7 @@ class ClassState:
     def __init__(self, problem: ClassProblem) -> None:
         from . import loops  # an answer never loads the compiler
 
-        self.problem, self._loops = problem, loops
+        self.problem, self._loops = problem, without_collector(loops)
         bins, n = problem.bins, problem.n_outputs
         self.weight = problem.weight
         self.wanted = problem.wanted_by_cell()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from .losses import LOSSES
 from .stumps import SCORE, STUMP_FAMILIES
@@ -58,12 +59,12 @@ class Settings:
     interactions: int | tuple[tuple[int, int], ...] | str | None = None
     certify_every: int = 0
 
-    @property
+    @cached_property
     def free_h(self) -> bool:
         """Whether h has an intercept: the paper's step takes none."""
         return self.intercepts and self.step != PAPER
 
-    @property
+    @cached_property
     def free_r(self) -> bool:
         """Whether r has an intercept; ordinary stumps have no r."""
         return self.free_h and STUMP_FAMILIES[self.family].has_r

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....arrays import Floats
+from ....compiling import without_collector
 from ...binning import Bins
 from .problem import Problem
 from .settings import Settings
@@ -37,8 +38,8 @@ class Ensemble:
         """Contributions to h and to r of every cell of every feature, without the intercepts."""
         h, r = np.zeros(bins.n_cells), np.zeros(bins.n_cells)
         for stump, weight in zip(self.stumps, self.weights, strict=True):
-            cells = slice(bins.offsets[stump[0]], bins.offsets[stump[0] + 1])
-            both = (weight * self.values).take(cell_labels(stump, int(bins.n_bins[stump[0]])), axis=0)
+            cells, n_bins = bins.cells[stump[0]]
+            both = (weight * self.values).take(cell_labels(stump, n_bins), axis=0)
             h[cells] += both[:, 0]
             r[cells] += both[:, 1]
         return h, r
@@ -76,7 +77,7 @@ class State:
     def __init__(self, problem: Problem, settings: Settings, threads: ThreadPoolExecutor | None = None) -> None:
         from . import loops
 
-        self.loops = loops
+        self.loops = without_collector(loops)
         self.problem, self.settings = problem, settings
         self.alpha: dict[Coded, float] = {}
         self._active: NDArray[np.int64] | None = None
@@ -188,9 +189,9 @@ class State:
         self._scores.h0 += dh
         self._scores.r0 += dr
         f, b = stump[0], self.problem.bins
-        labels = cell_labels(stump, int(b.n_bins[f]))
+        cells, n_bins = b.cells[f]
+        labels = cell_labels(stump, n_bins)
         h, r = eta * self.family.values.T  # by label
-        cells = slice(b.offsets[f], b.offsets[f + 1])
         self._scores.h_table[cells] += h.take(labels)  # in every round: quicker than an index
         self._scores.r_table[cells] += r.take(labels)
         self.weights.grow(b.codes[f], labels, h + dh, r + dr)

@@ -221,6 +221,7 @@ class StumpSearch:
         self._runs = np.concatenate([[0], np.flatnonzero(np.diff(signs)) + 1, [p]]).tolist()
         self.hist = np.empty((2, bins.n_cells, 2))
         self.prefix = np.empty((bins.n_cells, 2))
+        self._hist, self._prefix = pairs(self.hist), pairs(self.prefix)  # once: each round has several uses
         self.found = np.empty(p)
         self.where = np.zeros((p, 2), dtype=np.int64)
         self._in_threads = bins.codes.size + 6 * bins.n_cells >= _WORTH_THREADS
@@ -254,11 +255,11 @@ class StumpSearch:
     def _sum(self, w: Floats, first: int, last: int) -> None:
         """Add up the weights by cell, for the features first <= f < last."""
         b = self.bins
-        self._loops.histograms(b.codes, pairs(w), self.n_pos, pairs(self.hist), b.offsets, first, last)
+        self._loops.histograms(b.codes, pairs(w), self.n_pos, self._hist, b.offsets, first, last)
 
     def _scan(self, first: int, last: int) -> None:
         """Find the best stump of each feature first <= f < last."""
-        b, hist, prefix = self.bins, pairs(self.hist), pairs(self.prefix)
+        b, hist, prefix = self.bins, self._hist, self._prefix
         for start, stop in pairwise(self._runs):
             start, stop = max(start, first), min(stop, last)
             if start < stop:
@@ -277,14 +278,14 @@ class StumpSearch:
         """Return the best stump of one feature."""
         t, missing = self.where[f].tolist()
         labels = self._of_feature[f].types[t]
-        cells = slice(self.bins.offsets[f], self.bins.offsets[f + 1])
-        j, k = self._loops.cuts(pairs(self.prefix[cells]), labels, self.family.values)
+        cells, n_bins = self.bins.cells[f]
+        j, k = self._loops.cuts(self._prefix[cells], labels, self.family.values)
         one, two, three, _ = labels.tolist()
-        return canonical((f, j, k, one, two, three, missing), int(self.bins.n_bins[f]))
+        return canonical((f, j, k, one, two, three, missing), n_bins)
 
     def steepest(self) -> float:
         """The least derivative along any stump; `best` finds the cuts of that stump as well."""
-        return float(self.found.min())
+        return float(self.found[self.found.argmin()])  # quicker than `min`, in every round
 
     def derivatives(self, stumps: list[Coded] | NDArray[np.int64]) -> Floats:
         """Derivatives along known stumps, each from a handful of prefix sums; as a list, or as a table by row."""

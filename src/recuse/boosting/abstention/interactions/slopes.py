@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ....arrays import Floats
+from ....compiling import without_collector
 from ..engine.problem import Problem
 
 LOGISTIC = "logistic"
@@ -28,7 +29,7 @@ class Slopes:
     def __init__(self, problem: Problem, *, with_r: bool, rows: Any = slice(None)) -> None:
         from . import loops
 
-        self._loops = loops
+        self._loops = without_collector(loops)
         surrogate = problem.surrogate
         s = np.ascontiguousarray(problem.s[rows])
         kb = np.ascontiguousarray(np.broadcast_to(surrogate.k * surrogate.b, problem.s.shape)[rows])
