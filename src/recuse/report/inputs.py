@@ -75,6 +75,10 @@ class ReportedVerdict(Protocol):
         """The same of the model chosen among the models."""
 
     @property
+    def forced_cost(self) -> Sequence[float]:
+        """The same of this model when it must answer every case."""
+
+    @property
     def answering(self) -> ReportedSaving:
         """Against the manual review of every case."""
 

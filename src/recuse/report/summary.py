@@ -88,6 +88,7 @@ def _verdict(material: Material) -> dict[str, Any]:
         "found_signal": verdict.found_signal,
         "cost": list(verdict.cost),
         "model_cost": list(verdict.model_cost),
+        "forced_cost": list(verdict.forced_cost),
         "answering": {"pays": verdict.answering.pays, "saved": list(verdict.answering.saved)},
         "rejecting": {
             "rule": verdict.rejecting.rule,

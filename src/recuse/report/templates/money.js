@@ -11,10 +11,12 @@ const times = (interval, factor) => interval.map(x => x * factor);
 function moneyRows(method, p) {
   const matrix = pointAt(method, p).matrix, forced = cheapestPoint(method.forced, p).matrix, widen = method.widen || 1;
   const verdict = summary.verdict, own = isRun() && method.name === verdict.best_model;
+  // Costs and savings of one table are corrected alike, so that they add up; pages written earlier have no such cost.
+  const against = own && verdict.rejecting.rule === method.name && verdict.forced_cost;
   const rows = [
     { title: method.title, matrix, cost: own ? verdict.model_cost : costInterval(matrix, p, widen), saved: null },
     { title: sendAll.title, matrix: sendAll.points[0].matrix, cost: costInterval(sendAll.points[0].matrix, p), saved: own ? verdict.answering.saved : savedAgainstReview(matrix, p, widen) },
-    { title: `${method.title}, answering every case`, matrix: forced, cost: costInterval(forced, p, widen), saved: own && verdict.rejecting.rule === method.name ? verdict.rejecting.saved : savedAgainstForced(matrix, forced, p, widen) },
+    { title: `${method.title}, answering every case`, matrix: forced, cost: against || costInterval(forced, p, widen), saved: against ? verdict.rejecting.saved : savedAgainstForced(matrix, forced, p, widen) },
   ];
   if (summary.policy) {
     const today = summary.policy.matrix, paired = own && summary.winner === method.name;
