@@ -176,7 +176,7 @@ def test_forced_points_answer_every_case(moves):
 @pytest.mark.parametrize("moves", list(WAYS))
 @pytest.mark.parametrize("novel", [0.0, 0.1])
 def test_answering_every_case_costs_what_the_forced_classes_of_the_run_cost(moves, novel):
-    """Luckier thresholds exist, found on these very cases; where a method answers all, it is what it is compared with."""
+    """Luckier thresholds exist, found on these very cases; they are not taken."""
     answers, positive = make_answers(moves, novel=novel, repeats=2)
     points = operating_points(answers, positive, moves, RUN)
     forced = np.where(answers.kind == 2, 3, answers.forced)

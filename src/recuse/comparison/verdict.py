@@ -10,9 +10,9 @@ The conclusion answers separate questions, each about the method that was chosen
   cases apart and still not be worth its errors where reviews are cheap.
 
 Costs and savings are corrected for the choice, by as much as it is expected to have flattered them. Being chosen makes
-no cost look too high and no saving too small, so a correction never lowers a cost and never raises a saving, even if the
-methods that were chosen on the resampled cases would do worse than this one when they must answer every case: that is
-how these methods differ, not luck.
+no cost look too high and no saving too small, so a correction never lowers a cost and never raises a saving, even if
+the methods that were chosen on the resampled cases would do worse than this one when they must answer every case: that
+is how these methods differ, not luck.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ follows from that, and what does not). The other points are:
 - of any other, the answers of the run that have an acceptance score above a level of a grid.
 
 Points that would have been cheaper than the method's own answers at the prices of the run are left out: to take one of
-them would be to choose by luck. So are points that answer every case and would have been cheaper than the classes that the method
-was forced to give in the run. A case rejected as a novelty stays rejected.
+them would be to choose by luck. So are points that answer every case and would have been cheaper than the classes that
+the method was forced to give in the run. A case rejected as a novelty stays rejected.
 """
 
 from __future__ import annotations

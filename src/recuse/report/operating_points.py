@@ -80,7 +80,9 @@ def operating_points(answers: ReportedAnswers, positive: Flags, moves: str, cost
     way = WAYS[moves]
     own = OperatingPoint(count_answers(answers.columns, positive), way.own_thresholds(costs))
     points = way.points(Scored.of(answers, positive, way.score))
-    return _useful(own, _honest_where_all_is_answered(points, _answering_all(answers, positive, moves, costs), costs), costs)
+    return _useful(
+        own, _honest_where_all_is_answered(points, _answering_all(answers, positive, moves, costs), costs), costs
+    )
 
 
 def forced_points(answers: ReportedAnswers, positive: Flags, moves: str, costs: Costs) -> list[OperatingPoint]:
