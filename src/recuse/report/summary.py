@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats
 from ..ensemble import EnsembleRejectClassifier
+from ..guarantees.record import rejects_everything
 from ..labels import to_python
 from ..locating import locate
 from ..metrics import ks_score
@@ -389,6 +390,7 @@ def _promise(material: Material) -> dict[str, Any] | None:
     return {
         "words": str(guarantee),
         "holds": guarantee.holds,
+        "then": "" if guarantee.holds else rejects_everything(guarantee, "model.skops"),
         "tested": guarantee.n_calibration,
         "accepted": guarantee.n_accepted,
         "before": guarantee.n_before,
