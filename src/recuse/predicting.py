@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .answer_files import ALL_SCORES, AnswerFile, answer_format, as_kept, with_kept
+from .answer_files import ALL_SCORES, AnswerFile, answer_format, as_kept, kept_numbers, with_kept
 from .answering import (
     MODEL_DIGEST,
     ROWS_AT_ONCE,
@@ -155,7 +155,7 @@ def predict_table(
     model = _reading_as_written(model, TableFile.of(data))
     kind = answer_format(out, format)
     with _opened(out) as file:
-        answers = AnswerFile(file, kind, raw)
+        answers = AnswerFile(file, kind, raw, kept_numbers(_table_columns(model)))
         if capacity is None:
             counts, _ = _answer(model, data, answers.write, as_kept(keep), settings, progress)
             answers.close()

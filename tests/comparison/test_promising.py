@@ -104,8 +104,8 @@ def test_a_failed_promise_is_the_last_line_and_answers_say_why_there_are_none(tm
     print_leaderboard(result, tmp_path)
     last = capsys.readouterr().out.splitlines()[-1]
     assert last.startswith("model.skops answers no case and rejects every one, because nothing can be promised.")
-    assert "rows would be enough" in last
-    assert last.endswith("To have answers, promise less, give more rows, or leave the promise out.")
+    assert "guarantee='error<=0.0001' cannot be shown" in last
+    assert last.endswith("For answers without a promise, leave it out.")
     assert "model.skops answers no case" in (tmp_path / "report.html").read_text(encoding="utf-8")
     model = recuse.load(tmp_path / "model.skops")
     assert fitted_sentences(model)[-1].startswith("The model answers no case and rejects every one")

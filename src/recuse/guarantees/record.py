@@ -204,8 +204,8 @@ def _rounded_up(bound: float) -> str:
 def rejects_everything(shown: Guarantee, what: str) -> str:
     """Say of a model that promises nothing what it does, and what would help."""
     return (
-        f"{what} answers no case and rejects every one, because nothing can be promised. {shown.hint} To have answers, "
-        "promise less, give more rows, or leave the promise out."
+        f"{what} answers no case and rejects every one, because nothing can be promised. {shown.hint} For answers "
+        "without a promise, leave it out."
     )
 
 
