@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from .answering import DIGITS
-from .tables import to_csv
+from .tables import TableColumns, to_csv
+from .tables.columns import NUMBER
 from .tables.names import no_column
 from .tables.spreadsheet import neutralised
-from .tables.workbooks import Workbook
+from .tables.workbooks import Percentage, Workbook
+from .tables.writings import POINT, to_values
 
 CSV, JSON_LINES, PARQUET, EXCEL = "csv", "jsonl", "parquet", "xlsx"
 ALL = "all"
 SCORES = ("probability", "h", "r")
 ALL_SCORES = (*SCORES, "score", "second_score")  # with three classes or more
 _ENDINGS = {".parquet": PARQUET, ".pq": PARQUET, ".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".xlsx": EXCEL}
+_LEADING_ZERO = re.compile(r"\s*[+-]?0\d")
 _NOT_WRITTEN = (".xls", ".xlsm", ".xlsb", ".ods", ".gz", ".zip", ".feather", ".arrow", ".sqlite", ".duckdb", ".db")
 
 
@@ -65,14 +70,24 @@ class AnswerFile:
         "csv", "jsonl", "parquet" or "xlsx".
     raw : bool or None
         Whether text that a spreadsheet would run stays as it is. None: not in CSV, which people open; else yes.
+    numbers : mapping of str to str
+        Columns of the table that hold numbers, with their writing: in a workbook they are numbers too, unless some have
+        leading zeros, as postcodes do.
     """
 
-    def __init__(self, file: BinaryIO, kind: str = CSV, raw: bool | None = None) -> None:
+    def __init__(
+        self,
+        file: BinaryIO,
+        kind: str = CSV,
+        raw: bool | None = None,
+        numbers: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._file, self._begun = file, False
         self._raw = kind != CSV if raw is None else raw
         self._write: Callable[[AnswerFile, Any], None] = _WRITERS[kind]
         self._parquet: Any = None
         self._book: Workbook | None = None
+        self._numbers = dict(numbers)
 
     def write(self, frame: Any) -> None:
         """Write some answers."""
@@ -113,12 +128,48 @@ class AnswerFile:
             raise ValueError(f"A column does not keep its type throughout the table ({error}): write CSV.") from error
 
     def _write_excel(self, frame: Any) -> None:
+        import pandas as pd
+
         if self._book is None:
             self._book = Workbook(self._file)
             self._book.add(list(frame.columns))
+            kept = {name: frame[name] for name in self._numbers if name in frame}
+            # Decided once, by the first rows: a column must not be numbers in one part and text in another.
+            self._numbers = {
+                name: self._numbers[name] for name, column in kept.items() if _are_numbers(column, self._numbers[name])
+            }
         frame = frame.astype(object).where(frame.notna(), None)
+        for name, writing in self._numbers.items():
+            frame[name] = pd.Series(_number_cells(frame[name], writing), index=frame.index, dtype=object)
         for row in zip(*(frame[name].tolist() for name in frame.columns), strict=True):
             self._book.add(row)
+
+
+def kept_numbers(columns: TableColumns | None) -> dict[str, str]:
+    """The columns of a model that hold numbers, by the names they may have among answers, with their writing."""
+    if columns is None:
+        return {}
+    return {
+        called: columns._writings().get(name, POINT)
+        for name, kind in columns._kinds()
+        if kind == NUMBER
+        for called in (name, f"{name} (table)")
+    }
+
+
+def _are_numbers(column: Any, writing: str) -> bool:
+    """Whether all cells that are not empty are numbers in a writing, none with leading zeros."""
+    texts = column.dropna()
+    if texts.empty or not all(isinstance(text, str) for text in texts):
+        return False
+    return bool(to_values(texts, writing).notna().all()) and not texts.str.match(_LEADING_ZERO).any()
+
+
+def _number_cells(column: Any, writing: str) -> list[Any]:
+    """Cells of a workbook: numbers, percentages as such; what is none stays as it is."""
+    as_cell = Percentage if writing.endswith("%") else float
+    values = to_values(column, writing)
+    return [as_cell(value) if value == value else text for value, text in zip(values, column, strict=True)]
 
 
 _WRITERS: dict[str, Callable[[AnswerFile, Any], None]] = {

@@ -76,7 +76,7 @@ def decide_with_probability(
     first, rest, read = read_once(estimator, X)
     classifier, transformed, names = trace(rest, read)
     if reasons and hasattr(classifier, "_decide_shown"):
-        columns = shown_columns(rest, read, transformed, names)
+        columns = shown_columns(rest, read, transformed, names)._replace(writings=getattr(first, "writings_", {}))
         decisions: Decisions = classifier._decide_shown(transformed, reasons, names, columns)
     else:
         decisions = classifier.decide(transformed, reasons=reasons)

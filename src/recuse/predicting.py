@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .answer_files import ALL_SCORES, AnswerFile, answer_format, as_kept, with_kept
+from .answer_files import ALL_SCORES, AnswerFile, answer_format, as_kept, kept_numbers, with_kept
 from .answering import (
     MODEL_DIGEST,
     ROWS_AT_ONCE,
@@ -29,6 +29,7 @@ from .answering import (
     text_columns,
 )
 from .arrays import Floats
+from .guarantees.record import rejects_everything
 from .inspecting import inspect_model, report_model
 from .labels import REJECT_TEXT
 from .parameters import check_count
@@ -145,7 +146,7 @@ def predict_table(
     settings = AnswerSettings(reasons, capacity, rows_at_once, neighbours, mark)
     if is_dask(data) or (is_dataset(data) and _is_folder(out)):
         _require_plain(keep, format)
-        return _told(_predict_parts(model, data, _as_folder(out), settings, cluster, overwrite, progress))
+        return _told(_predict_parts(model, data, _as_folder(out), settings, cluster, overwrite, progress), model)
     if cluster is not None:
         raise ValueError(
             f"cluster={cluster!r} answers a folder of Parquet files into a folder; {TableFile.of(data).shown} or out "
@@ -154,11 +155,11 @@ def predict_table(
     model = _reading_as_written(model, TableFile.of(data))
     kind = answer_format(out, format)
     with _opened(out) as file:
-        answers = AnswerFile(file, kind, raw)
+        answers = AnswerFile(file, kind, raw, kept_numbers(_table_columns(model)))
         if capacity is None:
             counts, _ = _answer(model, data, answers.write, as_kept(keep), settings, progress)
             answers.close()
-            return Answered(*counts)
+            return _told(Answered(*counts), model)
         with tempfile.TemporaryFile() as unranked:
             store = partial(pickle.dump, file=unranked)
             counts, scores = _answer(model, data, store, as_kept(keep), settings, progress)
@@ -166,11 +167,14 @@ def predict_table(
             ordered = len(scores) <= max(capacity, 1) or bool(scores.min() < scores.max())
             limit = _add_ranks(unranked, answers.write, scores, capacity if ordered else 0)
             answers.close()
-            return _told(Answered(*counts, capacity, limit, ordered))
+            return _told(Answered(*counts, capacity, limit, ordered), model)
 
 
-def _told(answered: Answered) -> Answered:
-    """The counts; a queue without an order is warned of."""
+def _told(answered: Answered, model: Any) -> Answered:
+    """The counts; a queue without an order, and a model that answers nothing for want of a promise, are warned of."""
+    guarantee = getattr(model[-1] if isinstance(model, Pipeline) else model, "guarantee_", None)
+    if guarantee is not None and not guarantee.holds:
+        warnings.warn(rejects_everything(guarantee, "the model"), UserWarning, stacklevel=3)
     if not answered.ordered:
         warnings.warn(no_order(answered), UserWarning, stacklevel=3)
     return answered

@@ -102,6 +102,26 @@ def test_it_is_priced_on_the_same_cases_and_is_no_feature():
     assert result.conclusions["today"].startswith(beginnings)
 
 
+def test_segments_have_the_figures_of_today_beside_those_of_the_method():
+    table = with_policy(region=np.where(np.arange(len(mixed_table())) % 3 == 0, "north", "south"))
+    result = recuse.compare(table, "default", policy="today", by=["region"], drop=["region"], **OPTIONS)
+    own = result.decisions()["cost"].to_numpy()
+    for segment in result.segments:
+        inside = (table["region"] == segment.label).to_numpy()
+        labels = table["today"].str.lower().replace("review", "[abstain]")[inside]
+        truth, answered = table["default"][inside], labels != "[abstain]"
+        names = {"pos_label": "bad", "reject_label": "[abstain]", "labels": ["good", "bad"]}
+        today = segment.today
+        assert today.cost.value == pytest.approx(expected_cost(truth, labels, costs=COSTS, **names))
+        assert today.review.value == pytest.approx(1 - answered.mean())
+        assert today.error.value == pytest.approx((labels != truth)[answered].mean())
+        assert today.saved.value == pytest.approx(today.cost.value - own[inside].mean())
+        assert today.saved.low <= today.saved.value <= today.saved.high
+        assert segment.as_dict()["today_saved"] == today.saved.value
+    plain = recuse.compare(table, "default", by=["region"], drop=["region", "today"], **OPTIONS)
+    assert not any(key.startswith("today") for key in plain.segments[0].as_dict())
+
+
 def test_a_perfect_policy_is_not_beaten_and_not_chosen():
     table = mixed_table()
     result = recuse.compare(table.assign(oracle=table["default"]), "default", policy="oracle", **OPTIONS)

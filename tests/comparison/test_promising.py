@@ -3,6 +3,7 @@
 import json
 import re
 
+import pandas as pd
 import pytest
 
 import recuse
@@ -10,9 +11,11 @@ from recuse.comparison.printing import fitted_sentences, leaderboard_json, print
 from recuse.datasets import make_loans
 from recuse.guarantees import NoGuaranteeWarning
 from recuse.guarantees.exact import rows_needed
+from recuse.guarantees.record import Shown, hint
 from recuse.guarantees.risks import Tally
 from recuse.guarantees.splitting import split_rows
 from recuse.inspecting import inspect_model
+from recuse.predicting import predict_table
 
 LOANS = make_loans(900, random_state=0)[["late_payments", "instalment_share", "income", "outcome"]]
 PRICES = recuse.Costs(fp=800, fn=2000, reject=450)  # most cases are answered
@@ -108,3 +111,33 @@ def test_rows_that_would_be_enough_are_rows_of_the_table():
 def test_promises_that_cannot_be_made_are_refused(given, message):
     with pytest.raises(ValueError, match=message):
         recuse.fit(LOANS, "outcome", method="logistic-chow", **ARGUMENTS, **given)
+
+
+def test_a_failed_promise_is_the_last_line_and_answers_say_why_there_are_none(tmp_path, capsys):
+    """Of a comparison, of a fit, and of the answers of the model: it rejects every case, and what would help."""
+    options = {"methods": ["logistic-chow"], "cv": 2, "repeats": 1, "promise": "error<=0.0001", **ARGUMENTS}
+    with pytest.warns(NoGuaranteeWarning):
+        result = recuse.compare(LOANS, "outcome", out=tmp_path, **options)
+    capsys.readouterr()
+    print_leaderboard(result, tmp_path)
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("model.skops answers no case and rejects every one, because nothing can be promised.")
+    assert "guarantee='error<=0.0001' cannot be shown" in last
+    assert last.endswith("For answers without a promise, leave it out.")
+    assert "model.skops answers no case" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    model = recuse.load(tmp_path / "model.skops")
+    assert fitted_sentences(model)[-1].startswith("The model answers no case and rejects every one")
+    LOANS[:50].to_csv(tmp_path / "new.csv", index=False)
+    with pytest.warns(UserWarning, match="the model answers no case and rejects every one, because nothing"):
+        answered = predict_table(model, tmp_path / "new.csv", tmp_path / "answers.csv")
+    assert answered.rejected == answered.cases == 50
+    answers = pd.read_csv(tmp_path / "answers.csv")
+    reasons = answers["reason"][answers["kind"] == "ambiguity"]
+    assert reasons.str.startswith("rejected because nothing could be promised of answers").all()
+
+
+def test_of_a_risk_that_no_case_shows_no_level_is_offered():
+    asked = Shown("misses", 0.2, None, 0, 0.0, 1.0)
+    said = hint((asked,), 900.0, 40, (asked,))
+    assert "no accepted positive cases that would show it. These cases show nothing of it." in said
+    assert "misses<=1" not in said

@@ -65,6 +65,26 @@ def test_the_costs_in_the_sentence_about_rejecting_differ_by_its_saving():
     assert verdict.forced_cost.value != own  # it is corrected for the choice, as the saving is
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_a_correction_never_makes_a_saving_larger_nor_a_cost_smaller(seed):
+    """Methods alike as they answer, and ever worse when they must answer every case: others would save more."""
+    rng = np.random.default_rng(seed)
+    positive, sure = rng.random(400) < 0.3, rng.random(400) < 0.5
+    models, forced = {}, {}
+    for k in range(5):
+        guessed = np.where(rng.random(400) < 0.9 - 0.15 * k, positive, ~positive)
+        forced[f"m{k}"] = np.where(sure, positive ^ (rng.random(400) < 0.04), guessed).astype(int)
+        models[f"m{k}"] = np.where(sure, forced[f"m{k}"], 2)
+    verdict, _ = judged(models, forced, positive)
+    own, then = (Payments.of(part[verdict.best_model], positive, COSTS) for part in (models, forced))
+    uncorrected = own.saved_against(then)
+    assert verdict.model_cost.value >= own.prices.mean() - 1e-12
+    assert verdict.rejecting.saved.value <= uncorrected.value + 1e-12
+    assert verdict.rejecting.saved.low <= uncorrected.low + 1e-12
+    assert verdict.rejecting.saved.high <= uncorrected.high + 1e-12
+    assert verdict.forced_cost.value - verdict.model_cost.value == pytest.approx(verdict.rejecting.saved.value)
+
+
 def test_noise_has_no_signal():
     """Two in a hundred are positive and nothing tells them apart: the answer is a constant, and the words say so."""
     rng = np.random.default_rng(1)

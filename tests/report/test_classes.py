@@ -53,18 +53,24 @@ def from_decisions(decisions, prices, of_class, error, review):
     """What a method with probabilities costs at other prices, from the columns of decisions.csv alone.
 
     The cheapest of its own answers and of those that its probabilities imply at the prices of a grid, without what
-    would have been cheaper than its own answers at the prices of the run.
+    would have been cheaper than its own answers at the prices of the run; of those that answer every case, without what
+    would have been cheaper than the classes that it was forced to give.
     """
     outcomes, p = decisions["outcome"], decisions[[f"score of {name}" for name in NAMES]].to_numpy()
     own = decisions["decision"].replace("[abstain]", "reject").to_numpy()
     then, limit = moved(prices, of_class, error, review), cost_of(own, outcomes, prices)
     lowest = cost_of(own, outcomes, then)
+    forced = decisions["forced"].to_numpy()
+    limit_of_all = max(limit, cost_of(forced, outcomes, prices))
+    if cost_of(forced, outcomes, prices) >= limit:
+        lowest = min(lowest, cost_of(forced, outcomes, then))
     for label in NAMES:
         for factor in ERRORS:
             for times in REVIEWS:
                 list_of = moved(prices, label, factor, times).loc[list(NAMES), [*NAMES, "reject"]].to_numpy()
                 answers = np.array([*NAMES, "reject"])[(p @ list_of).argmin(axis=1)]
-                if cost_of(answers, outcomes, prices) >= limit * (1 - 1e-12):
+                least = limit if "reject" in answers else limit_of_all
+                if cost_of(answers, outcomes, prices) >= least * (1 - 1e-12):
                     lowest = min(lowest, cost_of(answers, outcomes, then))
     return lowest
 

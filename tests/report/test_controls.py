@@ -121,6 +121,9 @@ def test_money_is_that_of_the_verdict_at_the_prices_of_the_run(open_page, full, 
     assert numbers(saved[1]) == pytest.approx([12_000 * part for part in verdict.answering.saved], abs=0.51)
     today = page.locator("#money tbody tr").nth(3).locator("td").all_inner_texts()
     assert numbers(today[1]) == pytest.approx([12_000 * part for part in full.today_saving.saved], abs=0.51)
+    for position in (1, 2, 3):  # costs and savings of one table add up
+        paid, gained = page.locator("#money tbody tr").nth(position).locator("td").all_inner_texts()[:2]
+        assert numbers(paid)[0] - numbers(cells[0])[0] == pytest.approx(numbers(gained)[0], abs=1.01)
     reviews = 12_000 * (1 - full.row(verdict.best_model).coverage)
     assert number(cells[2]) == pytest.approx(reviews, abs=0.51)
     assert number(cells[3]) == pytest.approx(reviews / 10, abs=0.51)
@@ -343,6 +346,36 @@ def test_on_a_phone_nothing_is_cut_off(open_page):
     assert label.startswith('"More than the best')
     page.locator("#leaderboard thead th").nth(3).get_by_role("button").click()  # sorting works there, too
     assert page.locator("#leaderboard thead th").nth(3).get_attribute("aria-sort") == "ascending"
+
+
+@pytest.mark.parametrize("width", [1200, 1280])
+def test_on_a_small_desktop_no_table_is_wider_than_the_page(open_page, width):
+    page = open_page()
+    page.set_viewport_size({"width": width, "height": 900})
+    page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+    too_wide = page.locator(".scroll").evaluate_all(
+        "frames => frames.filter(frame => frame.scrollWidth > frame.clientWidth + 1).map(frame => frame.ariaLabel)"
+    )
+    assert too_wide == []
+
+
+def test_today_by_segment_follows_the_prices(open_page, full):
+    page = open_page()
+    record, segment = page.evaluate("shownSegments.region[0]"), full.segments[0]
+    assert [record[name] for name in ("today_cost", "today_saved", "today_saved_low")] == pytest.approx(
+        [segment.today.cost.value, segment.today.saved.value, segment.today.saved.low]
+    )
+    cells = page.locator("#segments-today-0 tbody tr").nth(0).locator("td").all_inner_texts()
+    assert numbers(cells[3])[0] == pytest.approx(segment.today.saved.value, abs=6e-4)
+    dearer = recuse.Costs(1, 40, 0.3)
+    inside, truth = full.cut_columns[0].codes == 0, full.truth
+    today = Payments.of(full.today.columns, truth, dearer).prices[inside].mean()
+    page.fill("#fn", "40")
+    page.wait_for_function("() => byId('segments-basis').textContent.includes('a miss 40')")
+    record = page.evaluate("shownSegments.region[0]")
+    assert record["today_cost"] == pytest.approx(today)
+    assert record["today_saved"] == pytest.approx(today - record["cost"])
+    assert list(record) == list(segment.as_dict())
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

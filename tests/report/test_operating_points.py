@@ -173,6 +173,30 @@ def test_forced_points_answer_every_case(moves):
     assert point_cost(cheapest_point(points, RUN), RUN) == pytest.approx(expected)
 
 
+@pytest.mark.parametrize("moves", list(WAYS))
+@pytest.mark.parametrize("novel", [0.0, 0.1])
+def test_answering_every_case_costs_what_the_forced_classes_of_the_run_cost(moves, novel):
+    """Luckier thresholds exist, found on these very cases; they are not taken."""
+    answers, positive = make_answers(moves, novel=novel, repeats=2)
+    points = operating_points(answers, positive, moves, RUN)
+    forced = np.where(answers.kind == 2, 3, answers.forced)
+    expected = RUN.matrix()[:2][positive.astype(int), forced].mean()
+    last = points_along(points, RUN)[-1]
+    assert last.matrix[:, 2].sum() == 0
+    assert point_cost(last, RUN) == pytest.approx(expected)
+    if novel == 0:
+        compared_with = cheapest_point(forced_points(answers, positive, moves, RUN), RUN)
+        assert point_cost(compared_with, RUN) == pytest.approx(point_cost(last, RUN))
+
+
+def test_where_every_case_is_answered_the_threshold_is_told_if_there_is_one():
+    answers, positive = make_answers("chow")
+    answers.forced = (answers.score > RUN.break_even).astype(np.int8)
+    answers.columns = answer_columns(answers.forced, answers.kind)
+    last = points_along(operating_points(answers, positive, "chow", RUN), RUN)[-1]
+    assert last.thresholds == (RUN.break_even, RUN.break_even)
+
+
 def test_thresholds_do_not_depend_on_outcomes():
     answers, positive = make_answers("tuned")
     shuffled = np.random.default_rng(0).permutation(positive)

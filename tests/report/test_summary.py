@@ -1,7 +1,9 @@
 """The summary holds what the page promises, and the page needs nothing else."""
 
+import html
 import json
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -167,12 +169,43 @@ def test_folders_that_hold_no_run(summary, tmp_path):
         rewrite(tmp_path)
 
 
+@pytest.mark.parametrize("several", [False, True])
+def test_where_a_constant_answer_is_kept_all_sections_are_about_the_same_method_and_say_so(several):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=150), "town": rng.choice(["Ulm", "Bonn"], 150)})
+    outcome = np.digitize(frame["x"] + 0.5 * rng.normal(size=150), [-0.3, 0.6] if several else [0.0])
+    table = frame.assign(y=np.array(["a", "b", "c"])[outcome], today="review")
+    options = {"methods": ["logistic-chow"], "cv": 2, "repeats": 1, "by": ["town"], "policy": "today"}
+    options["positive"] = None if several else "b"
+    result = recuse.compare(table, "y", costs=0.02, **options)
+    assert result.verdict.chosen == "send-all"
+    found = summarize(result, result.model())
+    decisions, title = result.decisions("logistic-chow"), result.row("logistic-chow").title
+    assert found["cases"]["total"] == (decisions["decision"] == "[abstain]").sum() < 150
+    assert found["segments"]["method"] == found["verdict"]["best_model"] == "logistic-chow"
+    assert [row["cost"] for row in found["segments"]["columns"]["town"]] == [
+        pytest.approx(decisions["cost"][decisions["segment of town"] == name].mean()) for name in ("Bonn", "Ulm")
+    ]
+    assert found["why"]["differences"][0]["strength"] is not None
+    page = html.unescape(render(found))
+    assert page.count(f"is kept, which treats all cases alike. This section is about {title}") == 4
+    assert f"If {title} were used, no segment is shown to be served worse" in page
+    assert f"{title} would send" in page
+    assert "with the answers of “Manual review of every case”, which <code>model.skops</code> gives" in page
+    assert "an answer that is the same for every case needs no correction" in page
+    assert result.segments[0].cost.value == pytest.approx(0.02)  # segments.csv is about the model in the folder
+    assert result.segments[0].today.saved.value == 0.0
+
+
 def test_where_every_case_is_reviewed_the_page_claims_no_order():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(120, 2))
     positive = (X[:, 0] + 0.5 * rng.normal(size=120) > 0).astype(int)
     for reject, ordered in ((0.01, False), (0.4, True)):
         result = recuse.compare(X, positive, costs=reject, methods=["logistic-chow"], cv=2, repeats=1)
+        if not ordered:  # as of a method that rejects every case for one reason
+            alike = replace(result.answers["logistic-chow"], kind=np.ones((1, 120), np.int8), r=np.full((1, 120), -1.0))
+            result = replace(result, answers={"logistic-chow": alike})
         found = summarize(result, result.model())
         assert found["cases"]["ordered"] is ordered
         page = render(found)

@@ -12,10 +12,10 @@ from ..labels import preview, to_python
 from ..parameters import unknown_name
 from ..tables.names import no_column
 from .class_rows import counts_of, row_type
-from .intervals import EXACTLY_ZERO
+from .intervals import EXACTLY_ZERO, Interval
 from .leaderboard import Row
 from .payments import Payments
-from .verdict import NO, UNCLEAR, YES, Saving, Verdict, moved
+from .verdict import NO, UNCLEAR, YES, Saving, moved
 
 TODAY = "today"
 _YES_OR_NO = {"no": 0, "false": 0, "0": 0, "yes": 1, "true": 1, "1": 1}
@@ -122,12 +122,12 @@ def policy_row(
     )
 
 
-def saved_against_today(verdict: Verdict, own: Payments, today: Payments, units: Indices | None) -> Saving:
-    """What the method chosen saves against today's policy, corrected for the choice."""
+def saved_against_today(name: str, cost: Interval, own: Payments, today: Payments, units: Indices | None) -> Saving:
+    """What a method saves against today's policy, corrected as its cost is."""
     if (own.columns == today.columns).all():
-        return Saving(verdict.chosen, TODAY, EXACTLY_ZERO)
-    flattered = verdict.cost.value - float(own.prices.mean())
-    return Saving(verdict.chosen, TODAY, moved(own.saved_against(today, units), -max(flattered, 0.0)))
+        return Saving(name, TODAY, EXACTLY_ZERO)
+    flattered = cost.value - float(own.prices.mean())
+    return Saving(name, TODAY, moved(own.saved_against(today, units), -max(flattered, 0.0)))
 
 
 def policy_sentence(saving: Saving, column: str, title: str) -> str:

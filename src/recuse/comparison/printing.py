@@ -10,6 +10,8 @@ from typing import Any
 from ..class_costs import ClassCosts
 from ..costs import Costs
 from ..ensemble import EnsembleRejectClassifier
+from ..guarantees import Guarantee
+from ..guarantees.record import rejects_everything
 from ..report.html import as_count
 from ..tables import TableFile
 from .class_printing import CLASS_ERRORS, class_error_cells, class_lines, errors_of, outcome_facts, shown_rows
@@ -50,7 +52,7 @@ def print_leaderboard(result: Comparison, out: Path | None = None, data: TableFi
     for sentence in filter(None, (segment.sentence for segment in result.segments)):
         print(f"Served worse: {sentence}")
     promise = _promise_in(out)
-    if promise is not None:
+    if promise is not None and promise["holds"]:
         print(f"Promise: {promise['words']}")
     if out is not None:
         print(f"Report: {out / REPORT_FILE}")
@@ -61,6 +63,8 @@ def print_leaderboard(result: Comparison, out: Path | None = None, data: TableFi
                 f"{MODEL_FILE} gives every case the same answer, {result.choice.title!r}, and knows no order among "
                 f"them; a model that does, though it may not pay: {fit_command(result, out, data)}"
             )
+    if promise is not None and not promise["holds"]:  # the last line, for nobody may miss it
+        print(promise["then"])
 
 
 def _promise_in(out: Path | None) -> dict[str, Any] | None:
@@ -75,8 +79,13 @@ def fitted_sentences(model: Any) -> list[str]:
     """What to say of a fitted model: what it promises; of the ensemble, what it costs and who its members are."""
     last = model[-1]
     guarantee = getattr(last, "guarantee_", None)
-    promised = [] if guarantee is None or not guarantee.holds else [str(guarantee)]  # else there was a warning
+    promised = [] if guarantee is None else [_promise_sentence(guarantee, "The model")]
     return [*_ensemble_sentences(getattr(last, "classifier_", last)), *promised]
+
+
+def _promise_sentence(guarantee: Guarantee, what: str) -> str:
+    """What is promised of a model; of one that promises nothing, what it does."""
+    return str(guarantee) if guarantee.holds else rejects_everything(guarantee, what)
 
 
 def _ensemble_sentences(classifier: Any) -> list[str]:

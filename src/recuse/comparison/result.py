@@ -125,10 +125,14 @@ class Comparison:
 
     @cached_property
     def segments(self) -> list[Segment]:
-        """Figures of the method chosen for each segment of the columns of `by`."""
-        payments = self.payments[self.verdict.chosen]
+        """Figures of the method chosen for each segment of the columns of `by`; beside them those of today's policy."""
+        return self.segments_by(self.verdict.chosen)
+
+    def segments_by(self, name: str) -> list[Segment]:
+        """Figures of a method, or of a constant answer, for each segment of the columns of `by`."""
         truth = self.truth if self.cases.several else self.positive
-        return segments_of(self.cut_columns, payments, truth, seed=self.arguments.seed, units=self.units)
+        seed, units, today = self.arguments.seed, self.units, self.today
+        return segments_of(self.cut_columns, self.payments[name], truth, seed=seed, units=units, today=today)
 
     @property
     def served_worse_rate(self) -> float:
@@ -234,9 +238,18 @@ class Comparison:
     @property
     def today_saving(self) -> Saving | None:
         """What the method chosen saves against today's policy, corrected for the choice."""
+        return self._saved_against_today(self.verdict.chosen, self.verdict.cost)
+
+    @property
+    def model_saved_against_today(self) -> Saving | None:
+        """The same of the model chosen among the models, which is another one where a constant answer is kept."""
+        return self._saved_against_today(self.verdict.best_model, self.verdict.model_cost)
+
+    def _saved_against_today(self, name: str, cost: Interval) -> Saving | None:
+        """What a method with this corrected cost saves against today's policy."""
         if self.today is None:
             return None
-        return saved_against_today(self.verdict, self.payments[self.verdict.chosen], self.today, self.units)
+        return saved_against_today(name, cost, self.payments[name], self.today, self.units)
 
     def _with_today(self, ranked: list[Row], today: Payments) -> list[Row]:
         """Today's policy among the rows, by its cost; it is no candidate, and no row is compared with it."""

@@ -1,4 +1,4 @@
-"""Figures by segment: what the method chosen costs, answers and gets wrong for each group of cases."""
+"""Figures by segment: what the method chosen costs, answers and gets wrong for each group of cases, beside today."""
 
 from __future__ import annotations
 
@@ -10,16 +10,45 @@ import numpy as np
 
 from ..arrays import Flags, Floats, Indices
 from ..tables.segmenting import Segmented
-from .intervals import Interval, wilson
+from .intervals import Interval, decimals_of, wilson
+from .leaderboard import flat
 from .payments import Payments
 from .served_worse import FIGURES, RATE, deviations, served_worse
 
 _UNKNOWN = Interval(float("nan"), float("nan"), float("nan"))
+_RATES = ("cost", "coverage", "review", "error")
 _WORDS = {
-    "cost": "costs {found:.4f} per case where its outcomes explain {expected:.4f}",
+    "cost": "costs {found:,.{decimals}f} per case where its outcomes explain {expected:,.{decimals}f}",
     "review": "is sent to manual review in {found:.1%} of the cases where its outcomes explain {expected:.1%}",
     "error": "is answered wrongly in {found:.1%} of the cases answered where its outcomes explain {expected:.1%}",
 }
+
+
+@dataclass(frozen=True)
+class TodayInSegment:
+    """Today's policy on the cases of a segment.
+
+    Attributes
+    ----------
+    cost, coverage, review, error : Interval
+        As of the method.
+    saved : Interval
+        What the method saves per case against it, paired case by case.
+    """
+
+    cost: Interval
+    coverage: Interval
+    review: Interval
+    error: Interval
+    saved: Interval
+
+    def as_dict(self) -> dict[str, float]:
+        """The figures by name, as in segments.csv."""
+        return {
+            f"today_{key}": value
+            for name in (*_RATES, "saved")
+            for key, value in flat(name, getattr(self, name)).items()
+        }
 
 
 @dataclass(frozen=True)
@@ -40,6 +69,8 @@ class Segment:
         outcomes.
     p : dict of str to float
         Adjusted p-values of being served worse than that; see `served_worse`.
+    today : TodayInSegment or None
+        Today's policy on its cases, where a column holds it.
     """
 
     column: str
@@ -52,6 +83,7 @@ class Segment:
     error: Interval
     expected: dict[str, float]
     p: dict[str, float]
+    today: TodayInSegment | None = None
 
     @property
     def worse(self) -> list[str]:
@@ -61,26 +93,27 @@ class Segment:
     @property
     def sentence(self) -> str:
         """In which way it is served worse; empty if it is not."""
+        decimals = decimals_of(self.cost.value, self.expected["cost"])
         parts = [
-            _WORDS[figure].format(found=getattr(self, figure).value, expected=self.expected[figure])
+            _WORDS[figure].format(found=getattr(self, figure).value, expected=self.expected[figure], decimals=decimals)
             for figure in self.worse
         ]
         return f"{self.column} = {self.label} {' and '.join(parts)}." if parts else ""
 
     def as_dict(self) -> dict[str, Any]:
         """The figures by name, as in segments.csv."""
-        flat: dict[str, Any] = {
+        found: dict[str, Any] = {
             "column": self.column,
             "segment": self.label,
             "cases": self.cases,
             **({} if self.positives is None else {"positives": self.positives}),
         }
-        for name in ("cost", "coverage", "review", "error"):
-            value, low, high = getattr(self, name)
-            flat |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        for name in _RATES:
+            found |= flat(name, getattr(self, name))
         for figure in FIGURES:
-            flat |= {f"expected_{figure}": self.expected[figure], f"p_{figure}": self.p[figure]}
-        return flat | {"served_worse": ", ".join(self.worse)}
+            found |= {f"expected_{figure}": self.expected[figure], f"p_{figure}": self.p[figure]}
+        found["served_worse"] = ", ".join(self.worse)
+        return found if self.today is None else found | self.today.as_dict()
 
 
 def segments_of(
@@ -90,6 +123,7 @@ def segments_of(
     *,
     seed: int,
     units: Indices | None = None,
+    today: Payments | None = None,
 ) -> list[Segment]:
     """Figures of every segment of some columns.
 
@@ -105,6 +139,8 @@ def segments_of(
         Random state of the test.
     units : ndarray of int of shape (n,), optional
         Unit of each case, if cases belong together.
+    today : Payments, optional
+        What each case pays under today's policy.
     """
     answered, wrong = _shares(payments, positive)
     deviating = deviations(payments.prices, answered, wrong, positive)
@@ -113,19 +149,28 @@ def segments_of(
         p = served_worse(deviating, positive, column.codes, n_columns=len(columns), seed=seed, units=units)
         for position, label in enumerate(column.labels):
             inside = column.codes == position
+            own, together = _within(payments, inside), _renumbered(units, inside)
             found.append(
                 Segment(
                     column.column,
                     label,
                     cases=int(inside.sum()),
                     positives=int(positive[inside].sum()) if payments.n_classes == 2 else None,
-                    cost=_within(payments, inside).cost(_renumbered(units, inside)),
-                    **_rates(answered[inside], wrong[inside], _renumbered(units, inside)),
+                    cost=own.cost(together),
+                    **_rates(answered[inside], wrong[inside], together),
                     expected=_expected(payments.prices, answered, wrong, positive, inside),
                     p=dict(zip(FIGURES, p[position].tolist(), strict=True)),
+                    today=None if today is None else _today(own, _within(today, inside), positive[inside], together),
                 )
             )
     return found
+
+
+def _today(own: Payments, today: Payments, positive: Flags | Indices, units: Indices | None) -> TodayInSegment:
+    answered, wrong = _shares(today, positive)
+    return TodayInSegment(
+        cost=today.cost(units), **_rates(answered, wrong, units), saved=own.saved_against(today, units)
+    )
 
 
 def _shares(payments: Payments, positive: Flags | Indices) -> tuple[Floats, Floats]:

@@ -132,9 +132,14 @@ class PreparedFold:
         training = PreparedTable.of(method, task, cases.features.iloc[train], cases.outcomes[train], groups)
         started = time.perf_counter()
         columns = training.columns.transform(cases.features.iloc[test])
+        training.columns.remember_writings(cases.writings)  # for reasons: the features themselves are read already
         numbers = in_one_piece(training.vectorizer.transform(columns))
         sources = column_sources(training.vectorizer, list(columns.columns))
-        shown = ShownColumns.of(numbers) if sources is None else ShownColumns.of(columns, sources=sources)
+        shown = (
+            ShownColumns.of(numbers)
+            if sources is None
+            else ShownColumns.of(columns, sources=sources, writings=cases.writings)
+        )
         novelties = training.columns.novelties(columns)
         return cls(training.cases_only(), numbers, shown, novelties, time.perf_counter() - started)
 

@@ -9,7 +9,10 @@ The conclusion answers separate questions, each about the method that was chosen
 - is there a signal: is any method that must answer every case cheaper than always no and always yes? A method may tell
   cases apart and still not be worth its errors where reviews are cheap.
 
-Costs and savings are corrected for the choice, by as much as it is expected to have flattered them.
+Costs and savings are corrected for the choice, by as much as it is expected to have flattered them. Being chosen makes
+no cost look too high and no saving too small, so a correction never lowers a cost and never raises a saving, even if
+the methods that were chosen on the resampled cases would do worse than this one when they must answer every case: that
+is how these methods differ, not luck.
 """
 
 from __future__ import annotations
@@ -64,7 +67,7 @@ class Verdict:
     cost : Interval
         Expected cost per case of `chosen`, corrected for the choice.
     model_cost, forced_cost : Interval
-        The same of `best_model`, as it answers and when it must answer every case.
+        The same of `best_model`, as it answers and when it must answer every case; they differ by what rejecting saves.
     answering, rejecting : Saving
         What `best_model` saves against the manual review of every case, and against itself when it must answer every
         case. A model that answers every case saves nothing by rejecting: there, `rejecting` is about the cheapest model
@@ -145,14 +148,15 @@ def judge(candidates: Candidates, *, seed: int, units: Indices | None = None) ->
     own, flattered = candidates.models[best], _flattered(choice, prices)
     model_cost, constant_cost = moved(own.cost(units), flattered), constants[constant].cost(units)
     taken = convincing(own, constants[constant], units)
+    less_saved = _less_saved(choice, forced, flattered)
     return Verdict(
         chosen=best if taken else constant,
         best_model=best,
         cost=model_cost if taken else constant_cost,
         model_cost=model_cost,
-        forced_cost=moved(candidates.forced[best].cost(units), choice.correction(forced)),
+        forced_cost=moved(candidates.forced[best].cost(units), flattered + less_saved),
         answering=_saving(best, own, candidates.send_all, constants[candidates.send_all], flattered, units),
-        rejecting=_rejecting(candidates, best, choice.correction(forced) - flattered, units),
+        rejecting=_rejecting(candidates, best, less_saved, units),
         constant=_saving(best, own, constant, constants[constant], flattered, units),
         signal=_signal(candidates, forced, seed, units),
         shares=dict(zip(names, choice.shares(len(names)), strict=True)),
@@ -171,6 +175,16 @@ def _cheapest(rules: Mapping[str, Payments]) -> str:
 def _flattered(choice: Choice, prices: Floats) -> float:
     """How much too cheap the chosen method is expected to look: being chosen makes no method look too expensive."""
     return max(choice.correction(prices), 0.0)
+
+
+def _less_saved(choice: Choice, forced: Floats, flattered: float) -> float:
+    """What to add to the chosen method's saving over itself when it must answer every case: at most nothing.
+
+    Methods that are poor when they must answer every case save much by rejecting. Where such ones are chosen on the
+    resampled cases, they save more on the cases left out than the method chosen does here, which is no reason to show
+    a larger saving for it.
+    """
+    return min(choice.correction(forced) - flattered, 0.0)
 
 
 def convincing(own: Payments, constant: Payments, units: Indices | None = None) -> bool:

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from datetime import date
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +27,8 @@ _WORTH_NAMING = 0.02  # share of what all columns add
 _CERTAIN = 2.0  # standard errors that an estimate must be away from 0
 _FEWEST_AT_ONCE, _CELLS_AT_ONCE = 1_024, 4_000_000  # cases, and cases times columns, explained together
 _LONGEST = 40  # characters of a value
+_COMMA, _PLAIN = "1.234,5", "1234.5"
+_EXCHANGED = str.maketrans(",.", ".,")
 
 
 class ShownColumns(NamedTuple):
@@ -38,17 +42,26 @@ class ShownColumns(NamedTuple):
         The values of each column, by row.
     sources : ndarray of int or None
         For each column that the classifier sees, the one it was made from; None if these are the same.
+    writings : mapping of str to str
+        How the columns are written that are not written plainly: "1.234,5", "1,234.5%", or the format of a date.
     """
 
     names: list[str]
     values: list[Any]
     sources: Indices | None = None
+    writings: Mapping[str, str] = MappingProxyType({})
 
     @classmethod
-    def of(cls, X: Any, names: list[Any] | None = None, sources: Indices | None = None) -> ShownColumns:
+    def of(
+        cls,
+        X: Any,
+        names: list[Any] | None = None,
+        sources: Indices | None = None,
+        writings: Mapping[str, str] = MappingProxyType({}),
+    ) -> ShownColumns:
         """Columns of a pandas or polars frame, or of an array, with these names where it has none."""
         if hasattr(X, "iloc"):
-            return cls([str(name) for name in X.columns], [X.iloc[:, i] for i in range(X.shape[1])], sources)
+            return cls([str(name) for name in X.columns], [X.iloc[:, i] for i in range(X.shape[1])], sources, writings)
         if hasattr(X, "iter_columns"):
             return cls([str(name) for name in X.columns], list(X.iter_columns()), sources)
         if issparse(X):
@@ -65,10 +78,12 @@ class ShownColumns(NamedTuple):
     def as_text(self, row: int, term: int, pairs: Sequence[tuple[int, int]] = ()) -> str:
         """What a case holds in a column, or in the pair of columns that stands behind all of them."""
         if term < len(self.names):
-            return as_text(self.names[term], self.value(row, term))
+            return as_text(self.names[term], self.value(row, term), writing_of(self.names[term], self.writings))
         both = pairs[term - len(self.names)]
-        values = (to_python(self.value(row, column)) for column in both)
-        shown = ", ".join("missing" if is_missing(value) else _shown(value) for value in values)
+        values = (
+            (to_python(self.value(row, column)), writing_of(self.names[column], self.writings)) for column in both
+        )
+        shown = ", ".join("missing" if is_missing(value) else in_writing(value, writing) for value, writing in values)
         return f"{' x '.join(self.names[column] for column in both)} ({shown})"
 
     def columns_of(self, contributions: Contributions) -> Contributions:
@@ -138,7 +153,7 @@ def _indexable(X: Any) -> Any:
     return X if hasattr(X, "shape") else np.asarray(X)
 
 
-def as_text(name: str, value: Any) -> str:
+def as_text(name: str, value: Any, writing: str | None = None) -> str:
     """A column and its value, as in "income = 12,300"; "income missing" for none.
 
     Examples
@@ -150,7 +165,36 @@ def as_text(name: str, value: Any) -> str:
     value = to_python(value)
     if is_missing(value):
         return f"{name} missing"
-    return f"{name} = {_shown(value)}"
+    return f"{name} = {in_writing(value, writing)}"
+
+
+def writing_of(name: str, writings: Mapping[str, str]) -> str | None:
+    """How a column is written; in a table with decimal commas, numbers that are written plainly have no thousands."""
+    mixed = any(writing.startswith(_COMMA) for writing in writings.values())
+    return writings.get(name, _PLAIN if mixed else None)
+
+
+def in_writing(value: Any, writing: str | None) -> str:
+    """A value as the table writes it.
+
+    Examples
+    --------
+    >>> from recuse.explaining.wording import in_writing
+    >>> in_writing(6162.4, "1.234,5"), in_writing(0.105, "1.234,5%"), in_writing(1587, None)
+    ('6.162,4', '10,5%', '1,587')
+    """
+    value = to_python(value)
+    if writing is None:
+        return _shown(value)
+    if isinstance(value, date):
+        return value.strftime(writing) if writing.startswith("%") else _shown(value)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        return _shown(value)
+    if writing == _PLAIN:
+        return _shown(value).replace(",", "")
+    percent = writing.endswith("%")
+    text = _shown(100 * float(value) if percent else value) + ("%" if percent else "")
+    return text.translate(_EXCHANGED) if writing.startswith(_COMMA) else text
 
 
 def _shown(value: Any) -> str:

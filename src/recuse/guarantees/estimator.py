@@ -41,6 +41,7 @@ from .terms import PromiseTerms
 
 # A case that the classifier rejects at its prices stays rejected: its acceptance score must exceed 0 at least.
 _OWN_THRESHOLD = 0.0
+_NOTHING_PROMISED = "rejected because nothing could be promised of answers"
 _REJECTS_ALL = "rejects every training case"
 
 
@@ -324,18 +325,22 @@ class GuaranteedRejectClassifier(MetaEstimatorMixin, RejectOptionMixin, BaseEsti
 
     def _reasons(self, evaluation: Evaluation) -> list[str]:
         inner = evaluation.detail
-        texts = self.classifier_._reasons(inner)
+        texts = [self._without_promise(text) for text in self.classifier_._reasons(inner)]
         turned = inner.accepted & ~evaluation.accepted
         return [self._more_wanted(r) if t else text for text, r, t in zip(texts, inner.r, turned, strict=True)]
 
     def _more_wanted(self, r: float) -> str:
         """Why a case is rejected that the classifier itself would answer."""
         if np.isinf(self.threshold_):
-            return "rejected because nothing could be promised of answers"
+            return _NOTHING_PROMISED
         return (
             f"rejected because the promise needs more certainty: acceptance score {r:.3g}, not above "
             f"{self.threshold_:.3g}"
         )
+
+    def _without_promise(self, reason: str) -> str:
+        """Why a case is rejected that the classifier rejects itself: where nothing is promised, that comes first."""
+        return f"{_NOTHING_PROMISED}; and {reason}" if np.isinf(self.threshold_) else reason
 
     def decide(self, X: Any, *, reasons: bool | str = True) -> Decisions:
         """Answer each case with its kind, its scores and a sentence that says why; see `recuse.decide`."""
@@ -360,7 +365,7 @@ class GuaranteedRejectClassifier(MetaEstimatorMixin, RejectOptionMixin, BaseEsti
         columns["accepted"][turned] = False
         columns["kind"][turned] = "ambiguity"
         if any(decisions.reason):  # else none were asked for
-            columns["reason"] = columns["reason"].astype(object)
+            columns["reason"] = np.array([self._without_promise(text) for text in columns["reason"]], dtype=object)
             columns["reason"][turned] = [self._more_wanted(before) for before in decisions.r[turned]]
         return replace(decisions, r=r, **columns)
 

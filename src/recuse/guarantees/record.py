@@ -76,6 +76,8 @@ class Shown:
     def counts(self) -> str:
         """What was seen, in words."""
         kind = self.promise.kind
+        if self.n_cases == 0:
+            return f"no {kind.counted.removesuffix(' cases')} cases that would show it"
         total = f"{self.total:g}" if kind.is_share else f"{self.total:.6g}"
         return f"{total} {kind.faults} among {self.n_cases} {kind.counted}"
 
@@ -179,8 +181,10 @@ def hint(shown: tuple[Shown, ...], rows: float, n_accepted: int, instead: tuple[
         return f"{start}: none of the calibration cases is accepted."
     failed = [number for number, one in enumerate(shown) if one.bound > one.level] or list(range(len(shown)))
     seen, seen_instead = (_seen([part[number] for number in failed]) for part in (shown, instead))
-    could = "; ".join(f"{shown[n].risk}<={_rounded_up(shown[n].bound)}{shown[n].where}" for n in failed)
-    remedy = f"These cases could show {could}."
+    # Of a share that no case was seen of, nothing below all of them can be shown.
+    known = [shown[n] for n in failed if shown[n].bound < 1 or not shown[n].promise.kind.is_share]
+    could = "; ".join(f"{one.risk}<={_rounded_up(one.bound)}{one.where}" for one in known)
+    remedy = f"These cases could show {could}." if could else "These cases show nothing of it."
     if math.isinf(rows):
         return f"{start}: {seen}. {remedy} More rows would not help: raise the level, or use a better classifier."
     rate = "If that rate is right" if seen == seen_instead else f"If a threshold with {seen_instead} is what it seems"
@@ -195,6 +199,14 @@ def _rounded_up(bound: float) -> str:
     """A level of two digits, no smaller than the bound."""
     size = 10.0 ** (math.floor(math.log10(bound)) - 1)
     return f"{math.ceil(bound / size - 1e-9) * size:.2g}"
+
+
+def rejects_everything(shown: Guarantee, what: str) -> str:
+    """Say of a model that promises nothing what it does, and what would help."""
+    return (
+        f"{what} answers no case and rejects every one, because nothing can be promised. {shown.hint} For answers "
+        "without a promise, leave it out."
+    )
 
 
 def warn_of_no_guarantee(estimator: Any, shown: Guarantee) -> None:

@@ -9,7 +9,8 @@ follows from that, and what does not). The other points are:
 - of any other, the answers of the run that have an acceptance score above a level of a grid.
 
 Points that would have been cheaper than the method's own answers at the prices of the run are left out: to take one of
-them would be to choose by luck. A case rejected as a novelty stays rejected.
+them would be to choose by luck. So are points that answer every case and would have been cheaper than the classes that
+the method was forced to give in the run. A case rejected as a novelty stays rejected.
 """
 
 from __future__ import annotations
@@ -77,7 +78,9 @@ def class_points(answers: ReportedAnswers, truth: Indices, moves: str, costs: Cl
     rules = _priced_rules(answers, costs, moves) if moves in (CHOW, NEVER_REJECTS) else _levels(answers, n_classes)
     novel = answers.columns > n_classes
     others = (count_class_answers(np.where(novel, n_classes + 1, rule), truth, n_classes) for rule in rules)
-    return _useful(count_class_answers(answers.columns, truth, n_classes), others, costs)
+    forced = count_class_answers(np.where(novel, n_classes + 1, answers.forced), truth, n_classes)
+    points = _honest_where_all_is_answered(others, forced, costs)
+    return _useful(count_class_answers(answers.columns, truth, n_classes), points, costs)
 
 
 def forced_class_points(answers: ReportedAnswers, truth: Indices, moves: str, costs: ClassCosts) -> list[ClassPoint]:
@@ -88,6 +91,16 @@ def forced_class_points(answers: ReportedAnswers, truth: Indices, moves: str, co
         return [ClassPoint(own)]  # there are no probabilities, or not for every case
     rules = _priced_rules(answers, costs, NEVER_REJECTS)
     return _useful(own, (count_class_answers(rule, truth, n_classes) for rule in rules), costs)
+
+
+def _honest_where_all_is_answered(others: Iterator[Floats], forced: Floats, costs: ClassCosts) -> Iterator[Floats]:
+    """The points, without those that answer every case by a luckier rule than the method's own; and this one."""
+    prices, ambiguous = costs.matrix()[:-1], costs.n_classes
+    limit = (forced * prices).sum() * (1 - _SAME)
+    for matrix in others:
+        if matrix[:, ambiguous].any() or (matrix * prices).sum() >= limit:
+            yield matrix
+    yield forced
 
 
 def at_factors(costs: ClassCosts, factors: Factors) -> Floats:

@@ -148,7 +148,11 @@ def folded_methods(summary: dict[str, Any]) -> set[str]:
 
 
 def _price(value: float | None) -> str:
-    return _NO_VALUE if value is None else f"{value:.4f}" if abs(value) < 1 else f"{value:.3f}"
+    """A price in a table, with as many decimals as are worth reading; the page's own code has the same."""
+    if value is None:
+        return _NO_VALUE
+    size = abs(value)
+    return f"{value:,.{4 if size < 1 else 3 if size < 10 else 2 if size < 10_000 else 0}f}"
 
 
 def _percent(value: float | None) -> str:

@@ -75,6 +75,10 @@ class ReportedVerdict(Protocol):
         """The same of the model chosen among the models."""
 
     @property
+    def forced_cost(self) -> Sequence[float]:
+        """The same of this model when it must answer every case."""
+
+    @property
     def answering(self) -> ReportedSaving:
         """Against the manual review of every case."""
 
@@ -85,6 +89,10 @@ class ReportedVerdict(Protocol):
     @property
     def shares(self) -> Mapping[str, float]:
         """In which share of the resamples of the cases each model is chosen."""
+
+    @property
+    def constant(self) -> ReportedSaving:
+        """Of that model against the cheapest answer that is the same for every case."""
 
     @property
     def signal(self) -> ReportedSaving:
@@ -254,12 +262,15 @@ class ReportedComparison(Protocol):
         """What the method chosen saves against it."""
 
     @property
+    def model_saved_against_today(self) -> ReportedSaving | None:
+        """What the model chosen among the models saves against it."""
+
+    @property
     def reviewing_saved(self) -> Sequence[float]:
         """What the method chosen saves against the manual review of every case, with its limits."""
 
-    @property
-    def segments(self) -> Sequence[ReportedSegment]:
-        """Figures of the method chosen for each segment of the columns asked for."""
+    def segments_by(self, name: str) -> Sequence[ReportedSegment]:
+        """Figures of a method for each segment of the columns asked for."""
 
     @property
     def cut_columns(self) -> Sequence[Segmented]:

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from .inputs import ReportedAnswers, ReportedComparison
-from .operating_points import PAIR, TUNED, OperatingPoint, columns_at, forced_points, operating_points
+from .operating_points import PAIR, TUNED, OperatingPoint, columns_at, forced_columns, forced_points, operating_points
 from .segments import point_segments
 
 _CUTS = {PAIR: "acceptance score", TUNED: "class score"}  # what thresholds cut that is no probability
@@ -57,6 +57,8 @@ def _written(threshold: float, never: float) -> float | str | None:
 
 def _columns_of(answers: ReportedAnswers, position: int, point: OperatingPoint, moves: str) -> NDArray[Any]:
     """Answers of an operating point; the first is the method's own, whose thresholds may differ between the folds."""
+    if point.forced:
+        return forced_columns(answers)
     if position == 0 or point.thresholds is None:
         return answers.columns
     return columns_at(answers, point.thresholds, moves)

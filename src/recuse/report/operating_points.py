@@ -7,10 +7,13 @@ much, a cheaper review never costs more, and no small change of a price makes a 
 
 Thresholds come from a grid that does not depend on outcomes. Points that would have been cheaper than the method's own
 answers at the prices of the run are left out: to take one of them would be to choose by luck, and at the prices of the
-run every method costs what its own answers cost. Away from these prices the cheapest of the points is still chosen on
-the cases that it is counted on, so the figures are too low there (`benchmarks/sliders.py` measures by how much); a new
-run at these prices gives figures without that advantage. To choose a point on other folds than it is counted on would
-avoid it, but such a cost jumps where the choice changes, and a cheaper review could then cost more.
+run every method costs what its own answers cost. For the same reason the point at which a method answers every case
+holds the answers that it was forced to give in the run, which is what it is compared with when one asks whether
+rejecting pays: other points that answer every case, and would have been cheaper than that, are left out. Away from
+these prices the cheapest of the points is still chosen on the cases that it is counted on, so the figures are too low
+there (`benchmarks/sliders.py` measures by how much); a new run at these prices gives figures without that advantage. To
+choose a point on other folds than it is counted on would avoid it, but such a cost jumps where the choice changes, and
+a cheaper review could then cost more.
 
 Curves over the share of answers are made of the same points: those that the method passes as reviews become more
 expensive (`points_along`). So the lowest point of a curve is where the method stands.
@@ -51,10 +54,13 @@ class OperatingPoint(NamedTuple):
     thresholds : tuple of float or None
         Yes above the second, no below the first; of an acceptance score, accepted above it, twice; None if the rule
         has none in common to all folds.
+    forced : bool
+        Whether it holds the classes that the method was forced to give in the run.
     """
 
     matrix: Floats
     thresholds: tuple[float, float] | None
+    forced: bool = False
 
 
 def operating_points(answers: ReportedAnswers, positive: Flags, moves: str, costs: Costs) -> list[OperatingPoint]:
@@ -73,7 +79,10 @@ def operating_points(answers: ReportedAnswers, positive: Flags, moves: str, cost
     """
     way = WAYS[moves]
     own = OperatingPoint(count_answers(answers.columns, positive), way.own_thresholds(costs))
-    return _useful(own, way.points(Scored.of(answers, positive, way.score)), costs)
+    points = way.points(Scored.of(answers, positive, way.score))
+    return _useful(
+        own, _honest_where_all_is_answered(points, _answering_all(answers, positive, moves, costs), costs), costs
+    )
 
 
 def forced_points(answers: ReportedAnswers, positive: Flags, moves: str, costs: Costs) -> list[OperatingPoint]:
@@ -84,6 +93,32 @@ def forced_points(answers: ReportedAnswers, positive: Flags, moves: str, costs: 
         return [own]  # a class score that is not there, or not for every case, cannot be cut
     grid = _probabilities() if WAYS[moves].own_thresholds(costs) else _quantiles(scored.values)
     return _useful(own, _one_threshold(scored, grid), costs)
+
+
+def forced_columns(answers: ReportedAnswers) -> NDArray[Any]:
+    """Columns of the price matrix when every case gets its forced class; novelties stay rejected."""
+    return np.where(answers.columns == _NOVEL, _NOVEL, answers.forced)
+
+
+def _answering_all(answers: ReportedAnswers, positive: Flags, moves: str, costs: Costs) -> OperatingPoint:
+    """The method of the run when it must answer every case but novelties."""
+    probability = answers.score[answers.columns != _NOVEL] if WAYS[moves].own_thresholds(costs) else None
+    at_break_even = probability is not None and np.array_equal(
+        answers.forced[answers.columns != _NOVEL] == 1, probability > costs.break_even
+    )
+    thresholds = (costs.break_even, costs.break_even) if at_break_even else None
+    return OperatingPoint(count_answers(forced_columns(answers), positive), thresholds, forced=True)
+
+
+def _honest_where_all_is_answered(
+    points: list[OperatingPoint], forced: OperatingPoint, costs: Costs
+) -> list[OperatingPoint]:
+    """The points, without those that answer every case by luckier thresholds than the method's own; and this one."""
+    limit = point_cost(forced, costs) * (1 - _SAME)
+    return [
+        *(point for point in points if point.matrix[:, _AMBIGUOUS].any() or point_cost(point, costs) >= limit),
+        forced,
+    ]
 
 
 def columns_at(answers: ReportedAnswers, thresholds: tuple[float, float], moves: str) -> NDArray[Any]:

@@ -21,13 +21,13 @@ from .inputs import ReportedComparison
 _ANSWERS = 4  # no, yes, ambiguous, novel
 
 
-def segments_section(comparison: ReportedComparison, chosen: str) -> dict[str, Any] | None:
-    """What the page shows of the segments; None if none were asked for."""
+def segments_section(comparison: ReportedComparison, method: str) -> dict[str, Any] | None:
+    """What the page shows of the segments of a method; None if none were asked for."""
     if not comparison.arguments.by:
         return None
-    found = comparison.segments
+    found = comparison.segments_by(method)
     return {
-        "method": chosen,
+        "method": method,
         "rate": comparison.served_worse_rate,
         # Where cases belong together, the page cannot exchange them: it keeps the warnings of the run, and says so.
         "together": comparison.units is not None,
@@ -36,7 +36,16 @@ def segments_section(comparison: ReportedComparison, chosen: str) -> dict[str, A
             for name in comparison.arguments.by
         },
         "warnings": [{"column": item.column, "text": item.sentence} for item in found if item.sentence],
+        "today": _today(comparison),
     }
+
+
+def _today(comparison: ReportedComparison) -> dict[str, list[int]] | None:
+    """Answers of today's policy in each segment; with three classes or more these do not follow the prices."""
+    if comparison.today is None or comparison.cases.several:
+        return None
+    columns, positive = comparison.today.columns, comparison.positive
+    return {cut.column: segment_counts(columns, positive, cut) for cut in comparison.cut_columns}
 
 
 def _finite(figures: dict[str, Any]) -> dict[str, Any]:

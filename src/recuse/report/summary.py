@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Flags, Floats
 from ..ensemble import EnsembleRejectClassifier
+from ..guarantees.record import rejects_everything
 from ..labels import to_python
 from ..locating import locate
 from ..metrics import ks_score
@@ -31,7 +32,11 @@ _FEW_CASES = 5
 
 
 class Material(NamedTuple):
-    """What the sections are made from."""
+    """What the sections are made from.
+
+    Sections that describe a method, its cases and segments, describe the model chosen among the models, also where an
+    answer that is the same for every case is kept: that one treats all cases alike, and there is nothing to describe.
+    """
 
     comparison: ReportedComparison
     model: Any
@@ -88,12 +93,14 @@ def _verdict(material: Material) -> dict[str, Any]:
         "found_signal": verdict.found_signal,
         "cost": list(verdict.cost),
         "model_cost": list(verdict.model_cost),
+        "forced_cost": list(verdict.forced_cost),
         "answering": {"pays": verdict.answering.pays, "saved": list(verdict.answering.saved)},
         "rejecting": {
             "rule": verdict.rejecting.rule,
             "pays": verdict.rejecting.pays,
             "saved": list(verdict.rejecting.saved),
         },
+        "constant": {"saved": list(verdict.constant.saved)},
         "signal": {"saved": list(verdict.signal.saved)},
         "reviewing_saved": list(material.comparison.reviewing_saved),
         "shares": dict(verdict.shares),
@@ -117,10 +124,10 @@ def _methods(material: Material) -> list[dict[str, Any]]:
 
 
 def _rejected_cases(material: Material) -> dict[str, Any]:
-    """The winner's rejected cases, the least certain first, with the columns in which they differ most."""
+    """The rejected cases of the method shown, the least certain first, with the columns in which they differ most."""
     comparison = material.comparison
     columns = [item["column"] for item in material.differences[:SHOWN_COLUMNS]]
-    answers = comparison.answers_of(comparison.verdict.chosen)
+    answers = comparison.answers_of(comparison.verdict.best_model)
     rejected = np.flatnonzero(~answers.accepted[0])
     shown = rejected[np.argsort(answers.r[0][rejected], kind="stable")][:SHOWN_CASES]
     features, numbers = comparison.cases.features, comparison.cases.case_numbers
@@ -149,7 +156,7 @@ def _rejected_cases(material: Material) -> dict[str, Any]:
 
 def _differences(comparison: ReportedComparison) -> list[dict[str, Any]]:
     """Columns in which the rejected cases differ most from the others, strongest first."""
-    answers = comparison.answers_of(comparison.verdict.chosen)
+    answers = comparison.answers_of(comparison.verdict.best_model)
     rejected = ~answers.accepted[0]
     features = comparison.cases.features
     if rejected.all() or not rejected.any():
@@ -357,8 +364,8 @@ def _reliability(material: Material) -> dict[str, Any]:
 def _policy(material: Material) -> dict[str, Any] | None:
     """Today's policy as an operating point of its own, and what the method chosen saves against it."""
     comparison = material.comparison
-    today, saving = comparison.today, comparison.today_saving
-    if today is None or saving is None:
+    today, saving, of_model = comparison.today, comparison.today_saving, comparison.model_saved_against_today
+    if today is None or saving is None or of_model is None:
         return None
     return {
         "column": comparison.arguments.policy,
@@ -367,6 +374,7 @@ def _policy(material: Material) -> dict[str, Any] | None:
         else count_answers(today.columns, comparison.positive).tolist(),
         "pays": saving.pays,
         "saved": list(saving.saved),
+        "model_saved": list(of_model.saved),
     }
 
 
@@ -382,6 +390,7 @@ def _promise(material: Material) -> dict[str, Any] | None:
     return {
         "words": str(guarantee),
         "holds": guarantee.holds,
+        "then": "" if guarantee.holds else rejects_everything(guarantee, "model.skops"),
         "tested": guarantee.n_calibration,
         "accepted": guarantee.n_accepted,
         "before": guarantee.n_before,
@@ -389,7 +398,7 @@ def _promise(material: Material) -> dict[str, Any] | None:
 
 
 def _segments(material: Material) -> dict[str, Any] | None:
-    return segments_section(material.comparison, material.comparison.verdict.chosen)
+    return segments_section(material.comparison, material.comparison.verdict.best_model)
 
 
 # Key of the summary -> the function that fills it. Which section of the page shows which key, and in which order, is

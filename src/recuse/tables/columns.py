@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..arrays import Floats
+from ..explaining.wording import in_writing, writing_of
 from .names import lacking_columns
 from .reading import as_frame
 from .seen import UnseenValues, categories_of, row_digests, sampled_rows, share_found
@@ -108,7 +109,8 @@ class TableColumns(TransformerMixin, BaseEstimator):
             distance = np.maximum(low - values, values - high) / length
             for row in np.flatnonzero(distance > 1):
                 if distance[row] > found.get(int(row), (0.0, ""))[0]:
-                    found[int(row)] = float(distance[row]), _far_outside(kinds[name], name, values[row], low, high)
+                    told = _far_outside(kinds[name], name, values[row], low, high, writing_of(name, self._writings()))
+                    found[int(row)] = float(distance[row]), told
         return found
 
     def limits(self) -> dict[str, tuple[float, float, float]]:
@@ -236,11 +238,15 @@ def shown_number(number: float) -> str:
     return f"{number:,.0f}" if in_full else f"{number:,.6g}"
 
 
-def _far_outside(kind: str, name: str, value: float, low: float, high: float) -> str:
+def _far_outside(kind: str, name: str, value: float, low: float, high: float, writing: str | None) -> str:
     import pandas as pd
 
     def shown(number: float) -> str:
-        return str((pd.Timestamp(0) + pd.Timedelta(days=number)).date()) if kind == DATE else shown_number(number)
+        if kind == DATE:
+            return in_writing((pd.Timestamp(0) + pd.Timedelta(days=number)).date(), writing)
+        if writing is not None:
+            return in_writing(number, writing)
+        return shown_number(number)
 
     return (
         f"a person should look, because {name} = {shown(value)} lies far outside the training range ({shown(low)} to "

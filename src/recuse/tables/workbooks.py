@@ -107,6 +107,10 @@ def _padded(row: tuple[Any, ...], width: int) -> list[Any]:
     return cells + [None] * (width - len(cells))
 
 
+class Percentage(float):
+    """A number that a workbook shows as a percentage."""
+
+
 class Workbook:
     """A workbook of one sheet, written row by row; text is text there, whatever it looks like.
 
@@ -139,6 +143,10 @@ class Workbook:
         from openpyxl.cell import WriteOnlyCell
         from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
 
+        if isinstance(value, Percentage):
+            cell = WriteOnlyCell(self._sheet, value=float(value))
+            cell.number_format = "0.0##%"
+            return cell
         if value is None or isinstance(value, bool | int | float):
             return value
         cell = WriteOnlyCell(self._sheet, value=ILLEGAL_CHARACTERS_RE.sub("", str(value)))

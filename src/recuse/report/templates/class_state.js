@@ -11,7 +11,9 @@ const factors = { error: 1, review: 1 };
 let ofClass = 0, chosen = summary.verdict.best_model;
 
 const percent = (x, digits = 1) => (x === null ? "–" : (100 * x).toFixed(digits) + "%");
-const price = x => (Math.abs(x) < 1 ? x.toFixed(4) : x.toFixed(3));
+// As in the sentences: prices in cents need no thousandths.
+const decimalsOf = x => (Math.abs(x) < 1 ? 4 : Math.abs(x) < 10 ? 3 : Math.abs(x) < 10000 ? 2 : 0);
+const price = x => x.toLocaleString("en", { minimumFractionDigits: decimalsOf(x), maximumFractionDigits: decimalsOf(x) });
 const count = x => (0 < x && x < 0.5 ? "<1" : Math.round(x).toLocaleString("en"));  // a mean over the repetitions may lie between
 const inSix = x => Number(x.toPrecision(6));
 const inThree = x => Number(x.toPrecision(3));

@@ -13,9 +13,9 @@ function showFigures() {
   if (facts.novel > 0) small("live-review", `${Math.round(1000 * facts.novel)} of them unlike any seen`);
   const answering = sendAllCost(p) - facts.cost;
   const rejecting = matrixCost(cheapestPoint(method.forced, p).matrix, p) - facts.cost;
-  byId("live-answering").textContent = (1000 * answering).toFixed(1);
+  byId("live-answering").textContent = perThousand(answering);
   small("live-answering", `against “${sendAll.title}”`);
-  byId("live-rejecting").textContent = (1000 * rejecting).toFixed(1);
+  byId("live-rejecting").textContent = perThousand(rejecting);
   small("live-rejecting", "against answering every case");
   showCorrected(method, small);
   byId("never").hidden = p.pays;
@@ -39,17 +39,18 @@ function showCorrected(method, small) {
   const { best_model, model_cost, answering, rejecting } = summary.verdict;
   if (!isRun() || method.name !== best_model || methods.length === 1) return;
   small("live-cost", `${price(model_cost[0])} corrected for the choice`);
-  small("live-answering", `${(1000 * answering.saved[0]).toFixed(1)} corrected for the choice`);
-  if (rejecting.rule === best_model) small("live-rejecting", `${(1000 * rejecting.saved[0]).toFixed(1)} corrected for the choice`);
+  small("live-answering", `${perThousand(answering.saved[0])} corrected for the choice`);
+  if (rejecting.rule === best_model) small("live-rejecting", `${perThousand(rejecting.saved[0])} corrected for the choice`);
 }
 
-const saves = x => (x >= 0 ? `saves ${(1000 * x).toFixed(1)}` : `costs ${(-1000 * x).toFixed(1)} more`);
+const perThousand = x => (1000 * x).toLocaleString("en", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const saves = (x, other) => (x >= 0 ? `saves ${perThousand(x)} against ${other}` : `costs ${perThousand(-x)} more than ${other}`);
 
 function showSentence(method, point, facts, saved) {
   const all = cheapest(current());
   byId("sentence").textContent =
     `At these prices ${method.title} sends ${Math.round(1000 * facts.rejected)} of 1,000 cases to manual review. Per 1,000 cases it ` +
-    `${saves(saved.answering)} against the manual review of every case, and ${saves(saved.rejecting)} against answering every case itself. ` +
+    `${saves(saved.answering, "the manual review of every case")}, and ${saves(saved.rejecting, "answering every case itself")}. ` +
     (all.title === method.title ? "It is the cheapest here." : `Cheapest here: ${all.title}, ${price(all.cost)} per case.`);
   byId("what-moves").textContent = wordsOf(method, point) + (isRun() ? "" :
     " Of its operating points the cheapest at these prices is shown, chosen on the cases it is counted on, so its cost is too low (in simulations, at prices moved by a factor of 2 or 3, by 1 to 12% with 300 cases and by 1 to 3% with 2,000): a new run at these prices gives figures without that advantage.") +

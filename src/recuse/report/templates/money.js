@@ -11,14 +11,19 @@ const times = (interval, factor) => interval.map(x => x * factor);
 function moneyRows(method, p) {
   const matrix = pointAt(method, p).matrix, forced = cheapestPoint(method.forced, p).matrix, widen = method.widen || 1;
   const verdict = summary.verdict, own = isRun() && method.name === verdict.best_model;
+  // Costs and savings of one table are corrected alike, so that they add up; pages written earlier have no such cost.
+  const against = own && verdict.rejecting.rule === method.name && verdict.forced_cost;
   const rows = [
     { title: method.title, matrix, cost: own ? verdict.model_cost : costInterval(matrix, p, widen), saved: null },
     { title: sendAll.title, matrix: sendAll.points[0].matrix, cost: costInterval(sendAll.points[0].matrix, p), saved: own ? verdict.answering.saved : savedAgainstReview(matrix, p, widen) },
-    { title: `${method.title}, answering every case`, matrix: forced, cost: costInterval(forced, p, widen), saved: own && verdict.rejecting.rule === method.name ? verdict.rejecting.saved : savedAgainstForced(matrix, forced, p, widen) },
+    { title: `${method.title}, answering every case`, matrix: forced, cost: against || costInterval(forced, p, widen), saved: against ? verdict.rejecting.saved : savedAgainstForced(matrix, forced, p, widen) },
   ];
+  const kept = constants.find(constant => constant.name === summary.winner), isKept = kept && kept !== sendAll;
+  if (isKept) rows.push({ title: kept.title, matrix: kept.points[0].matrix, cost: costInterval(kept.points[0].matrix, p), saved: own && verdict.constant ? verdict.constant.saved : savedAgainstOther(matrix, kept.points[0].matrix, p, widen) });
+  if (kept) rows[isKept ? rows.length - 1 : 1].title += " (chosen)";
   if (summary.policy) {
-    const today = summary.policy.matrix, paired = own && summary.winner === method.name;
-    rows.push({ title: `Today’s policy (${summary.policy.column})`, matrix: today, cost: costInterval(today, p), saved: paired ? summary.policy.saved : savedAgainstOther(matrix, today, p, widen) });
+    const today = summary.policy.matrix, paired = own && (summary.policy.model_saved || (summary.winner === method.name && summary.policy.saved));
+    rows.push({ title: `Today’s policy (${summary.policy.column})`, matrix: today, cost: costInterval(today, p), saved: paired || savedAgainstOther(matrix, today, p, widen) });
   }
   return rows;
 }
@@ -43,9 +48,10 @@ function showMoney(method) {
     return line;
   }));
   labelCells(byId("money"));
-  const [saved] = amounts(times(all.saved, money.cases)), people = peopleOf(own.matrix);
-  byId("money-sentence").textContent = `With ${whole(money.cases)} cases a ${money.period}, ${method.title} costs ${amounts(times(own.cost, money.cases)).join(" ")} a ${money.period} and saves ` +
-    `${saved} ${amounts(times(all.saved, money.cases))[1]} against the manual review of every case.` +
+  const people = peopleOf(own.matrix), dearer = all.saved[0] < 0, [verb, than] = dearer ? ["costs", "more than"] : ["saves", "against"];
+  const saved = amounts(times(dearer ? minus(all.saved) : all.saved, money.cases)).join(" ");
+  byId("money-sentence").textContent = `With ${whole(money.cases)} cases a ${money.period}, ${method.title} costs ${amounts(times(own.cost, money.cases)).join(" ")} a ${money.period} and ${verb} ` +
+    `${saved} ${than} the manual review of every case.` +
     (people === null ? "" : ` At ${money.minutes_per_case} minutes per case, ${people.toFixed(1)} people review instead of ${peopleOf(all.matrix).toFixed(1)}.`) +
     (isRun() ? "" : " These are not the prices of the run.");
 }

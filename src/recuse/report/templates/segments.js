@@ -7,9 +7,9 @@ const OF = { cost: "per case", review: "of the cases", error: "of the cases answ
 const exchanges = new Map();  // of the operating points looked at last
 
 // Negative and positive cases of each segment by answer, as means over the repetitions.
-function segmentMatrices(method, point, column) {
-  const flat = point.segments[column], found = [];
-  for (let k = 0; k < flat.length; k += 8) found.push([flat.slice(k, k + 4), flat.slice(k + 4, k + 8)].map(row => row.map(cases => cases / method.repeats)));
+function segmentMatrices(flat, repeats) {
+  const found = [];
+  for (let k = 0; k < flat.length; k += 8) found.push([flat.slice(k, k + 4), flat.slice(k + 4, k + 8)].map(row => row.map(cases => cases / repeats)));
   return found;
 }
 
@@ -42,7 +42,7 @@ function explained(matrix, pooled, p) {
 }
 
 // The figures of a segment, by the names of segments.csv.
-function segmentRecord(column, label, matrix, pooled, p, widen, worse) {
+function segmentRecord(column, label, matrix, pooled, p, widen, worse, today) {
   const n = casesOf(matrix), facts = matrixFacts(matrix, p), answered = facts.coverage * n, reviews = reviewAmounts(matrix, p);
   const wilson = (cases, of) => (of ? frequentMean([[1, cases / widen ** 2]], 1, of / widen ** 2) : [null, null, null]);
   const intervals = {
@@ -52,20 +52,38 @@ function segmentRecord(column, label, matrix, pooled, p, widen, worse) {
   const record = { column, segment: label, cases: Math.round(n), positives: sizeOf(matrix[1]) }, outcomes = explained(matrix, pooled, p);
   for (const [name, [value, low, high]] of Object.entries(intervals)) Object.assign(record, { [name]: value, [`${name}_low`]: low, [`${name}_high`]: high });
   FIGURES.forEach((name, k) => Object.assign(record, { [`expected_${name}`]: outcomes[name], [`p_${name}`]: worse ? worse[k] : null }));
-  return Object.assign(record, { served_worse: worse ? FIGURES.filter((_, k) => worse[k] <= groups.rate).join(", ") : "" });
+  Object.assign(record, { served_worse: worse ? FIGURES.filter((_, k) => worse[k] <= groups.rate).join(", ") : "" });
+  return today ? Object.assign(record, todayRecord(matrix, today, p, widen)) : record;
+}
+
+const shareOf = (cases, of) => (of ? frequentMean([[1, cases]], 1, of) : [null, null, null]);
+
+// Today's policy on the cases of a segment. Which cases the two answer alike is not known here, so that limits of what is saved
+// are too wide, as those of the money above.
+function todayRecord(matrix, today, p, widen) {
+  const n = casesOf(today), facts = matrixFacts(today, p), answered = facts.coverage * n, record = {};
+  const intervals = {
+    cost: costInterval(today, p), coverage: shareOf(answered, n), review: shareOf(n - answered, n),
+    error: shareOf(facts.error === null ? 0 : facts.error * answered, answered), saved: savedAgainstOther(matrix, today, p, widen),
+  };
+  for (const [name, [value, low, high]] of Object.entries(intervals)) Object.assign(record, { [`today_${name}`]: value, [`today_${name}_low`]: low, [`today_${name}_high`]: high });
+  return record;
 }
 
 function segmentsAt(method, point, p) {
   const columns = Object.keys(groups.columns);
   return Object.fromEntries(columns.map(column => {
-    const segments = segmentMatrices(method, point, column), labels = groups.columns[column].map(record => record.segment);
+    const segments = segmentMatrices(point.segments[column], method.repeats), today = groups.today ? segmentMatrices(groups.today[column], 1) : [], labels = groups.columns[column].map(record => record.segment);
     const worse = groups.together ? null : testedAt(method, point, column, segments, p);
-    return [column, segments.map((matrix, k) => segmentRecord(column, labels[k], matrix, point.matrix, p, method.widen || 1, worse && worse[k]))];
+    return [column, segments.map((matrix, k) => segmentRecord(column, labels[k], matrix, point.matrix, p, method.widen || 1, worse && worse[k], today[k]))];
   }));
 }
 
 function warningsOf(columns) {
-  const figure = (record, name, key) => (name === "cost" ? record[key].toFixed(4) : percent(record[key]));
+  // With the decimals of a sentence: see decimals_of in recuse.comparison.intervals.
+  const digits = record => { const largest = Math.max(Math.abs(record.cost), Math.abs(record.expected_cost)); return largest < 10 ? 4 : largest < 10000 ? 2 : 0; };
+  const inWords = (record, key) => record[key].toLocaleString("en", { minimumFractionDigits: digits(record), maximumFractionDigits: digits(record) });
+  const figure = (record, name, key) => (name === "cost" ? inWords(record, key) : percent(record[key]));
   return Object.values(columns).flat().filter(record => record.served_worse).map(record => `${record.column} = ${record.segment} ` +
     record.served_worse.split(", ").map(name => `${OFTEN[name]} ${figure(record, name, name)} ${OF[name]} where its outcomes explain ${figure(record, name, `expected_${name}`)}`).join(" and ") + ".");
 }
@@ -90,6 +108,14 @@ function segmentRow(record) {
   return row;
 }
 
+// The method beside today's policy, in one segment.
+function todayRow(record) {
+  const row = document.createElement("tr"), figure = (name, write) => cellOf("td", record[name] === null ? "–" : write(record[name]), record[name] === null ? "" : `[${write(record[`${name}_low`])}, ${write(record[`${name}_high`])}]`, record[name] === null ? -1 : record[name]);
+  row.append(cellOf("th", record.segment, "", { scope: "row" }), cellOf("td", count(record.cases), "", record.cases), figure("cost", price), figure("today_cost", price), figure("today_saved", price),
+    figure("error", inPercent), figure("today_error", inPercent), figure("review", inPercent), figure("today_review", inPercent));
+  return row;
+}
+
 function showWarnings(texts, before) {
   const box = byId("served-worse"), head = document.createElement("strong"), list = document.createElement("ul");
   const none = before ? `${before} no segment is shown to be served worse than the others.` : "No segment is shown to be served worse than the others.";
@@ -101,16 +127,17 @@ function showWarnings(texts, before) {
 
 function showSegments(method) {
   if (!groups) return;
-  const p = current(), point = pointAt(method, p), own = isRun() && method.name === summary.verdict.best_model;
+  const p = current(), point = pointAt(method, p), own = isRun() && method.name === groups.method;
   const counted = !own && point.segments !== undefined, runMethod = summary.leaderboard.find(row => row.method === groups.method).title;
   Object.assign(shownSegments, counted ? segmentsAt(method, point, p) : groups.columns);
   document.querySelectorAll("table[data-segments]").forEach(table => {
-    table.tBodies[0].replaceChildren(...shownSegments[table.dataset.segments].map(segmentRow));
+    table.tBodies[0].replaceChildren(...shownSegments[table.dataset.segments].map("today" in table.dataset ? todayRow : segmentRow));
     labelCells(table);
     sortRows(table);
   });
   const kept = !own && (groups.together || !counted), atRun = `At the prices of the run, by ${runMethod}`;
-  showWarnings(kept ? groups.warnings.map(item => item.text) : counted ? warningsOf(shownSegments) : groups.warnings.map(item => item.text), kept ? `${atRun}:` : "");
+  const ifUsed = method.name !== summary.winner ? `If ${method.title} were used,` : "";
+  showWarnings(kept ? groups.warnings.map(item => item.text) : counted ? warningsOf(shownSegments) : groups.warnings.map(item => item.text), kept ? `${atRun}:` : ifUsed);
   byId("segments-basis").textContent = !counted ? `${atRun}.` : `${pricesInWords(p)} By ${method.title}.`;
   byId("segments-kept").hidden = !(counted && groups.together);
 }
