@@ -43,7 +43,7 @@ def test_a_run_a_model_and_its_answers(desk, call, tmp_path):
     answers = pd.read_csv(io.StringIO(out))
     assert list(answers.columns) == [
         *("case", "department", "score (table)", "decision", "kind", "forced", "second", "score", "second_score"),
-        *("h", "r", "reason", "review"),
+        *("h", "r", "reason", "model_digest", "review"),
     ]
     assert (answers["decision"] == answers["forced"].where(answers["kind"] == "accept", "[abstain]")).all()
     assert answers["review"].count() == min(5, (answers["kind"] != "accept").sum())
