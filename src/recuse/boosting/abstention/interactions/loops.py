@@ -19,6 +19,11 @@ from numba import njit
 _E_MAX = 1e130  # e^300
 _STATISTICS = 5
 
+# Called from Python: without the entry point for C, which takes long to compile.
+_entry = njit(cache=True, nogil=True, no_cfunc_wrapper=True)
+# Called from compiled code only: without the entry point for Python, too.
+_inner = njit(cache=True, nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+
 
 class SurrogateCases(NamedTuple):
     """Weights of the cases, positives first: s, the product k b of each, and the number of positives."""
@@ -57,7 +62,7 @@ class PairLayout(NamedTuple):
     offsets: np.ndarray
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def statistics(h, r, cases, form, out):
     """Slopes and curvatures of the surrogate of every row."""
     s, kb, n_pos = cases
@@ -89,7 +94,7 @@ def statistics(h, r, cases, form, out):
         out[i, 4] = bent + bent_too
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def objective(h, r, cases, form):
     """Weighted mean of the surrogate."""
     s, kb, n_pos = cases
@@ -109,7 +114,7 @@ def objective(h, r, cases, form):
     return total
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _sum_cells(cells, stats, with_r, table):
     """Sum the statistics of the rows by cell."""
     table[:] = 0.0
@@ -125,7 +130,7 @@ def _sum_cells(cells, stats, with_r, table):
             at[2] += stats[i, 2]
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _contrast(quadrants, ridge, with_r):
     """What a step of its own for one quadrant lowers the second-order model by, the main effects of both cuts free.
 
@@ -154,7 +159,7 @@ def _contrast(quadrants, ridge, with_r):
     return 0.5 * (s_rr * z_h * z_h - 2.0 * s_hr * z_h * z_r + s_hh * z_r * z_r) / determinant
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def screen(coarse, n_codes, stats, pairs, limits, with_r, gains):
     """Strength of every pair: the largest contrast over all cuts of both features.
 
@@ -203,7 +208,7 @@ def screen(coarse, n_codes, stats, pairs, limits, with_r, gains):
         gains[k] = best
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _leaf_gain(t, ridge, with_r):
     """Half g' (H + ridge)^-1 g: what a leaf of its own is worth."""
     if not with_r:
@@ -215,7 +220,7 @@ def _leaf_gain(t, ridge, with_r):
     return 0.5 * (c * t[0] * t[0] - 2.0 * b * t[0] * t[1] + a * t[1] * t[1]) / determinant
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _best_inner_cut(sums, n, total, limits, with_r, sides):
     """Best cut of a strip of n cells: gain, and cells left of the cut; `sides` is room for two leaves.
 
@@ -237,7 +242,7 @@ def _best_inner_cut(sums, n, total, limits, with_r, sides):
     return gain, at
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def best_tree(table, rows, columns, limits, with_r, found):
     """Best tree of two levels on a table: a cut of one feature, and in both parts a cut of the other.
 
@@ -284,7 +289,7 @@ def best_tree(table, rows, columns, limits, with_r, found):
     return best
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _leaf_of(a, b, tree):
     """Leaf of a cell: 0 and 1 below the root's cut, 2 and 3 above it."""
     outer, inner = (a, b) if tree[0] == 0 else (b, a)
@@ -293,7 +298,7 @@ def _leaf_of(a, b, tree):
     return 2 if inner < tree[3] else 3
 
 
-@njit(cache=True, nogil=True)
+@_inner
 def _leaf_values(table, rows, columns, tree, limits, with_r, leaves):
     """Values (dh, dr) of the four leaves that minimise the second-order model, of limited size."""
     ridge, longest = limits.ridge, limits.longest
@@ -317,7 +322,7 @@ def _leaf_values(table, rows, columns, tree, limits, with_r, leaves):
         leaves[leaf, 1] = min(max(dr, -longest), longest)
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def visit_pairs(layout, tables, cases, form, limits, rate, h, r):
     """Visit every pair once: fit a tree of two levels to the slopes, add its share `rate` to the tables and scores.
 
@@ -351,7 +356,7 @@ def visit_pairs(layout, tables, cases, form, limits, rate, h, r):
                 r[i] += delta[own[i], 1]
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def add_surfaces(cells, offsets, tables, h, r):
     """Add to h and r of every row what the tables of all pairs say of its cells."""
     for k in range(len(cells)):
@@ -361,7 +366,7 @@ def add_surfaces(cells, offsets, tables, h, r):
             r[i] += tables[base + own[i], 1]
 
 
-@njit(cache=True, nogil=True)
+@_entry
 def pair_cells(first, second, n_second, out):
     """Cell of every row in the table of two features."""
     for i in range(len(first)):
