@@ -171,10 +171,8 @@ def compare(
     prices = RunPrices.of(costs)
     check_folding(groups, time)
     _check_arguments(cv, repeats, seed, n_jobs, time)
-    drop, by, repeats = as_names(drop), as_names(by), _as_repeats(repeats)
-    drop = drop if policy is None or policy in drop else [*drop, policy]
-    volume = Volume.of(volume) if isinstance(volume, str) else volume
-    looked_at: dict[str, Any] = {"by": by, "policy": policy, "volume": None if volume is None else volume.as_dict()}
+    drop, by, repeats = _dropped(as_names(drop), policy), as_names(by), _as_repeats(repeats)
+    looked_at: dict[str, Any] = {"by": by, "policy": policy, "volume": _volume_facts(volume)}
     pledge = Pledge.of(promise, confidence, promise_groups, groups=groups, time=time)
     looked_at |= _promised(pledge) | {"read": TableFile.of(data).options() if is_table_file(data) else {}}
     arguments = RunArguments(int(cv), repeats, int(seed), drop, _group_name(groups), time, novelty, **looked_at)
@@ -213,6 +211,17 @@ def _possible(
         pledge.require_possible(len(cases.classes))
     warn_of_other_prices(able, task.costs, cases)
     return able, too_slow | unable
+
+
+def _dropped(drop: list[str], policy: str | None) -> list[str]:
+    """The columns that are no features: those to drop, and today's policy."""
+    return drop if policy is None or policy in drop else [*drop, policy]
+
+
+def _volume_facts(volume: Volume | str | None) -> dict[str, Any] | None:
+    """How many cases there are in a period, and what reviewing them takes, by name."""
+    volume = Volume.of(volume) if isinstance(volume, str) else volume
+    return None if volume is None else volume.as_dict()
 
 
 def _promised(pledge: Pledge | None) -> dict[str, Any]:
