@@ -48,7 +48,7 @@ def test_the_segments_of_every_point_add_up_to_its_counts(moves, repeats):
     town = cut_into_segments(pd.Series(np.random.default_rng(0).choice(list("abc"), len(positive)), name="town"))
     comparison = SimpleNamespace(
         answers={"it": answers},
-        method=lambda name: SimpleNamespace(moves=moves),
+        method=lambda name: SimpleNamespace(moves=moves, cuts_probabilities=moves in ("no-reject", "chow")),
         positive=positive,
         costs=RUN,
         arguments=SimpleNamespace(by=["town"]),
