@@ -1,4 +1,4 @@
-"""Codes such as postcodes, whose zeros in front matter: text, and said so."""
+"""Codes such as postcodes: they keep their zeros where they are shown, and are numbers to models, which is said."""
 
 import logging
 
@@ -27,14 +27,15 @@ def write(path, codes, sep=";", amount="1,5"):
 
 @pytest.mark.parametrize(("sep", "amount"), [(";", "1,5"), (",", "1.5")])
 @pytest.mark.parametrize("gap", [[], [""]])
-def test_codes_are_text_in_every_dialect(tmp_path, caplog, sep, amount, gap):
+def test_codes_keep_their_zeros_in_every_dialect(tmp_path, caplog, sep, amount, gap):
     caplog.set_level(logging.INFO, "recuse.tables")
     frame, writings = read_with_writings(write(tmp_path / "a.csv", ZIPS + gap, sep, amount))
     assert frame["zip"].dropna().tolist() == ZIPS
     assert "zip" not in writings
     assert frame["amount"].tolist() == [1.5] * len(frame)
     assert frame["n"].tolist() == list(range(len(frame)))
-    assert "codes in column 'zip': '01587' is read as text, since it begins with 0; if these are amounts" in caplog.text
+    said = "zeros in front in column 'zip': '01587' is shown as it is written, and models take it as a number"
+    assert said in caplog.text
 
 
 @pytest.mark.parametrize("codes", [["97056", "88159"], ["01587", "970"], ["0", "1"], ["05.5", "10.5"], ["-01", "-10"]])
@@ -61,23 +62,32 @@ def test_a_model_for_which_they_were_numbers_reads_them_as_it_did(tmp_path):
     assert plain.transform(chunk)["zip"].tolist() == [1587, 97056, 88159, 45161, 10115]
 
 
-def test_a_model_keeps_their_zeros(tmp_path):
-    path = write(tmp_path / "a.csv", ZIPS, ",", "1.5")
-    columns = TableColumns().fit(read_table(path))
-    assert columns.kinds_ == ["text", "number", "number"]
+@pytest.mark.parametrize(("sep", "amount"), [(";", "1,5"), (",", "1.5")])
+def test_to_a_model_they_are_numbers(tmp_path, sep, amount):
+    path = write(tmp_path / "a.csv", ZIPS, sep, amount)
+    frame, writings = read_with_writings(path)
+    columns = TableColumns().fit(frame)
+    columns.remember_writings(writings)
+    assert columns.kinds_ == ["number", "number", "number"]
     (chunk,) = read_chunks(path, text_columns=columns.text_columns)
-    assert columns.transform(chunk)["zip"].tolist() == ZIPS
+    for table in (frame, chunk):
+        assert columns.transform(table)["zip"].tolist() == [1587, 97056, 88159, 45161, 10115]
+    with pytest.raises(ValueError, match="holds 'D-01587' in row 1, where the model was fitted with numbers"):
+        columns.transform(chunk.assign(zip="D-01587"))
 
 
 def test_many_codes_are_pointed_out_with_what_helps():
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"zip": [f"{code:05d}" for code in rng.integers(1000, 99999, 200)], "x": rng.normal(size=200)})
     (hint,) = table_hints(check_cases(frame.assign(y=rng.permutation(np.arange(200) % 2)), "y"))
-    assert hint.startswith("column 'zip' holds codes such as '0")
-    assert "keep the first digits only" in hint
+    assert hint.startswith("column 'zip' holds digits with zeros in front, such as '0")
+    assert "keep the first digits only, write a letter in front to have categories, as in C0" in hint
     assert "--drop zip" in hint
-    assert any("keep the first digits" in finding for finding in check_table(frame).findings)
-    assert check_table(frame.assign(zip=frame["zip"].str[:1] + "0")).findings == []
+    facts = check_table(frame)
+    assert facts.findings == [hint]
+    assert (facts.columns[0].kind, facts.columns[0].written[0], len(facts.columns[0].written)) == ("number", "0", 5)
+    few = check_table(frame.assign(zip=frame["zip"].str[:1] + "0")).findings
+    assert "postcodes are, write a letter in front to have categories, as in C00, or" in few[0]
 
 
 def test_codes_can_be_times():

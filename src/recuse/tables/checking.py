@@ -11,12 +11,12 @@ import numpy as np
 
 from ..labels import to_python
 from .cases import check_cases
-from .columns import DATE, TableColumns, shown_number, with_dates
+from .columns import DATE, NUMBER, TableColumns, shown_number, with_dates
 from .hints import code_hints, identifier_hints, mark_hints, table_hints
 from .names import no_column
 from .reading import Source, as_frame, read_as_found
 from .sources import TableFile
-from .writings import example_of
+from .writings import are_codes, example_of, first_padded
 
 _SHOWN = 3
 _FEW = 30  # cases of an outcome
@@ -159,6 +159,8 @@ def _read(data: Source | Any) -> tuple[Any, str, dict[str, str]]:
 def _column_facts(column: Any, kind: str, writing: str | None) -> ColumnFacts:
     known = column.dropna()
     written = None if writing is None else example_of(writing)
+    if kind == NUMBER and len(known) and are_codes(codes := known.unique().tolist()):
+        written = first_padded(codes)
     return ColumnFacts(
         str(column.name),
         kind,

@@ -18,7 +18,7 @@ from ..explaining.wording import in_writing, writing_of
 from .names import lacking_columns
 from .reading import as_frame
 from .seen import UnseenValues, categories_of, row_digests, sampled_rows, share_found
-from .writings import advice_on, example_of, to_values
+from .writings import advice_on, are_codes, example_of, to_values
 
 NUMBER, YES_NO, DATE, TEXT = "number", "yes/no", "date", "text"
 ISO_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -205,6 +205,8 @@ def _kind_of(column: Any) -> str:
         return YES_NO
     if inferred in ("integer", "floating", "mixed-integer-float", "decimal"):
         return NUMBER
+    if inferred == "string" and are_codes(column.dropna().unique().tolist()):
+        return NUMBER  # what they are to the preparation of a table, too; the table itself keeps their zeros
     return DATE if inferred in ("datetime64", "datetime", "date") else TEXT
 
 

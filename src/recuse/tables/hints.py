@@ -87,16 +87,17 @@ def mark_hints(features: Any) -> list[str]:
 
 
 def code_hints(features: Any) -> list[str]:
-    """For each column of codes, such as postcodes, with more values than can be learnt one by one, say what helps."""
+    """For each column of codes, such as postcodes, say that models take them as numbers, and how to have categories."""
     hints = []
     for name in features.columns:
         values = _distinct_texts(features[name])
-        if len(values) > MOST_CATEGORIES and are_codes(values) and not _is_identifier(name, features[name]):
+        if are_codes(values) and not _is_identifier(name, features[name]):
             code = first_padded(values)
+            shorten = "keep the first digits only, " if len(values) > MOST_CATEGORIES else ""
             hints.append(
-                f"column {name!r} holds codes such as {code!r}, {len(values):,} different ones, which are read as "
-                "text, and little can be learnt of codes that hardly repeat: keep the first digits only, if these "
-                f"stand for a region or a group, or {_leave_out(name)}"
+                f"column {name!r} holds digits with zeros in front, such as {code!r}, which models take as numbers: if "
+                f"these are codes, as postcodes are, {shorten}write a letter in front to have categories, as in "
+                f"C{code[:2] if shorten else code}, or {_leave_out(name)}"
             )
     return hints
 

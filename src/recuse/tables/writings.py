@@ -51,7 +51,7 @@ class Writings:
     examples : dict of str to str
         A cell of each column in `columns`.
     codes : dict of str to str
-        Columns of digits that are no numbers, with a cell that shows it: see `are_codes`.
+        Columns of digits that are kept as they are written, with a cell that shows it: see `are_codes`.
     """
 
     columns: dict[str, str] = field(default_factory=dict)
@@ -243,12 +243,16 @@ def _fitting(values: list[str], every: bool) -> list[str]:
 def are_codes(values: Iterable[Any]) -> bool:
     """Whether cells hold codes rather than numbers, such as postcodes: equally many digits, in some a 0 in front.
 
-    As a number 01587 would be another code.
+    As a number 01587 would be shown as another code.
     """
-    texts = [value.strip() if isinstance(value, str) else "" for value in values]
-    width = len(texts[0]) if texts else 0
-    alike = width > 1 and all(len(text) == width and text.isascii() and text.isdecimal() for text in texts)
-    return alike and any(text.startswith("0") for text in texts)
+    width, padded = 0, False
+    for value in values:
+        text = value.strip() if isinstance(value, str) else ""
+        width = width or len(text)
+        if width < 2 or len(text) != width or not (text.isascii() and text.isdecimal()):
+            return False
+        padded = padded or text.startswith("0")
+    return padded
 
 
 def first_padded(values: Iterable[str]) -> str:
@@ -343,8 +347,8 @@ def describe(found: Writings) -> list[str]:
     if found.codes:
         example = next(iter(found.codes.values()))
         sentences.append(
-            f"codes in {_columns(list(found.codes))}: {example!r} is read as text, since it begins with 0; if these "
-            "are amounts, write them without zeros in front"
+            f"zeros in front in {_columns(list(found.codes))}: {example!r} is shown as it is written, and models take "
+            "it as a number"
         )
     return sentences
 
