@@ -10,7 +10,7 @@ from sklearn.datasets import make_classification
 import recuse
 from recuse import AbstentionBoostingClassifier
 from recuse.boosting.abstention.bags import average, boost_bags
-from recuse.boosting.abstention.data import DEFAULT_BAGS, prepare
+from recuse.boosting.abstention.data import DEFAULT_BAGS, check_cases, prepare
 from recuse.boosting.abstention.engine.rounds import boost, read_off
 from recuse.boosting.abstention.engine.settings import Settings
 from recuse.boosting.abstention.options import BETA_PATH, Penalties
@@ -87,7 +87,7 @@ def test_an_averaged_model_is_like_a_single_fit_to_its_user(data, options, tmp_p
 def test_each_bag_leaves_out_a_fifth_of_each_class_and_whole_groups(data):
     X, y = data
     model = AbstentionBoostingClassifier()
-    training, _ = prepare(model, X, y, None, with_folds=True, n_bags="auto")
+    training = prepare(model, check_cases(model, X, y, None), with_folds=True, n_bags="auto")
     assert len(training.bags) == DEFAULT_BAGS
     for rows in training.bags:
         assert abs(len(rows) - 240) <= 1
@@ -95,7 +95,7 @@ def test_each_bag_leaves_out_a_fifth_of_each_class_and_whole_groups(data):
     left_out = np.concatenate([np.setdiff1d(np.arange(300), rows) for rows in training.bags])
     assert (np.bincount(left_out) == DEFAULT_BAGS / 5).all()
     groups = np.arange(300) // 7
-    training, _ = prepare(model, X, y, None, groups=groups, with_folds=True, n_bags=7)
+    training = prepare(model, check_cases(model, X, y, None), groups=groups, with_folds=True, n_bags=7)
     assert len(training.bags) == 7
     for rows in training.bags:
         out = np.setdiff1d(np.arange(300), rows)

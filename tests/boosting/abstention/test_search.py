@@ -7,7 +7,7 @@ import pytest
 
 from recuse import AbstentionBoostingClassifier
 from recuse.boosting.abstention.candidates import OptionChoice
-from recuse.boosting.abstention.data import prepare
+from recuse.boosting.abstention.data import check_cases, prepare
 from recuse.boosting.abstention.options import search_options
 from recuse.boosting.abstention.search import Searched
 from recuse.boosting.abstention.selection import FIRST_LOOK, first_folds
@@ -47,7 +47,7 @@ def test_a_pair_that_is_kept_is_the_one_that_is_found_by_itself():
 def test_a_pair_is_given_up_where_the_first_folds_are_no_cheaper():
     X, y = table()
     model = AbstentionBoostingClassifier(costs=0.2, **QUICK)
-    training, _ = prepare(model, X, y, None, with_folds=True)
+    training = prepare(model, check_cases(model, X, y, None), with_folds=True)
     searched = Searched(training, model._settings(len(y)))
     seen = replace(training, folds=first_folds(training.folds))
     for stack in (None, "start"):
@@ -80,7 +80,7 @@ def test_the_model_is_the_same_with_any_number_of_threads(options):
 def test_the_models_that_are_kept_are_those_of_a_new_fit(beta):
     X, y = table()
     model = AbstentionBoostingClassifier(beta=beta, **QUICK)
-    training, _ = prepare(model, X, y, None, with_folds=True)
+    training = prepare(model, check_cases(model, X, y, None), with_folds=True)
     score = Searched(training, model._settings(len(y))).score
     options = search_options(score.problem, score.settings, training.folds)
     kept = OptionChoice(score.settings, options, score.loss)

@@ -67,7 +67,7 @@ def test_a_fold_learns_from_scores_that_do_not_know_its_test_cases(monkeypatch, 
     monkeypatch.setattr(BoostedScore, "best_option", lambda score, rows: 0)
     X, y = linear_data(100)
     model = AbstentionBoostingClassifier(family="decoupled", stack="oof", n_rounds=10, cv=cv, random_state=0, **options)
-    data, _ = preparation.prepare(model, X, y, None, with_folds=True)
+    data = preparation.prepare(model, preparation.check_cases(model, X, y, None), with_folds=True)
     assert len(data.folds) == folds
     train, test = data.folds[0]
     bins = bin_features(X, data.order, None)
@@ -89,7 +89,7 @@ def test_a_fold_learns_from_scores_that_do_not_know_its_test_cases(monkeypatch, 
 def test_the_penalty_of_a_score_inside_is_chosen_on_other_parts(monkeypatch):
     X, y = linear_data(100)
     model = AbstentionBoostingClassifier(family="decoupled", stack="start", n_rounds=10, random_state=0)
-    data, _ = preparation.prepare(model, X, y, None, with_folds=True)
+    data = preparation.prepare(model, preparation.check_cases(model, X, y, None), with_folds=True)
     score = stack_score(BoostedScore(data, bin_features(X, data.order, None), model._settings(100)))
     asked = []
     monkeypatch.setattr(BoostedScore, "best_option", lambda score, rows: asked.append(rows) or 0)
