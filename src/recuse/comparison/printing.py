@@ -145,7 +145,7 @@ def _choice_cells(result: Comparison, width: int) -> list[str]:
     return [
         f"chosen: {result.choice.name}",
         *_cost_cells(result.choice.cost),
-        "corrected for the choice",
+        "corrected for the choice" if result.verdict.model_chosen else "the same for every case",
         *[""] * (width - 4),
     ]
 
