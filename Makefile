@@ -17,7 +17,7 @@ example: $(VENV)/.core
 	$(BIN)/python examples/breast_cancer.py
 
 test: check
-	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile
+	$(ONE_THREAD) $(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 # The numerical part on the kernels of a newer and of an older processor, with one BLAS thread and with two; as many
 # test workers as leave each thread a core. OpenMP, which no BLAS here uses, keeps one: on a busy machine its threads wait
@@ -33,7 +33,7 @@ test-processors: $(VENV)/.test
 # A cache of compiled code of its own: where two versions of the compiler share one, a worker may find in it what another
 # worker has announced and not written yet, and reads the other version's code.
 test-lowest: $(LOWEST)/.test
-	$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/compiled $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile $(OPTIONS)
+	$(ONE_THREAD) NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/compiled $(LOWEST)/bin/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(OPTIONS)
 
 check: $(VENV)/.test
 	$(BIN)/ruff check .

@@ -65,8 +65,25 @@ NUMERICAL = (
 )
 
 
+# Each takes half a minute or more with few tests. A worker that began them last would end long after the other one.
+SLOW = (
+    "test_hostile_files.py",
+    "dask",
+    "comparison/test_groups_and_time.py",
+    "comparison/test_checkpoints.py",
+    "test_tutorial.py",
+    "comparison",
+    "cli",
+    "test_gallery.py",
+)
+
+
 def pytest_collection_modifyitems(items):
-    """Mark what is numerical."""
+    """Mark what is numerical, and put slow files first."""
+    order = {path: number for number, path in enumerate(SLOW)}
+    items.sort(
+        key=lambda item: next((order[path] for path in SLOW if item.path.is_relative_to(FOLDER / path)), len(SLOW))
+    )
     for item in items:
         if any(item.path.is_relative_to(FOLDER / path) for path in NUMERICAL):
             item.add_marker("numerical")

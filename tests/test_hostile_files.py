@@ -26,7 +26,7 @@ def assert_met(rows):
 
 @may_reject_all
 def test_mutated_models():
-    assert_met(model_rows(72, 16, seed=1))
+    assert_met(model_rows(36, 8, seed=1))
 
 
 def test_fuzzed_tables():

@@ -19,6 +19,7 @@ from .program import DATE, NUMBER, REFUSED, TEXT, YES_NO, DecisionProgram, Expr,
 _MOST_CUTS = 6  # of one column
 _MOST_LEVELS = 8
 _BELOW_8 = float(np.nextafter(8.0, 0.0))  # where rounding to single precision is hardest: just below a power of two
+_FAR = 1e300
 _DECISIVE = ("novelty", REFUSED)
 _EARLIEST, _LATEST = datetime(1700, 1, 1, tzinfo=UTC), datetime(2250, 1, 1, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -44,24 +45,31 @@ class TestCase:
 
 def draw_cases(estimator: Any, program: DecisionProgram, n: int = 160, seed: int = 0) -> list[TestCase]:
     """Cases that stand on the cuts and ranges of a program, with what the model says to each."""
+    random = np.random.default_rng(seed)
     choices = [_choices(estimator, program, i) for i in range(len(program.columns))]
     typical = [values[0] for values in choices]
-    rows = [tuple(typical)]
-    for i, values in enumerate(choices):
-        rows += [(*typical[:i], value, *typical[i + 1 :]) for value in values[1:]]
-    alone = _answers(estimator, program, as_table(estimator, program, rows))
-    random = np.random.default_rng(seed)
-    usual, start = [], 1
-    for values in choices:  # a value that alone makes a novelty, or is refused, hides what the others do
-        kinds = [said[1] for said in alone[start : start + len(values) - 1]]
-        usual.append([values[0], *(v for v, kind in zip(values[1:], kinds, strict=True) if kind not in _DECISIVE)])
-        start += len(values) - 1
-    if len(rows) > n:  # of a wide table some of the columns
-        rows = [rows[0], *(rows[i] for i in sorted(random.choice(np.arange(1, len(rows)), n - 1, replace=False)))]
-    while len(rows) < n + n // 2:
-        rows.append(tuple(values[random.integers(len(values))] for values in usual))
+    alone = [(i, value) for i, values in enumerate(choices) for value in values[1:]]
+    if len(alone) >= n:  # of a wide table some of the columns
+        alone = [alone[number] for number in random.choice(len(alone), n - 1, replace=False)]
+    alone.sort(key=lambda at: _may_be_refused(at[1]))
+    rows = [tuple(typical), *((*typical[:i], value, *typical[i + 1 :]) for i, value in alone)]
     said_to = _answers(estimator, program, as_table(estimator, program, rows))
-    return [TestCase(row, said) for row, said in zip(rows, said_to, strict=True)]
+    usual = [[value] for value in typical]
+    for (i, value), said in zip(alone, said_to[1:], strict=True):
+        if said[1] not in _DECISIVE:  # a value that alone makes a novelty, or is refused, hides what the others do
+            usual[i].append(value)
+    mixed = [
+        tuple(values[random.integers(len(values))] for values in usual) for _ in range(max(0, n + n // 2 - len(rows)))
+    ]
+    said_to += _answers(estimator, program, as_table(estimator, program, mixed)) if mixed else []
+    return [TestCase(row, said) for row, said in zip(rows + mixed, said_to, strict=True)]
+
+
+def _may_be_refused(value: Any) -> int:
+    """An order that puts together what a model may refuse: halving then finds it in few batches."""
+    if value is None:
+        return 2
+    return int(isinstance(value, float) and not abs(value) < _FAR)
 
 
 def _choices(estimator: Any, program: DecisionProgram, i: int) -> list[Any]:
@@ -86,7 +94,7 @@ def _numbers(program: DecisionProgram, i: int, limits: tuple[float, float, float
     edges = [] if limits is None else [limits[0], limits[1], limits[0] - limits[2], limits[1] + limits[2]]
     middle = [some[len(some) // 2]] if some else [sum(edges[:2]) / 2] if edges else [0.5]
     above = [float(np.nextafter(edge, math.inf)) for edge in (*some, *edges)]
-    far = [math.inf, -math.inf, 1e300]
+    far = [math.inf, -math.inf, _FAR]
     return [*middle, *some, *edges, *above, 0.1, 1.0, -3.0, 16777217.0, _BELOW_8, None, *far]
 
 
