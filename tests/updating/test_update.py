@@ -13,6 +13,7 @@ import recuse
 from recuse.cli import app
 from recuse.comparison.plans import CHOW, Plan, RuleCost, Task
 from recuse.ensemble import EnsembleRejectClassifier
+from recuse.persistence import saved_digest
 from recuse.reviews import ReviewLog
 from recuse.updating import update_model
 from recuse.updating.judging import compare_paid
@@ -236,6 +237,50 @@ def test_the_command_writes_the_new_model(files):
     assert true_cost(recuse.load(files / "new.skops")) < true_cost(recuse.load(files / "model.skops"))
 
 
+def test_a_model_that_cannot_be_told_apart_is_written_with_a_word_or_not_at_all(files):
+    """Nothing has changed, so that neither is shown to be better."""
+    (files / "reviews.jsonl").unlink()
+    (files / "reviews.jsonl.head").unlink()
+    ReviewLog(files / "reviews.jsonl").append(World(cases=300, audit=0.3).records(1, random_state=0))
+    strict = run(files, "--folds", "2", "--only-if-cheaper")
+    assert (strict.exit_code, (files / "new.skops").exists()) == (3, False), strict.output
+    assert "new.skops was not written: the new model is not shown to be cheaper" in strict.stderr
+    done = run(files, "--folds", "2")
+    assert (done.exit_code, (files / "new.skops").exists()) == (0, True), done.output
+    assert done.stdout.startswith("the two cannot be told apart: the new one costs ")
+    assert "the new model, although it is not shown to be cheaper" in done.stderr
+
+
+def test_only_if_cheaper_writes_a_cheaper_model(files):
+    done = run(files, "--forget", "1", "--folds", "2", "--only-if-cheaper")
+    assert (done.exit_code, (files / "new.skops").exists()) == (0, True), done.output
+    assert done.stdout.startswith("the new model is cheaper: the new one costs ")
+    assert "although" not in done.stderr
+
+
+def test_two_orders_that_exclude_each_other_are_refused(files):
+    done = run(files, "--only-if-cheaper", "--force")
+    assert done.exit_code == 2
+    assert "--only-if-cheaper" in done.stderr
+
+
+def test_batches_that_another_model_answered_are_counted(files):
+    """Not refused: each has the probabilities of its own draw. But the old model may have been fitted with them."""
+    own = {"file": "model.skops", "digest": saved_digest(files / "model.skops")}
+    records = reviews(2).records()
+    next(record for record in records if record["kind"] == "draw")["model"] = own
+    given = {"target": "outcome", "forget": 1, "folds": 2}
+    found = update_model(files / "model.skops", files / "table.csv", Records(records), **given)
+    assert found.of_others == 1
+    assert any("batches that another model answered: 1 of 2;" in line for line in found.lines())
+    for record in records:
+        if record["kind"] == "draw":
+            record["model"] = own
+    found = update_model(files / "model.skops", files / "table.csv", Records(records), **given)
+    assert found.of_others == 0
+    assert not any("another model" in line for line in found.lines())
+
+
 def test_the_command_writes_no_dearer_model_unless_forced(files):
     wrong = training_table(4000).replace({"outcome": {"yes": "no", "no": "yes"}})
     wrong.to_csv(files / "wrong.csv", index=False)
@@ -244,5 +289,7 @@ def test_the_command_writes_no_dearer_model_unless_forced(files):
     done = run(files, "--folds", "2", table="wrong.csv")
     assert (done.exit_code, (files / "new.skops").exists()) == (3, False), done.output
     assert "the new model is dearer" in done.stdout
+    assert "was not written: the new model is dearer; --force" in done.stderr
     forced = run(files, "--folds", "2", "--force", table="wrong.csv")
     assert (forced.exit_code, (files / "new.skops").exists()) == (0, True), forced.output
+    assert "the new model, although it is dearer" in forced.stderr

@@ -56,14 +56,23 @@ def update(
         bool, typer.Option("--thresholds-only", help="Move the thresholds; leave the classifier as it is.")
     ] = False,
     folds: Annotated[int, count("Folds of the reviewed cases in the comparison.", least=2)] = 5,
-    force: Annotated[bool, typer.Option("--force", help="Write the new model even if it is dearer.")] = False,
+    only_if_cheaper: Annotated[
+        bool,
+        typer.Option("--only-if-cheaper", help="Write the new model only if it is shown to be cheaper."),
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Write the new model even if it is shown to be dearer.")] = (
+        False
+    ),
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a model anew with the reviewed cases and compare the two; exit code 3, and no file, if the new one is dearer.
+    """Fit a model anew with the reviewed cases and compare the two on these before anything is written.
 
-    DATA is the table that the model was fitted on.
+    DATA is the table that the model was fitted on. The new model is written unless it is shown to be dearer, also where
+    the two cannot be told apart: --only-if-cheaper demands more. Exit code 3 says that nothing was written.
     """
+    if force and only_if_cheaper:
+        raise typer.BadParameter("it cannot go with --only-if-cheaper: leave one of them out.", param_hint="--force")
     import recuse
     from recuse.updating import update_model
 
@@ -82,7 +91,7 @@ def update(
             seed=seed,
             progress=report,
         )
-    written = found.replaces or force
+    written = force or (found.cheaper if only_if_cheaper else found.replaces)
     if written:
         recuse.save(found.model, out)
     _say_updated(found, out, written, as_json)
@@ -96,4 +105,15 @@ def _say_updated(found: Any, out: Path, written: bool, as_json: bool) -> None:
         return
     for line in found.lines():
         print(line)
-    print(f"{out}: the new model" if written else f"{out} was not written: see --force", file=sys.stderr)
+    print(_what_became(found, out, written), file=sys.stderr)
+
+
+def _what_became(found: Any, out: Path, written: bool) -> str:
+    """Whether the new model was written, and what must not be overlooked then."""
+    if not written:
+        why = "not shown to be cheaper" if found.replaces else "dearer; --force writes it all the same"
+        return f"{out} was not written: the new model is {why}"
+    if found.cheaper:
+        return f"{out}: the new model"
+    but = "not shown to be cheaper; --only-if-cheaper would not have written it" if found.replaces else "dearer"
+    return f"{out}: the new model, although it is {but}"

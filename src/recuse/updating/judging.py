@@ -38,13 +38,18 @@ class JudgedUpdate:
 
     @property
     def replaces(self) -> bool:
-        """Whether the new model is not dearer beyond the interval."""
+        """Whether the new model is not shown to be dearer: the interval of the difference does not lie above 0."""
         return self.dearer.low <= 0
+
+    @property
+    def cheaper(self) -> bool:
+        """Whether the new model is shown to be cheaper: the interval of the difference lies below 0."""
+        return self.dearer.high < 0
 
     @property
     def sentence(self) -> str:
         """What may be said of the two."""
-        if self.dearer.high < 0:
+        if self.cheaper:
             return "the new model is cheaper"
         return "the two cannot be told apart" if self.replaces else "the new model is dearer"
 

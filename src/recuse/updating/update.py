@@ -15,7 +15,7 @@ from ..comparison.intervals import Interval
 from ..evaluating import cases_with_outcomes
 from ..locating import locate
 from ..parameters import check_count, check_number
-from ..persistence import load
+from ..persistence import load, saved_digest
 from ..reviews import ReviewLog
 from ..watching.result import batches_said
 from .columns import features_of, in_form, table_columns
@@ -36,7 +36,7 @@ class Update:
     judged : JudgedUpdate
         What both cost per case.
     reviewed, audited : int
-        Reviewed cases, and those of them that the old model had accepted.
+        Reviewed cases, and those of them that the model which answered them had accepted.
     stands_for : int
         All cases of their batches.
     largest_weight : float
@@ -50,6 +50,10 @@ class Update:
         Whether only the thresholds were moved.
     promise_dropped : bool
         Whether the old model was fitted to keep a promise: what was shown then says nothing of the new model.
+    of_others : int or None
+        Batches of those used that another model answered; None where it is not known, as the model was not given as a
+        file. Their reviews count as those of any batch. But if the old model was fitted with them, as after an earlier
+        update, it has seen these cases, and the comparison favours it.
     """
 
     model: Any = field(repr=False)
@@ -64,20 +68,32 @@ class Update:
     remembered: int
     thresholds_only: bool
     promise_dropped: bool
+    of_others: int | None = None
 
     @property
     def replaces(self) -> bool:
-        """Whether the new model is not dearer beyond the interval."""
+        """Whether the new model is not shown to be dearer: the interval of the difference does not lie above 0."""
         return self.judged.replaces
+
+    @property
+    def cheaper(self) -> bool:
+        """Whether the new model is shown to be cheaper: the interval of the difference lies below 0."""
+        return self.judged.cheaper
 
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
         facts = {name: getattr(self, name) for name in self.__dataclass_fields__ if name not in ("model", "judged")}
         intervals = {name: Interval(*value)._asdict() for name, value in asdict(self.judged).items()}
-        return {"replaces": self.replaces, "finding": self.judged.sentence, **intervals, **facts}
+        found = {"replaces": self.replaces, "cheaper": self.cheaper, "finding": self.judged.sentence}
+        return {**found, **intervals, **facts}
 
     def lines(self) -> Iterator[str]:
-        """The figures for a terminal."""
+        """The figures for a terminal, first of all what was found."""
+        old, new = self.judged.old.value, self.judged.new.value
+        yield f"{self.judged.sentence}: the new one costs {new:.4g} per case, the old one {old:.4g}"
+        for name, interval in asdict(self.judged).items():
+            yield f"  {_TITLES[name]:<16} {interval[0]:.4g} ({interval[1]:.4g} to {interval[2]:.4g})"
+        yield "  (95 % intervals; each reviewed case is answered by an update that was made without it)"
         yield (
             f"{self.reviewed:,} reviewed cases, {self.audited:,} of them accepted ones, stand for {self.stands_for:,} "
             f"in {batches_said(self.batches)}; one for {self.largest_weight:.3g} at most"
@@ -88,9 +104,11 @@ class Update:
             yield f"left out: {batches_said(self.still_open)} waiting for verdicts"
         what = "thresholds moved" if self.thresholds_only else f"fitted on these and {self.remembered:,} training cases"
         yield f"new model: {what}"
-        for name, interval in asdict(self.judged).items():
-            yield f"{_TITLES[name]:<16} {interval[0]:.4g} ({interval[1]:.4g} to {interval[2]:.4g})"
-        yield f"{self.judged.sentence}, per case that neither of them was fitted on"
+        if self.of_others:
+            yield (
+                f"batches that another model answered: {self.of_others:,} of {self.batches:,}; if the old model was "
+                "fitted with their reviews, it seems cheaper here than it is (--since DAY leaves out earlier ones)"
+            )
         if self.promise_dropped:
             yield "what the old model promised was shown of that one alone: promise anew, or watch the new model"
 
@@ -180,7 +198,7 @@ def update_model(
     check_count("folds", folds, least=2)
     if thresholds_only and (method is not None or forget):
         raise ValueError("method and forget belong to a new fit: leave them out, or leave thresholds_only out.")
-    model = load(model) if isinstance(model, str | os.PathLike) else model
+    model, digest = (load(model), saved_digest(model)) if isinstance(model, str | os.PathLike) else (model, None)
     table_columns(model)
     if thresholds_only:
         require_thresholds(model)
@@ -193,7 +211,8 @@ def update_model(
     judged = judge_update(model, make, reviewed, found.twins, folds, seed, report.done)
     new = make(reviewed)
     report.done()
-    return _update(new, model, judged, found, 0 if old is None else len(old), thresholds_only)
+    of_others = None if digest is None else sum(batch.model != digest for batch in found.batches)
+    return _update(new, model, judged, found, 0 if old is None else len(old), thresholds_only, of_others)
 
 
 def _opened(log: ReviewLog | str | os.PathLike[str]) -> ReviewLog:
@@ -231,7 +250,13 @@ def _maker(model: Any, method: Any, seed: int, old: WeightedCases | None, thresh
 
 
 def _update(
-    new: Any, model: Any, judged: JudgedUpdate, found: ReviewedCases, remembered: int, thresholds_only: bool
+    new: Any,
+    model: Any,
+    judged: JudgedUpdate,
+    found: ReviewedCases,
+    remembered: int,
+    thresholds_only: bool,
+    of_others: int | None,
 ) -> Update:
     return Update(
         model=new,
@@ -246,6 +271,7 @@ def _update(
         remembered=remembered,
         thresholds_only=thresholds_only,
         promise_dropped=getattr(locate(model)[0], "guarantee_", None) is not None,
+        of_others=of_others,
     )
 
 
