@@ -203,6 +203,8 @@ def test_intervals_of_money_are_those_of_the_library(open_page, departments):
     page.select_option("#choice", name)
     found = page.evaluate("costInterval(pointAt(methods.find(m => m.name === chosen), current()).matrix, current())")
     assert found == pytest.approx(list(departments.row(name).cost), rel=1e-6)
+    wide = page.evaluate("costInterval(methods[0].points[0].matrix, current(), 1000)")
+    assert wide[1:] == [0, departments.costs.matrix()[:-1].max()]
     saved = page.evaluate(
         "savedAgainstReview(pointAt(methods.find(m => m.name === chosen), current()).matrix, current())"
     )

@@ -176,6 +176,18 @@ def test_intervals_from_counts_are_the_library_s(open_page, full, summary):
         assert interval[0] == pytest.approx(full.payments[method["name"]].saved_against(other).value, abs=1e-9)
 
 
+def test_no_cost_is_below_0_or_above_the_dearest_price(open_page):
+    """However much wider an interval is because cases belong together."""
+    page = open_page()
+    few = [[[20, 0, 6, 0], [1, 2, 0, 0]], [[0, 0, 0, 0], [3, 0, 0, 0]]]
+    whole = page.evaluate("few => few.map(matrix => costInterval(matrix, current(), 30))", few)
+    assert [whole[0][1], whole[1][2]] == [0, 5]
+    segments = page.evaluate(
+        "few => few.map(matrix => segmentRecord('a', 'b', matrix, few[0], current(), 30, null, null))", few
+    )
+    assert [segments[0]["cost_low"], segments[1]["cost_high"]] == [0, 5]
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_the_best_methods_are_shown_and_the_others_on_request(open_page, full, size):
     page = open_page(size)
