@@ -150,8 +150,9 @@ def test_money_follows_the_sliders_and_its_own_controls(open_page, size):
     assert float(page.input_value("#volume-hours")) == pytest.approx(120 * 7 / (365.25 / 12), abs=0.01)
     page.fill("#volume-minutes", "")
     assert page.locator("#money tbody tr").nth(0).locator("td").nth(4).inner_text() == "\N{EN DASH}"
-    page.fill("#volume-cases", "-3")  # not a number of cases: nothing changes
+    page.fill("#volume-cases", "-3")  # not a number of cases: nothing changes, and the box says so
     assert "500 cases a week" in shown(page, "money-sentence")
+    assert shown(page, "volume-cases-mistyped") == "Not a number above 0: the figures are still those for 500."
     page.fill("#volume-cases", "")
     assert page.locator("#money-ask").is_visible()
     assert not page.locator("#money").is_visible()
@@ -174,6 +175,27 @@ def test_intervals_from_counts_are_the_library_s(open_page, full, summary):
         answers = full.answers[method["name"]]
         other = Payments.of(answers.forced, full.positive, full.costs)
         assert interval[0] == pytest.approx(full.payments[method["name"]].saved_against(other).value, abs=1e-9)
+
+
+@pytest.mark.parametrize("typed", ["-1", "0", ""])
+def test_a_price_that_is_none_is_named_at_its_box(open_page, typed):
+    """The figures stay those of the last price, and the page says of which."""
+    page = open_page()
+    page.fill("#reject", "0.4")
+    cost = shown(page, "live-cost")
+    assert not page.locator(".mistyped").filter(visible=True).all()
+    page.fill("#reject", typed)
+    assert shown(page, "reject-mistyped") == "Not a number above 0: the figures are still those for 0.4."
+    assert page.get_attribute("#reject", "aria-invalid") == "true"
+    assert shown(page, "live-cost") == cost
+    mends = {
+        "-1": lambda: page.fill("#reject", "0.2"),
+        "0": lambda: page.locator("#reject-slider").fill("-20"),
+        "": lambda: page.click("#reset"),
+    }
+    mends[typed]()
+    assert not page.locator(".mistyped").filter(visible=True).all()
+    assert page.get_attribute("#reject", "aria-invalid") == "false"
 
 
 def test_no_cost_is_below_0_or_above_the_dearest_price(open_page):
