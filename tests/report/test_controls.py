@@ -382,6 +382,28 @@ def test_on_a_phone_nothing_is_cut_off(open_page):
     assert page.locator("#leaderboard thead th").nth(3).get_attribute("aria-sort") == "ascending"
 
 
+@pytest.mark.parametrize("size", SIZES)
+def test_the_operating_point_of_now_is_in_sight_in_its_box(open_page, size):
+    """A long table is scrolled to the row marked, and the page stays where it is."""
+    page = open_page(size)
+    in_sight = """() => { const box = document.querySelector("[aria-label=Thresholds]").getBoundingClientRect();
+        const row = document.querySelector("#threshold-table tr.winner").getBoundingClientRect();
+        return row.top >= box.top - 1 && row.bottom <= box.bottom + 1; }"""
+    page.wait_for_function(in_sight)
+    for price in ("0.02", "0.9"):
+        page.locator("#reject").evaluate("(box, price) => { box.value = price; }", price)
+        page.locator("#reject").dispatch_event("input")
+        page.wait_for_function(in_sight)
+    assert page.evaluate("window.scrollY") == 0
+
+
+def test_on_a_phone_names_beside_the_picture_of_costs_are_whole(open_page):
+    page = open_page("phone")
+    words = page.locator("#chart-costs svg .role-axis-label").all_text_contents()
+    assert "Manual review of every" in " ".join(words)
+    assert not [text for text in words if "\N{HORIZONTAL ELLIPSIS}" in text]
+
+
 @pytest.mark.parametrize("width", [1200, 1280])
 def test_on_a_small_desktop_no_table_is_wider_than_the_page(open_page, width):
     page = open_page()
