@@ -4,6 +4,8 @@ import json
 import os
 import re
 import signal
+import warnings
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,14 +13,17 @@ import pandas as pd
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer
 from sklearn.pipeline import Pipeline
 
 import recuse
 from recuse import ThresholdRejectClassifier
 from recuse.comparison import METHODS, Method, compare, fit, fits, methods, write_run
+from recuse.comparison.answers import Answers
 from recuse.comparison.constants import CONSTANTS
+from recuse.comparison.folds import FoldResult
 from recuse.comparison.loading import load_cases, load_table
-from recuse.comparison.plans import Plan
+from recuse.comparison.plans import Plan, Task
 from recuse.metrics import coverage_score, expected_cost, selective_accuracy_score
 from recuse.report.operating_points import WAYS
 from tests.comparison.conftest import COSTS
@@ -316,3 +321,52 @@ def test_h_of_a_constant_points_towards_the_second_class(table, name, positive):
     negative = "good" if positive == "bad" else "bad"
     forced = np.where(answers.forced[0] == 1, positive, negative)
     assert ((answers.h[0] > 0) == (forced == "good")).all()
+
+
+class Doubtful(LogisticRegression):
+    """Warns at strong penalties."""
+
+    def fit(self, X, y):
+        if self.C < 0.02:
+            warnings.warn("hardly any weight", RuntimeWarning, stacklevel=2)
+        return super().fit(X, y)
+
+
+def test_a_warning_of_a_search_names_the_settings_and_is_given_once():
+    task = Task(COSTS, "bad", seed=0, n_rows=120)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=120) > 0, "bad", "good")
+    for grid, settings in (([1e-9, 1e-8, 10.0], "C=1e-09; C=1e-08"), ([1e-9, 1e-8], "every setting")):
+        plan = Plan(Doubtful(), {"C": grid}, scoring=get_scorer("accuracy"))
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            plan.fit(X, y, task)
+        found = [str(warning.message) for warning in caught if warning.category is RuntimeWarning]
+        searched = [text for text in found if "search" in text]
+        assert searched == [f"In its search, with {settings}: hardly any weight"]
+        assert len(found) == 1 + (10.0 not in grid)  # and of the model itself, where it is one of these
+
+
+@pytest.mark.parametrize(
+    ("warned", "repeats", "words"),
+    [
+        ({1}, 1, "in fold 2"),
+        ({0, 3}, 1, "in fold 1 and fold 4"),
+        ({0, 3}, 2, "in fold 1 of repetition 1 and fold 2 of repetition 2"),
+        ({0, 1, 3}, 2, "in 3 of 4 folds"),
+        ({0, 1, 2, 3}, 2, "in all 4 folds"),
+    ],
+)
+def test_warnings_name_their_folds(warned, repeats, words):
+    size = 8 // (4 // repeats)
+    folds = [
+        replace(
+            FoldResult.failed(np.arange(size) + size * (n % (4 // repeats)), None), warnings=["odd"] * (n in warned)
+        )
+        for n in range(4)
+    ]
+    ones = np.ones(size)
+    filled = {"forced": ones.astype(np.int8), "kind": ones.astype(np.int8), "h": ones, "r": ones, "score": ones}
+    folds = [replace(fold, **filled, reason=[""] * size) for fold in folds]
+    assert Answers.of(folds, 8, 4 // repeats).warnings == {"odd": words}

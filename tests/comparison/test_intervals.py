@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta, chi2
 
+from recuse import Costs
 from recuse.comparison.intervals import Interval, combined, frequent_mean, rare_mean
+from recuse.comparison.payments import Payments
 
 
 def test_equal_weights_give_the_exact_poisson_interval():
@@ -83,3 +85,21 @@ def test_shares_that_differ_by_rounding_are_the_same():
     exact = frequent_mean(np.zeros(150), 1.0, units)
     rounded = frequent_mean(np.where(units == 3, 1e-17, 0.0), 1.0, units)
     assert rounded == pytest.approx(exact)
+
+
+@pytest.mark.parametrize("n", [1, 3, 57])
+def test_no_cost_is_below_0_or_above_the_dearest_price_however_much_other_folds_change(n):
+    """One miss in one of two repetitions of a small segment: its reach about the mean would end below 0."""
+    costs = Costs(fp=1, fn=20, reject=0.5)
+    columns, everything = np.zeros((2, n), dtype=int), np.ones(n, dtype=bool)
+    columns[0, :] = 1  # right in the first repetition, and one miss in the second
+    columns[1, 1:] = 1
+    for truth in (everything, ~everything):
+        payments = Payments.of(columns, truth, costs)
+        for units in (None, np.arange(n) // 2):
+            cost = payments.cost(units)
+            assert 0 <= cost.low <= cost.value <= cost.high <= 20
+    missed = Payments.of(columns, everything, costs)
+    assert missed.cost().low == 0
+    assert missed.cost().value == pytest.approx(10 / n)
+    assert Payments.of(np.zeros((2, n), dtype=int), everything, costs).cost().high == 20

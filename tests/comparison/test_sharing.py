@@ -135,7 +135,9 @@ def test_each_candidate_is_fitted_once_for_all_rules(monkeypatch):
     assert Counted.fits == sum(3 * INNER_FOLDS + len(distinct) for distinct in chosen)
     assert Counted.threads == 1
     for answers in found.answers.values():
-        assert "not sure of that" in answers.warnings  # of every rule, also where the fit was found
+        # Of every rule, also where the fit was found.
+        assert answers.warnings["not sure of that"] == "in all 3 folds"
+        assert answers.warnings["In its search, with every setting: not sure of that"] == "in all 3 folds"
 
 
 def test_a_method_takes_the_time_that_it_takes_alone(monkeypatch):

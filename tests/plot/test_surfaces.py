@@ -1,5 +1,8 @@
 """InteractionDisplay."""
 
+from itertools import pairwise
+from types import SimpleNamespace
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -77,3 +80,35 @@ def test_categories_have_a_column_for_each_level(cases):
         assert ax.get_ylim() == (-0.5, 1.5)
     shown = np.asarray(ax.collections[0].get_array()).reshape(2, -1)
     np.testing.assert_allclose(shown, model.interaction_functions_[0].h[:, :-1].T)
+
+
+def of_categories(n_first, n_second, length=6):
+    """A pair of categories with so many levels, and missing values of both."""
+    rng = np.random.default_rng(0)
+    levels = {f: tuple(f"{i:0{length}d}" for i in range(n)) for f, n in enumerate((n_first, n_second))}
+    cuts = tuple(np.arange(n - 1) + 0.5 for n in (n_first, n_second))
+    h = rng.normal(size=(n_first + 1, n_second + 1))
+    surface = SimpleNamespace(features=(0, 1), cuts=cuts, h=h, r=np.zeros_like(h))
+    return InteractionDisplay([surface], ["ward", "icd"], levels=levels).plot()
+
+
+@pytest.mark.parametrize(("n_first", "n_second"), [(12, 3), (3, 12), (12, 30), (40, 40), (2, 2), (130, 90)])
+@pytest.mark.parametrize("length", [3, 12])
+def test_names_of_levels_do_not_overlap(n_first, n_second, length):
+    display = of_categories(n_first, n_second, length)
+    display.figure_.canvas.draw()
+    ax = display.axes_[0, 0]
+    for axis in (ax.xaxis, ax.yaxis):
+        boxes = [label.get_window_extent() for label in axis.get_ticklabels()]
+        assert not any(one.overlaps(other) for one, other in pairwise(boxes))
+        assert axis.get_ticklabels()[-1].get_text() == "missing"
+
+
+@pytest.mark.parametrize("n", [40, 41, 130])
+def test_each_name_stands_at_its_level(n):
+    """Up to 40 levels all have their names, and of more as many as fit."""
+    axis = of_categories(n, 2).axes_[0, 0].xaxis
+    named = [(tick, label.get_text()) for tick, label in zip(axis.get_ticklocs(), axis.get_ticklabels(), strict=True)]
+    assert all(tick == int(name) for tick, name in named[:-1])
+    assert 20 < len(named) - 1 <= 40
+    assert (n > 40) or len(named) == n + 1

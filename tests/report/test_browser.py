@@ -95,8 +95,8 @@ def number(text):
 def test_opens_without_a_word_and_fits_the_screen(open_page, size, scheme, tmp_path):
     page = open_page(size, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-    assert page.locator(".chart svg").count() == 6  # four charts and two shape functions
-    for i in range(6):
+    assert page.locator(".chart svg").count() == 7  # four charts, two shape functions, and what probabilities mean
+    for i in range(7):
         box = page.locator(".chart svg").nth(i).bounding_box()
         assert box["width"] > 200
         assert box["x"] + box["width"] <= SIZES[size][0]

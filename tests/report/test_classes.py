@@ -198,11 +198,24 @@ def test_the_browser_counts_as_python_does(open_page, departments, summary):
 
 
 @needs_browser
+def test_a_factor_that_is_none_is_named_at_its_box(open_page):
+    page = open_page()
+    page.fill("#review", "2")
+    page.fill("#review", "-1")
+    words = "Not a number above 0: the figures are still those for 2 times the price of the run."
+    assert page.locator("#review-mistyped").inner_text() == words
+    page.click("#reset")
+    assert not page.locator("#review-mistyped").is_visible()
+
+
+@needs_browser
 def test_intervals_of_money_are_those_of_the_library(open_page, departments):
     page, name = open_page(), "logistic-tuned"
     page.select_option("#choice", name)
     found = page.evaluate("costInterval(pointAt(methods.find(m => m.name === chosen), current()).matrix, current())")
     assert found == pytest.approx(list(departments.row(name).cost), rel=1e-6)
+    wide = page.evaluate("costInterval(methods[0].points[0].matrix, current(), 1000)")
+    assert wide[1:] == [0, departments.costs.matrix()[:-1].max()]
     saved = page.evaluate(
         "savedAgainstReview(pointAt(methods.find(m => m.name === chosen), current()).matrix, current())"
     )

@@ -150,8 +150,9 @@ def test_money_follows_the_sliders_and_its_own_controls(open_page, size):
     assert float(page.input_value("#volume-hours")) == pytest.approx(120 * 7 / (365.25 / 12), abs=0.01)
     page.fill("#volume-minutes", "")
     assert page.locator("#money tbody tr").nth(0).locator("td").nth(4).inner_text() == "\N{EN DASH}"
-    page.fill("#volume-cases", "-3")  # not a number of cases: nothing changes
+    page.fill("#volume-cases", "-3")  # not a number of cases: nothing changes, and the box says so
     assert "500 cases a week" in shown(page, "money-sentence")
+    assert shown(page, "volume-cases-mistyped") == "Not a number above 0: the figures are still those for 500."
     page.fill("#volume-cases", "")
     assert page.locator("#money-ask").is_visible()
     assert not page.locator("#money").is_visible()
@@ -174,6 +175,39 @@ def test_intervals_from_counts_are_the_library_s(open_page, full, summary):
         answers = full.answers[method["name"]]
         other = Payments.of(answers.forced, full.positive, full.costs)
         assert interval[0] == pytest.approx(full.payments[method["name"]].saved_against(other).value, abs=1e-9)
+
+
+@pytest.mark.parametrize("typed", ["-1", "0", ""])
+def test_a_price_that_is_none_is_named_at_its_box(open_page, typed):
+    """The figures stay those of the last price, and the page says of which."""
+    page = open_page()
+    page.fill("#reject", "0.4")
+    cost = shown(page, "live-cost")
+    assert not page.locator(".mistyped").filter(visible=True).all()
+    page.fill("#reject", typed)
+    assert shown(page, "reject-mistyped") == "Not a number above 0: the figures are still those for 0.4."
+    assert page.get_attribute("#reject", "aria-invalid") == "true"
+    assert shown(page, "live-cost") == cost
+    mends = {
+        "-1": lambda: page.fill("#reject", "0.2"),
+        "0": lambda: page.locator("#reject-slider").fill("-20"),
+        "": lambda: page.click("#reset"),
+    }
+    mends[typed]()
+    assert not page.locator(".mistyped").filter(visible=True).all()
+    assert page.get_attribute("#reject", "aria-invalid") == "false"
+
+
+def test_no_cost_is_below_0_or_above_the_dearest_price(open_page):
+    """However much wider an interval is because cases belong together."""
+    page = open_page()
+    few = [[[20, 0, 6, 0], [1, 2, 0, 0]], [[0, 0, 0, 0], [3, 0, 0, 0]]]
+    whole = page.evaluate("few => few.map(matrix => costInterval(matrix, current(), 30))", few)
+    assert [whole[0][1], whole[1][2]] == [0, 5]
+    segments = page.evaluate(
+        "few => few.map(matrix => segmentRecord('a', 'b', matrix, few[0], current(), 30, null, null))", few
+    )
+    assert [segments[0]["cost_low"], segments[1]["cost_high"]] == [0, 5]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -346,6 +380,28 @@ def test_on_a_phone_nothing_is_cut_off(open_page):
     assert label.startswith('"More than the best')
     page.locator("#leaderboard thead th").nth(3).get_by_role("button").click()  # sorting works there, too
     assert page.locator("#leaderboard thead th").nth(3).get_attribute("aria-sort") == "ascending"
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_operating_point_of_now_is_in_sight_in_its_box(open_page, size):
+    """A long table is scrolled to the row marked, and the page stays where it is."""
+    page = open_page(size)
+    in_sight = """() => { const box = document.querySelector("[aria-label=Thresholds]").getBoundingClientRect();
+        const row = document.querySelector("#threshold-table tr.winner").getBoundingClientRect();
+        return row.top >= box.top - 1 && row.bottom <= box.bottom + 1; }"""
+    page.wait_for_function(in_sight)
+    for price in ("0.02", "0.9"):
+        page.locator("#reject").evaluate("(box, price) => { box.value = price; }", price)
+        page.locator("#reject").dispatch_event("input")
+        page.wait_for_function(in_sight)
+    assert page.evaluate("window.scrollY") == 0
+
+
+def test_on_a_phone_names_beside_the_picture_of_costs_are_whole(open_page):
+    page = open_page("phone")
+    words = page.locator("#chart-costs svg .role-axis-label").all_text_contents()
+    assert "Manual review of every" in " ".join(words)
+    assert not [text for text in words if "\N{HORIZONTAL ELLIPSIS}" in text]
 
 
 @pytest.mark.parametrize("width", [1200, 1280])

@@ -195,6 +195,12 @@ def test_in_a_browser(files, width, scheme):
         page.on("console", lambda message: complaints.append(message.text))
         page.goto((files / "page.html").as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width
+        page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = true; })")
+        too_wide = page.locator(".scroll").evaluate_all(
+            "frames => frames.filter(frame => frame.scrollWidth > frame.clientWidth + 1).map(frame => frame.ariaLabel)"
+        )
+        assert too_wide == []
+        page.evaluate("document.querySelectorAll('details').forEach(part => { part.open = false; })")
         details = page.locator("details").first
         details.locator("summary").click()
         assert details.locator("tbody tr").first.is_visible()

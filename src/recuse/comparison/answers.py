@@ -13,6 +13,7 @@ from ..costs import Costs, answer_columns
 from .constants import SEND_ALL, Constant
 from .folds import FoldResult
 
+_NAMED_FOLDS = 2  # of more, only how many they are
 _CONSTANT_REASON = "every case gets the same answer: no method was chosen against {!r}"
 
 
@@ -114,6 +115,18 @@ class Answers:
         return answer_columns(self.forced, self.kind, n_classes)
 
     @property
-    def warnings(self) -> list[str]:
-        """Distinct warnings raised in the folds."""
-        return sorted({text for fold in self.folds for text in fold.warnings})
+    def warnings(self) -> dict[str, str]:
+        """Distinct warnings raised in the folds, and in words in which of them."""
+        texts = sorted({text for fold in self.folds for text in fold.warnings})
+        return {text: self._places([n for n, fold in enumerate(self.folds) if text in fold.warnings]) for text in texts}
+
+    def _places(self, numbers: list[int]) -> str:
+        """Some of the folds of all repetitions, in words."""
+        n, repeats = len(self.folds), len(self.kind)
+        if len(numbers) == n:
+            return f"in all {n} folds"
+        if len(numbers) > _NAMED_FOLDS:
+            return f"in {len(numbers)} of {n} folds"
+        places = [divmod(number, n // repeats) for number in numbers]
+        named = [f"fold {fold + 1}" + f" of repetition {repeat + 1}" * (repeats > 1) for repeat, fold in places]
+        return f"in {' and '.join(named)}"

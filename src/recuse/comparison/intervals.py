@@ -47,6 +47,10 @@ class Interval(NamedTuple):
         value, low, high = (f"{part:,.{decimals}f}" for part in self)
         return f"{value} [{low}, {high}]"
 
+    def within(self, least: float, largest: float) -> Interval:
+        """The same, where nothing below the least or above the largest value is possible."""
+        return Interval(*(min(max(part, least), largest) for part in self))
+
     @property
     def standard_error_below(self) -> float:
         """The standard error that the distance to the lower limit stands for."""

@@ -69,6 +69,19 @@ class Payments:
 
     def cost(self, units: Indices | None = None) -> Interval:
         """Expected cost per case."""
+        return self.possible(self._cost(units))
+
+    def possible(self, cost: Interval) -> Interval:
+        """A cost per case no lower than if every answer were right, and no higher than if every case paid the most."""
+        return cost.within(0.0, float(self.costs.matrix(self.n_classes)[:-1].max()))
+
+    def widening(self, units: Indices) -> float:
+        """How much wider the interval of the cost is because cases belong together; 1 if it is not."""
+        together, apart = self._cost(units), self._cost(None)
+        return max(1.0, (together.high - together.low) / max(apart.high - apart.low, 1e-12))
+
+    def _cost(self, units: Indices | None) -> Interval:
+        """The estimate with the distances of its parts, which may reach beyond what is possible where cases are few."""
         return combined(
             rare_mean(self.errors, self._largest_error(np.ones(1, dtype=bool)), units),
             self._review_cost(units),

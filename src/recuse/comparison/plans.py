@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +24,7 @@ from ..routing import group_params, weight_params
 from ..tables import Cases
 from ..thresholds.rules import Sample, tuned_band
 from ..thresholds.scores import FitRows, GivenCases, fit_rows, take_rows
+from ..warning import warn_user
 from .class_plans import class_rule_cost, in_columns_of
 
 Grid = dict[str, list[Any]]
@@ -160,9 +163,39 @@ class Plan:
             models = [(fit_rows(candidate, cases, train), test) for train, test in folds]
             return float(np.mean([score(model, test) for model, test in models]))
 
-        candidates = list(ParameterGrid(self.grid))
-        scores = [mean_score(clone(searched).set_params(**chosen)) for chosen in candidates]
+        candidates, said = list(ParameterGrid(self.grid)), SearchWarnings()
+        scores = []
+        for candidate in candidates:
+            with said.of(_named(candidate)):
+                scores.append(mean_score(clone(searched).set_params(**candidate)))
+        said.say(len(candidates))
         return dict(candidates[int(np.argmax(scores))])
+
+
+class SearchWarnings:
+    """Warnings of the candidates of a search: each is given once, with the settings that it came up at.
+
+    Without these a warning of a candidate that is not chosen reads as one of the model that is.
+    """
+
+    def __init__(self) -> None:
+        self._settings: dict[tuple[str, type[Warning]], list[dict[str, Any]]] = {}
+
+    @contextmanager
+    def of(self, settings: dict[str, Any]) -> Iterator[None]:
+        """Keep what is warned of while a candidate with these settings is fitted and judged."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            yield
+        for key in dict.fromkeys((str(warning.message), warning.category) for warning in caught):
+            self._settings.setdefault(key, []).append(settings)
+
+    def say(self, n_candidates: int) -> None:
+        """Give the warnings."""
+        for (text, category), settings in self._settings.items():
+            tried = "; ".join(", ".join(f"{name}={value!r}" for name, value in one.items()) for one in settings)
+            which = "every setting" if len(settings) == n_candidates > 1 else tried
+            warn_user(f"In its search, with {which}: {text}", category)
 
 
 def _inner_folds(task: Task, y: NDArray[Any], groups: Indices | None) -> list[Fold]:

@@ -329,10 +329,7 @@ class Comparison:
 
     def widening(self, name: str) -> float:
         """How much wider the intervals of a method are because cases belong together; 1 if they do not."""
-        if self.units is None:
-            return 1.0
-        together, apart = (self.payments[name].cost(units) for units in (self.units, None))
-        return max(1.0, (together.high - together.low) / max(apart.high - apart.low, 1e-12))
+        return 1.0 if self.units is None else self.payments[name].widening(self.units)
 
     def answers_of(self, name: str) -> Answers:
         """Return the answers of a method, or of a constant answer, by its name."""

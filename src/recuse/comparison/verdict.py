@@ -146,7 +146,7 @@ def judge(candidates: Candidates, *, seed: int, units: Indices | None = None) ->
     choice = choose([candidates.models[name].repeated for name in names], seed=seed, units=units)
     best, constant = names[choice.chosen], _cheapest(constants)
     own, flattered = candidates.models[best], _flattered(choice, prices)
-    model_cost, constant_cost = moved(own.cost(units), flattered), constants[constant].cost(units)
+    model_cost, constant_cost = own.possible(moved(own.cost(units), flattered)), constants[constant].cost(units)
     taken = convincing(own, constants[constant], units)
     less_saved = _less_saved(choice, forced, flattered)
     return Verdict(
@@ -154,7 +154,7 @@ def judge(candidates: Candidates, *, seed: int, units: Indices | None = None) ->
         best_model=best,
         cost=model_cost if taken else constant_cost,
         model_cost=model_cost,
-        forced_cost=moved(candidates.forced[best].cost(units), flattered + less_saved),
+        forced_cost=own.possible(moved(candidates.forced[best].cost(units), flattered + less_saved)),
         answering=_saving(best, own, candidates.send_all, constants[candidates.send_all], flattered, units),
         rejecting=_rejecting(candidates, best, less_saved, units),
         constant=_saving(best, own, constant, constants[constant], flattered, units),

@@ -10,13 +10,12 @@ from numpy.typing import NDArray
 from ..arrays import Flags, Floats
 from ..labels import to_python
 from ..locating import column_names, locate
-from .axes import BLUE, ORANGE, import_pyplot
+from .axes import BLUE, ORANGE, import_pyplot, shortened
 
 _COLUMNS = 3
 _TICKS = 4  # intervals between numbers on the axis of a feature
 _FEW_LEVELS = 6  # values of a column up to which each has its own mark
 _MOST_LEVELS = 12  # levels of a category with bars of their own
-_LONGEST_TICK = 14  # characters of a level
 _WIDEST_TICKS = 40  # characters of all levels that fit below a panel
 _MISSING_SHARE = 0.12  # width of the strip for missing values, in widths of the panel
 _SHARES = np.array(
@@ -191,7 +190,7 @@ class ShapeFunctionDisplay:
             share = np.zeros(len(shown)) if shape.share is None else shape.share[:-1]
             shown = np.sort(np.argsort(-share, kind="stable")[:_MOST_LEVELS])
         shown = shown[np.argsort(shape.h[shown], kind="stable")]
-        h, r, ticks = shape.h[shown], shape.r[shown], [_shortened(shape.levels[i]) for i in shown.tolist()]
+        h, r, ticks = shape.h[shown], shape.r[shown], [shortened(shape.levels[i]) for i in shown.tolist()]
         if self._has_missing(shape):
             h, r, ticks = np.append(h, shape.missing[0]), np.append(r, shape.missing[1]), [*ticks, "missing"]
         at, width = np.arange(len(ticks)), 0.38 if rejects else 0.7
@@ -244,12 +243,6 @@ def _levels(column: Floats) -> Floats | None:
     """Distinct values of a column where there are two or a few."""
     values = np.unique(column[~np.isnan(column)])
     return values if 2 <= len(values) <= _FEW_LEVELS else None
-
-
-def _shortened(level: Any) -> str:
-    """A level as a tick."""
-    text = str(level)
-    return text if len(text) <= _LONGEST_TICK else text[: _LONGEST_TICK - 1] + "…"
 
 
 def _draw_missing(ax: Any, left: float, right: float, added: tuple[float, ...]) -> None:

@@ -10,12 +10,18 @@ from numpy.typing import NDArray
 from ..arrays import Flags, Floats
 from ..labels import to_python
 from ..locating import column_names, locate
-from .axes import import_pyplot
+from .axes import import_pyplot, shortened
 
 _MISSING_SHARE = 0.12  # width of the strip for missing values, in widths of the panel
 _RANGE = (0.005, 0.995)  # quantiles that a panel spans
 _TICKS = 4  # intervals between numbers on an axis
 _COLORS = "PuOr"  # orange below 0, purple above; white adds nothing
+_MOST_NAMED = 40  # levels of a category with a name at the axis
+_WIDEST_TICKS = 24  # characters of all levels that fit side by side below a panel
+_PANEL = (4.6, 3.4)  # inches, with the words around it
+_AROUND = (2.2, 0.9)  # inches of that for these words
+_UPRIGHT = 0.7  # inches that names need below a panel if they stand upright
+_PER_NAME = 0.16  # inches
 
 
 class InteractionDisplay:
@@ -23,6 +29,9 @@ class InteractionDisplay:
 
     One row of panels per pair: the class score h, and beside it the acceptance score r where there is one. Purple adds
     to a score and orange takes off it. A strip at the right or at the top stands for missing values.
+
+    Panels of categories are as large as the names of their levels need; of more than 40 levels, every second, third or
+    further one is named.
 
     Parameters
     ----------
@@ -110,7 +119,8 @@ class InteractionDisplay:
         rejects = any(surface.r.any() for surface in self.surfaces)  # models without a rejector have no r to draw
         scores = ("h", "r") if rejects else ("h",)
         if axes is None:
-            size = (4.6 * len(scores), 3.4 * max(len(chosen), 1))
+            width, height = self._panel_size(chosen)
+            size = (width * len(scores), height * max(len(chosen), 1))
             _, axes = import_pyplot().subplots(
                 max(len(chosen), 1), len(scores), figsize=size, squeeze=False, layout="constrained"
             )
@@ -123,6 +133,18 @@ class InteractionDisplay:
                 drawn = self._panel(ax, surface, getattr(surface, score), darkest)
                 self.figure_.colorbar(drawn, ax=ax, label=self._label(score))
         return self
+
+    def _panel_size(self, chosen: list[Any]) -> tuple[float, float]:
+        """Width and height at which the names of all levels fit beside the panels."""
+        named = [
+            [_names(self.levels.get(pair.features[axis], ()), self._has_missing(pair, axis)) for pair in chosen]
+            for axis in (0, 1)
+        ]
+        width, height = (
+            max([least, *(around + _PER_NAME * len(names) for names in of_axis)])
+            for least, around, of_axis in zip(_PANEL, _AROUND, named, strict=True)
+        )
+        return width, height + _UPRIGHT * any(map(_stand_upright, named[0]))
 
     def _label(self, score: str) -> str:
         """What the colors of a score mean."""
@@ -171,13 +193,32 @@ class InteractionDisplay:
         return np.concatenate([[low], cuts, [high], strip])
 
 
+def _step(levels: tuple[Any, ...]) -> int:
+    """Of very many levels, every how many has its name."""
+    return max(1, -(-len(levels) // _MOST_NAMED))
+
+
+def _names(levels: tuple[Any, ...], has_missing: bool) -> list[str]:
+    """What stands at the axis of a category; nothing without levels, at that of numbers."""
+    named = [shortened(level) for level in levels[:: _step(levels)]]
+    return [*named, "missing"] if named and has_missing else named
+
+
+def _stand_upright(names: list[str]) -> bool:
+    """Whether names are too long to stand side by side below a panel."""
+    return len(names) * max(map(len, names), default=0) > _WIDEST_TICKS
+
+
 def _decorate(axis: Any, edges: NDArray[Any], has_missing: bool, levels: tuple[Any, ...] | None) -> None:
     """Numbers or levels on an axis, and the word "missing" at the strip."""
     from matplotlib.ticker import MaxNLocator
 
     if levels is not None:
-        named = [str(level) for level in levels] + ["missing"] * has_missing
-        axis.set_ticks((edges[1:] + edges[:-1]) / 2, named, fontsize="small")
+        middles, names = (edges[1:] + edges[:-1]) / 2, _names(levels, has_missing)
+        ticks = [*middles[: len(levels) : _step(levels)], *middles[len(levels) :]]
+        axis.set_ticks(ticks, names, fontsize="small")
+        if axis.axis_name == "x" and _stand_upright(names):
+            axis.set_tick_params(rotation=90)
         return
     low, high = edges[0], edges[-2 if has_missing else -1]
     ticks = [tick for tick in MaxNLocator(_TICKS).tick_values(low, high) if low <= tick <= high]

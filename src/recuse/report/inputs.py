@@ -143,8 +143,8 @@ class ReportedAnswers(Protocol):
         """Column of the price matrix of each answer."""
 
     @property
-    def warnings(self) -> list[str]:
-        """Warnings raised in its folds."""
+    def warnings(self) -> dict[str, str]:
+        """Warnings raised in its folds, each with the folds in words."""
 
 
 class ReportedConstant(Protocol):

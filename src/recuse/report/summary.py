@@ -294,9 +294,9 @@ def _data(material: Material) -> dict[str, Any]:
 def _settings(material: Material) -> dict[str, Any]:
     comparison, arguments = material.comparison, material.comparison.arguments
     warnings = sorted(
-        f"{comparison.method(name).title}: {text}"
+        f"{comparison.method(name).title}, {where}: {text}"
         for name, answers in comparison.answers.items()
-        for text in answers.warnings
+        for text, where in answers.warnings.items()
     )
     return {
         "cv": arguments.cv,

@@ -33,6 +33,15 @@ function draw(id, spec) {
   return vegaEmbed(place, { ...base, ...spec }, { mode: "vega-lite", actions: false, renderer: "svg", ast: true });
 }
 
+// A name in lines that fit beside a narrow picture: broken at its commas, and between words where a part is too long.
+const WIDEST_LINE = 24;
+function linesOf(title) {
+  return title.split(", ").flatMap(part => part.split(" ").reduce((found, word) => {
+    const last = found[found.length - 1];
+    return last !== undefined && `${last} ${word}`.length <= WIDEST_LINE ? [...found.slice(0, -1), `${last} ${word}`] : [...found, word];
+  }, []));
+}
+
 // Where a picture ends: one poor method must not squash the others. What lies beyond is cut, and its figure written there.
 const isBest = row => !folded.has(row.method) && row.cost !== null;
 function costChart() {
@@ -41,11 +50,12 @@ function costChart() {
   const top = Math.min(Math.max(...all.map(r => r.cost_high)), 2.5 * middle) * 1.04;
   const rows = all.map(r => ({ title: r.title, cost: r.cost, low: Math.min(r.cost_low, top), high: Math.min(r.cost_high, top), kind: r.reference ? "reference" : "method",
     at: Math.min(r.cost, top), beyond: r.cost > top ? `${price(r.cost)} →` : "", from: r.cost_low, to: r.cost_high }));
-  const y = { field: "title", type: "nominal", sort: null, title: null, axis: narrow() ? { labelExpr: "split(datum.label, ', ')", labelLimit: 140, labelFontSize: 11 } : {} };
+  const named = Object.fromEntries(rows.map(row => [row.title, linesOf(row.title)])), longest = Math.max(...Object.values(named).map(found => found.length));
+  const y = { field: "title", type: "nominal", sort: null, title: null, axis: narrow() ? { labelExpr: `${JSON.stringify(named)}[datum.value]`, labelLimit: 150, labelFontSize: 11 } : {} };
   const x = field => ({ field, type: "quantitative", title: narrow() ? "cost per case" : "expected cost per case", axis: { tickCount: narrow() ? 4 : 7 }, scale: { domain: [0, top], nice: false } });
   byId("costs-cut").hidden = !rows.some(row => row.to > top);
   return draw("chart-costs", {
-    height: (narrow() ? 36 : 26) * rows.length,
+    height: (narrow() ? Math.max(36, 13 * longest + 10) : 26) * rows.length,
     data: { values: rows },
     encoding: { y },
     layer: [

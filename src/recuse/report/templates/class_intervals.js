@@ -8,12 +8,13 @@ const reviewAmounts = (matrix, p) => amountsOf(matrix, p, matrix.length, matrix.
 const dearest = amounts => Math.max(0, ...amounts.filter(([, cases]) => cases > 0).map(([amount]) => amount));
 // The dearest error that an answer which the rule gives can be.
 const dearestError = (matrix, p) => Math.max(0, ...p.errors.map((_, j) => (sum(matrix.map(row => row[j])) > 0 ? Math.max(...p.errors.map(row => row[j])) : 0)));
+const dearestPrice = p => Math.max(...p.errors.flat(), ...p.reject, ...p.novel);
 
 function costInterval(matrix, p, widen = 1) {
   const n = casesIn(matrix), reviews = reviewAmounts(matrix, p), reviewed = reviews.filter(([, cases]) => cases > 0);
   const certain = sum(reviewed.map(([, cases]) => cases)) >= n && reviewed.every(([amount]) => amount === reviewed[0][0]);
   const review = certain ? [reviewed[0][0], reviewed[0][0], reviewed[0][0]] : frequentMean(reviews, dearest(reviews), n);
-  return combined([rareMean(errorAmounts(matrix, p), dearestError(matrix, p), n), review], widen);
+  return possible(combined([rareMean(errorAmounts(matrix, p), dearestError(matrix, p), n), review], widen), dearestPrice(p));
 }
 
 // What a rule saves against the review of every case: the reviews of the cases it answers, less its errors.

@@ -34,16 +34,17 @@ function connect(name) {
     const x = Number(slider.value);
     setFactor(name, x === 0 ? 1 : inThree(10 ** (x / 100)));
     slider.value = x;
-    box.value = factors[name];
+    fillBox(box, factors[name]);
     update();
   });
   box.addEventListener("input", () => {
-    const value = Number(box.value);
-    if (!(value > 0) || !Number.isFinite(value)) return;
+    const value = typedNumber(box, `${factors[name]} times the price of the run`);
+    if (value === undefined) return;
     setFactor(name, value);
     update();
   });
-  box.value = 1;
+  prepareBox(box);
+  fillBox(box, 1);
   setFactor(name, 1);
 }
 
@@ -54,7 +55,7 @@ byId("controls").addEventListener("submit", event => event.preventDefault());
 byId("choice").addEventListener("change", event => { chosen = event.target.value; redraw(); });
 byId("of-class").addEventListener("change", event => { ofClass = Number(event.target.value); update(); });
 byId("reset").addEventListener("click", () => {
-  for (const name of ["review", "error"]) { byId(name).value = 1; setFactor(name, 1); }
+  for (const name of ["review", "error"]) { fillBox(byId(name), 1); setFactor(name, 1); }
   update();
 });
 document.querySelectorAll("table.cards").forEach(labelCells);

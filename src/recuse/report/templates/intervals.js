@@ -66,4 +66,7 @@ function combined(parts, widen = 1) {
   return [value, value - widen * below, value + widen * above];
 }
 
+// Of costs: no lower than if every answer were right, no higher than if every case paid the most.
+const possible = (interval, most) => interval.map(x => Math.min(Math.max(x, 0), most));
+
 const casesOf = matrix => matrix.flat().reduce((sum, cases) => sum + cases, 0);

@@ -59,11 +59,12 @@ function showMoney(method) {
 function connectMoney() {
   const boxes = { "volume-cases": "cases", "volume-minutes": "minutes_per_case", "volume-hours": "hours_per_reviewer" };
   for (const [id, name] of Object.entries(boxes)) {
-    if (money[name] !== null) byId(id).value = money[name];
+    prepareBox(byId(id));
+    fillBox(byId(id), money[name]);
     byId(id).addEventListener("input", () => {
-      const value = Number(byId(id).value);
-      if (byId(id).value !== "" && (!(value > 0) || !Number.isFinite(value))) return;
-      money[name] = byId(id).value === "" ? null : value;
+      const value = typedNumber(byId(id), money[name], true);
+      if (value === undefined) return;
+      money[name] = value;
       update();
     });
   }
@@ -71,7 +72,7 @@ function connectMoney() {
   byId("volume-period").addEventListener("change", event => {
     // As many hours a day as before.
     if (money.hours_per_reviewer) money.hours_per_reviewer = Number((money.hours_per_reviewer * PERIODS[event.target.value] / PERIODS[money.period]).toFixed(2));
-    byId("volume-hours").value = money.hours_per_reviewer === null ? "" : money.hours_per_reviewer;
+    fillBox(byId("volume-hours"), money.hours_per_reviewer);
     money.period = event.target.value;
     update();
   });

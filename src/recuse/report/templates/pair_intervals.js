@@ -6,13 +6,14 @@ const reviewAmounts = ([negative, positive], p) => [[p.rneg, negative[2]], [p.nn
 const dearest = amounts => Math.max(0, ...amounts.filter(([, cases]) => cases > 0).map(([amount]) => amount));
 // The dearest error that the answers of a rule can be: a no may be a miss, a yes a false alarm.
 const dearestError = ([negative, positive], p) => Math.max(negative[0] + positive[0] > 0 ? p.fn : 0, negative[1] + positive[1] > 0 ? p.fp : 0);
+const dearestPrice = p => Math.max(p.fp, p.fn, p.rneg, p.rpos, p.nneg, p.npos);
 
 function costInterval(matrix, p, widen = 1) {
   const n = casesOf(matrix), reviews = reviewAmounts(matrix, p);
   const reviewed = reviews.filter(([, cases]) => cases > 0);
   const certain = reviewed.length && reviewed.reduce((sum, [, cases]) => sum + cases, 0) >= n && reviewed.every(([price]) => price === reviewed[0][0]);
   const review = certain ? [reviewed[0][0], reviewed[0][0], reviewed[0][0]] : frequentMean(reviews, dearest(reviews), n);
-  return combined([rareMean(errorAmounts(matrix, p), dearestError(matrix, p), n), review], widen);
+  return possible(combined([rareMean(errorAmounts(matrix, p), dearestError(matrix, p), n), review], widen), dearestPrice(p));
 }
 
 // What a rule saves against the review of every case: the reviews of the cases it answers, less its errors.

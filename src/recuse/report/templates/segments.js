@@ -46,7 +46,7 @@ function segmentRecord(column, label, matrix, pooled, p, widen, worse, today) {
   const n = casesOf(matrix), facts = matrixFacts(matrix, p), answered = facts.coverage * n, reviews = reviewAmounts(matrix, p);
   const wilson = (cases, of) => (of ? frequentMean([[1, cases / widen ** 2]], 1, of / widen ** 2) : [null, null, null]);
   const intervals = {
-    cost: combined([rareMean(errorAmounts(matrix, p), dearestError(matrix, p), n), frequentMean(reviews, dearest(reviews), n)], widen),
+    cost: possible(combined([rareMean(errorAmounts(matrix, p), dearestError(matrix, p), n), frequentMean(reviews, dearest(reviews), n)], widen), dearestPrice(p)),
     coverage: wilson(answered, n), review: wilson(n - answered, n), error: wilson(facts.error === null ? 0 : facts.error * answered, answered),
   };
   const record = { column, segment: label, cases: Math.round(n), positives: sizeOf(matrix[1]) }, outcomes = explained(matrix, pooled, p);

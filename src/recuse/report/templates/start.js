@@ -30,17 +30,18 @@ function connect(name) {
   slider.addEventListener("input", () => {
     const x = Number(slider.value);
     prices[name] = x === 0 ? run[name] : Number((run[name] * 10 ** (x / 100)).toPrecision(3));
-    box.value = prices[name];
+    fillBox(box, prices[name]);
     show(); update();
   });
   box.addEventListener("input", () => {
-    const value = Number(box.value);
-    if (!(value > 0) || !Number.isFinite(value)) return;
+    const value = typedNumber(box, prices[name]);
+    if (value === undefined) return;
     prices[name] = value;
     slider.value = positionOf(value, run[name]);
     show(); update();
   });
-  box.value = prices[name];
+  prepareBox(box);
+  fillBox(box, prices[name]);
   show();
 }
 
@@ -51,7 +52,7 @@ byId("choice").addEventListener("change", event => { chosen = event.target.value
 byId("reset").addEventListener("click", () => {
   for (const name of ["fp", "fn", "reject"]) {
     prices[name] = run[name];
-    byId(name).value = run[name];
+    fillBox(byId(name), run[name]);
     byId(`${name}-slider`).value = 0;
     byId(`${name}-slider`).setAttribute("aria-valuetext", String(run[name]));
   }

@@ -27,4 +27,12 @@ function showThresholds(method, point, p) {
   }));
   labelCells(table);
   byId("threshold-method").textContent = method.title;
+  requestAnimationFrame(() => showInItsBox(table.querySelector("tr.winner")));
+}
+
+// Scroll the box of a long table, and not the page, until a row stands in its middle.
+function showInItsBox(row) {
+  if (!row) return;  // filled anew since
+  const box = row.closest(".scroll"), [inside, outside] = [row, box].map(part => part.getBoundingClientRect());
+  box.scrollTop += inside.top + inside.height / 2 - outside.top - outside.height / 2;
 }
