@@ -143,8 +143,8 @@ def test_fit_inspect_and_methods(folder, call, tmp_path):
 
 
 def test_fit_and_report_speak_json(folder, call, tmp_path):
-    fit = ["fit", folder / "data.csv", "-t", "default", "--positive", "bad", "-m", "logistic-chow", "--fn", "3", "--json"]
-    code, out, err = call(*fit, "-o", tmp_path / "m.skops")
+    fit = ["fit", folder / "data.csv", "-t", "default", "--positive", "bad", "-m", "logistic-chow", "--fn", "3"]
+    code, out, err = call(*fit, "--json", "-o", tmp_path / "m.skops")
     assert (code, err) == (0, TOLD + PRICED)
     facts = json.loads(out)
     assert (facts["out"], facts["fitted"], facts["positive"]) == (str(tmp_path / "m.skops"), "logistic-chow", "bad")
