@@ -72,7 +72,9 @@ def fit(
 ) -> None:
     """Fit a model on a whole table and save it: the ensemble, unless another method is named."""
     import recuse
+    from recuse.persistence.models import require_model_path
 
+    require_model_path(out)  # before the fit, which may take minutes
     with progress("fitting", quiet=as_json) as report:
         model = recuse.fit(
             data,

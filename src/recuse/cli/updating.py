@@ -65,8 +65,10 @@ def update(
     DATA is the table that the model was fitted on.
     """
     import recuse
+    from recuse.persistence.models import require_model_path
     from recuse.updating import update_model
 
+    require_model_path(out)  # before the fits, which may take minutes
     with progress("updating", quiet=as_json) as report:
         found = update_model(
             model,
