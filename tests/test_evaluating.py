@@ -1,6 +1,7 @@
 """A model on new cases with known outcomes: every figure equals a hand count."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -75,6 +76,13 @@ def test_a_model_that_does_not_remember_its_table_says_nothing_of_new_values():
     """Such as those of a cross-validation: what is new to a part of a table is not new."""
     columns = TableColumns().fit(mixed_table())
     assert columns.told_of_unseen(columns.transform(mixed_table().assign(town="Köln"))) is None
+
+
+def test_one_error_is_said_in_the_singular(model):
+    found = evaluate_table(model, mixed_table(200, seed=3), "default")
+    for counts, said in {(1, 1): "; 1 miss, 1 false alarm", (0, 1_234): "; 0 misses, 1,234 false alarms"}.items():
+        lines = list(replace(found, misses=counts[0], false_alarms=counts[1]).lines())
+        assert lines[3].endswith(said)
 
 
 def test_rows_without_an_outcome_are_set_aside(model):

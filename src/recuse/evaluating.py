@@ -126,8 +126,8 @@ class EvaluationResult:
             yield "error if answered  no case was answered"
         else:
             yield (
-                f"error if answered  {_shown(self.error, percent=True)}; {self.misses:,} misses, {self.false_alarms:,} "
-                "false alarms"
+                f"error if answered  {_shown(self.error, percent=True)}; {_counted_as(self.misses, 'miss', 'misses')}, "
+                f"{_counted_as(self.false_alarms, 'false alarm', 'false alarms')}"
             )
         yield f"unlike any seen    {self.novelties:,}"
         if self.mean_probability is None:
@@ -149,6 +149,10 @@ def _shown(interval: Interval, percent: bool = False) -> str:
     if percent:
         return f"{interval.value:.1%} ({interval.low:.1%} to {interval.high:.1%})"
     return f"{interval.value:.4g} ({interval.low:.4g} to {interval.high:.4g})"
+
+
+def _counted_as(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"
 
 
 def evaluate_table(

@@ -143,6 +143,8 @@ def inspect(
     from recuse.inspecting import inspect_model, report_model
 
     facts = inspect_model(model, digest=verify) if page is None else report_model(model, page, digest=verify)
+    if page is not None:
+        print(f"{page}: the model as a page, with its edits", file=sys.stderr)
     if digest:
         facts = {"digest": facts["digest"]}
     if as_json:
