@@ -76,6 +76,20 @@ def test_everything_is_kept_as_it_is_written(model, tmp_path):
     )
 
 
+@pytest.mark.parametrize("out", ["out.csv", "out.jsonl"])
+def test_whole_numbers_stay_whole_beside_empty_cells(model, tmp_path, out):
+    """A workbook, too, has one column of floats where a cell is empty; what is no whole number stays as it is."""
+    cases = table(6).assign(
+        age=[88, 7, None, 12, 3, -4], share=[1, 0.5, None, 1, 1, 2], large=[1e300, None, 1, 1, 1, 1]
+    )
+    cases.to_excel(tmp_path / "new.xlsx", index=False)
+    predict_table(model, tmp_path / "new.xlsx", tmp_path / out, keep=["age", "share", "large"])
+    text = (tmp_path / out).read_text()
+    first = {"out.csv": "1,88,1.0,1e+300,", "out.jsonl": '{"case":1,"age":88,"share":1.0,"large":1e+300,'}[out]
+    assert text.splitlines()[-6].startswith(first)
+    assert {"out.csv": "3,,,1.0,", "out.jsonl": '"age":null'}[out] in text.splitlines()[-4]
+
+
 def test_neutralised_on_request_and_raw_on_request(model, tmp_path):
     table().to_csv(tmp_path / "t.csv", index=False)
     for format, raw, first in [

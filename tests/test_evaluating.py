@@ -1,6 +1,7 @@
 """A model on new cases with known outcomes: every figure equals a hand count."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from recuse import Costs
 from recuse.cli import main
 from recuse.evaluating import evaluate_table
 from recuse.metrics import expected_cost
+from recuse.tables import TableColumns
 from tests.comparison.conftest import mixed_table
 
 COSTS = Costs(fp=1, fn=3, reject_negative=0.3, reject_positive=0.2)
@@ -51,6 +53,36 @@ def test_figures_are_hand_counts(model):
     assert bad.mean() == pytest.approx(
         np.average([p.observed for p in found.calibration], weights=[p.cases for p in found.calibration])
     )
+
+
+@pytest.mark.filterwarnings("default:values that the training table never had")
+@pytest.mark.parametrize(
+    "answer", [recuse.decide, recuse.score_batch, lambda model, frame: evaluate_table(model, frame, "default")]
+)
+def test_values_never_seen_are_named_once_and_nothing_else_is_said(model, answer):
+    """Warnings of scikit-learn, which name a column by its number, would be errors here."""
+    frame = mixed_table(60, seed=3)
+    answer(model, frame)  # nothing to say
+    frame.loc[[4, 30], "town"] = "Köln"
+    with pytest.warns(
+        UserWarning, match="never had: town = 'Köln' \\(2 cases, the first is case 5\\): the model"
+    ) as said:
+        answer(model, frame)
+    assert len(said) == 1
+    assert said[0].filename == __file__
+
+
+def test_a_model_that_does_not_remember_its_table_says_nothing_of_new_values():
+    """Such as those of a cross-validation: what is new to a part of a table is not new."""
+    columns = TableColumns().fit(mixed_table())
+    assert columns.told_of_unseen(columns.transform(mixed_table().assign(town="Köln"))) is None
+
+
+def test_one_error_is_said_in_the_singular(model):
+    found = evaluate_table(model, mixed_table(200, seed=3), "default")
+    for counts, said in {(1, 1): "; 1 miss, 1 false alarm", (0, 1_234): "; 0 misses, 1,234 false alarms"}.items():
+        lines = list(replace(found, misses=counts[0], false_alarms=counts[1]).lines())
+        assert lines[3].endswith(said)
 
 
 def test_rows_without_an_outcome_are_set_aside(model):

@@ -23,6 +23,7 @@ SCORES = ("probability", "h", "r")
 ALL_SCORES = (*SCORES, "score", "second_score")  # with three classes or more
 _ENDINGS = {".parquet": PARQUET, ".pq": PARQUET, ".jsonl": JSON_LINES, ".ndjson": JSON_LINES, ".xlsx": EXCEL}
 _LEADING_ZERO = re.compile(r"\s*[+-]?0\d")
+_LARGEST_WHOLE = 2.0**53  # beyond, floats are no longer all whole numbers
 _NOT_WRITTEN = (".xls", ".xlsm", ".xlsb", ".ods", ".gz", ".zip", ".feather", ".arrow", ".sqlite", ".duckdb", ".db")
 
 
@@ -103,11 +104,15 @@ class AnswerFile:
 
     def _write_csv(self, frame: Any) -> None:
         names = list(frame.columns)
-        answers = names[names.index("decision") :]  # what is kept of the table stands before, whatever it is called
-        scores = {name: [f"{value:.{DIGITS}g}" for value in frame[name]] for name in answers if name in ALL_SCORES}
+        first = names.index("decision")  # what is kept of the table stands before, whatever it is called
+        scores = {
+            name: [f"{value:.{DIGITS}g}" for value in frame[name]] for name in names[first:] if name in ALL_SCORES
+        }
+        frame = _with_whole_numbers(frame, names[:first])
         self._file.write(to_csv(frame.assign(**scores), header=not self._begun, raw=True))
 
     def _write_json(self, frame: Any) -> None:
+        frame = _with_whole_numbers(frame, list(frame.columns[: frame.columns.get_loc("decision")]))
         text = frame.to_json(orient="records", lines=True, force_ascii=False, date_format="iso", double_precision=15)
         self._file.write(text.rstrip("\n").encode() + b"\n")
 
@@ -155,6 +160,18 @@ def kept_numbers(columns: TableColumns | None) -> dict[str, str]:
         if kind == NUMBER
         for called in (name, f"{name} (table)")
     }
+
+
+def _with_whole_numbers(frame: Any, names: Sequence[str]) -> Any:
+    """The frame with whole numbers in these columns where only empty cells have made floats of them: 88, not 88.0."""
+    whole = {}
+    for name in names:
+        column = frame[name]
+        if column.dtype.kind == "f" and column.isna().any():
+            known = column.dropna()
+            if ((known == known.round()) & (known.abs() <= _LARGEST_WHOLE)).all():
+                whole[name] = column.astype("Int64")
+    return frame.assign(**whole) if whole else frame
 
 
 def _are_numbers(column: Any, writing: str) -> bool:

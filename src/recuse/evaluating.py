@@ -16,7 +16,7 @@ from .comparison.intervals import Interval, combined, frequent_mean, rare_mean
 from .costs import Costs, answer_columns
 from .decisions import KINDS, Decisions
 from .labels import encode, preview, to_python
-from .locating import decide, locate
+from .locating import decide_and_warn, locate
 from .metrics import reliability_curve
 from .persistence import load
 from .tables import TableColumns, TableFile, as_frame, check_cases, read_with_writings
@@ -126,8 +126,8 @@ class EvaluationResult:
             yield "error if answered  no case was answered"
         else:
             yield (
-                f"error if answered  {_shown(self.error, percent=True)}; {self.misses:,} misses, {self.false_alarms:,} "
-                "false alarms"
+                f"error if answered  {_shown(self.error, percent=True)}; {_counted_as(self.misses, 'miss', 'misses')}, "
+                f"{_counted_as(self.false_alarms, 'false alarm', 'false alarms')}"
             )
         yield f"unlike any seen    {self.novelties:,}"
         if self.mean_probability is None:
@@ -149,6 +149,10 @@ def _shown(interval: Interval, percent: bool = False) -> str:
     if percent:
         return f"{interval.value:.1%} ({interval.low:.1%} to {interval.high:.1%})"
     return f"{interval.value:.4g} ({interval.low:.4g} to {interval.high:.4g})"
+
+
+def _counted_as(count: int, one: str, more: str) -> str:
+    return f"{count:,} {one if count == 1 else more}"
 
 
 def evaluate_table(
@@ -188,9 +192,9 @@ def evaluate_table(
         return _evaluated_classes(model, data, target, costs)
     features, positive, set_aside = cases_with_outcomes(model, data, target)
     warn_of_training_cases(model, features, data)
-    decisions = decide(model, features, reasons=False)
+    decisions, probability = decide_and_warn(model, features, reasons=False)
     prices = classifier.costs_ if costs is None else costs
-    return _counted(decisions, positive, probabilities(model, features), prices, set_aside, classifier)
+    return _counted(decisions, positive, probability, prices, set_aside, classifier)
 
 
 def _evaluated_classes(model: Any, data: Any, target: str, costs: Costs | None) -> ClassEvaluation:
@@ -203,7 +207,7 @@ def _evaluated_classes(model: Any, data: Any, target: str, costs: Costs | None) 
     if not set(found) <= set(texts):
         raise _other_outcomes(frame, target, classifier, name)
     prices = classifier.costs_ if costs is None else costs.for_classes(classifier.classes_)
-    decisions = decide(model, cases.features, reasons=False)
+    decisions, _ = decide_and_warn(model, cases.features, reasons=False)
     truth = encode(np.array(found), np.array(texts))
     calibrated = hasattr(classifier, "predict_proba")
     aside = len(frame) - len(truth)
@@ -265,16 +269,6 @@ def _other_outcomes(frame: Any, target: str, classifier: Any, name: str) -> Valu
         f"{name}: the column {target!r} holds {preview(found)}, and the model was fitted with "
         f"{', '.join(repr(to_python(label)) for label in classifier.classes_)}: name the column with the same outcomes."
     )
-
-
-def probabilities(model: Any, features: Any) -> Floats | None:
-    """Probability of the positive class; None for a model without."""
-    classifier, prepared = locate(model, features)
-    if not hasattr(classifier, "predict_proba"):
-        return None
-    column = int(to_python(classifier.classes_[1]) == to_python(classifier.pos_label_))
-    found: Floats = np.asarray(classifier.predict_proba(prepared))[:, column]
-    return found
 
 
 def forced_positive(decisions: Decisions, classifier: Any) -> Indices:

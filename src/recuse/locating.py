@@ -6,6 +6,7 @@ says why, an estimator that would lose the rejections.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from importlib import import_module
@@ -24,6 +25,7 @@ from .labels import to_python
 from .remembering import with_neighbours
 from .routing import is_search
 from .validation import is_dask
+from .warning import warn_user
 
 
 def decide(estimator: Any, X: Any, *, reasons: bool | str = True, neighbours: int | None = None) -> Any:
@@ -66,14 +68,44 @@ def decide(estimator: Any, X: Any, *, reasons: bool | str = True, neighbours: in
         if neighbours is not None:
             raise ValueError(f"neighbours={neighbours!r} is for tables in memory, not for dask collections.")
         return import_module("recuse.dask.answering").decide_partitions(estimator, X, reasons)
-    return decide_with_probability(estimator, X, reasons=reasons, neighbours=neighbours, probability=False)[0]
+    return decide_and_warn(estimator, X, reasons=reasons, neighbours=neighbours, probability=False)[0]
+
+
+def decide_and_warn(
+    estimator: Any, X: Any, *, reasons: bool | str = True, neighbours: int | None = None, probability: bool = True
+) -> tuple[Decisions, Floats | None]:
+    """Decide as `decide_with_probability` does, and name the values that the model's training table never had.
+
+    The encoders warn of these, too, but name neither column nor value, so they are not heard.
+    """
+    first, rest, read = read_once(estimator, X)
+    told = None if first is None else first.told_of_unseen(read)
+    if told is None:
+        return _decided(estimator, X, (first, rest, read), reasons, neighbours, probability)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Found unknown categories", UserWarning)
+        found = _decided(estimator, X, (first, rest, read), reasons, neighbours, probability)
+    warn_user(told)
+    return found
 
 
 def decide_with_probability(
     estimator: Any, X: Any, *, reasons: bool | str = True, neighbours: int | None = None, probability: bool = True
 ) -> tuple[Decisions, Floats | None]:
     """Decide as `decide` does; return the probability of the positive class, too, of classifiers that have one."""
-    first, rest, read = read_once(estimator, X)
+    return _decided(estimator, X, read_once(estimator, X), reasons, neighbours, probability)
+
+
+def _decided(
+    estimator: Any,
+    X: Any,
+    parts: tuple[Any, Any, Any],
+    reasons: bool | str,
+    neighbours: int | None,
+    probability: bool,
+) -> tuple[Decisions, Floats | None]:
+    """The decisions of an estimator whose parts, and the table as it reads it, `read_once` gave."""
+    first, rest, read = parts
     classifier, transformed, names = trace(rest, read)
     if reasons and hasattr(classifier, "_decide_shown"):
         columns = shown_columns(rest, read, transformed, names)._replace(writings=getattr(first, "writings_", {}))

@@ -12,9 +12,9 @@ from .answering import columns_for
 from .arrays import Floats, Indices
 from .costs import Costs
 from .decisions import KINDS
-from .evaluating import cases_with_outcomes, forced_positive, probabilities, read_for, warn_of_training_cases
+from .evaluating import cases_with_outcomes, forced_positive, read_for, warn_of_training_cases
 from .labels import encode, preview, to_python
-from .locating import decide, locate
+from .locating import decide_and_warn, locate
 from .persistence import load, saved_digest
 from .reviews.answers import are_answers, models_named, require_made_by
 from .reviews.classes import as_class, as_text
@@ -120,14 +120,13 @@ def _of_table(model: Any, data: Any, target: str | None) -> PricedCases:
     """Cases that the model answers now."""
     classifier, _ = locate(model)
     if target is None:
-        features = columns_for(model, read_for(model, data)[0])
-        truth = probabilities(model, features)
+        features, positive = columns_for(model, read_for(model, data)[0]), None
     else:
         features, positive, _ = cases_with_outcomes(model, data, target)
         features = columns_for(model, features)
-        truth = positive.astype(np.float64)
     warn_of_training_cases(model, features, data)
-    decisions = decide(model, features, reasons=False)
+    decisions, probability = decide_and_warn(model, features, reasons=False)
+    truth = probability if positive is None else positive.astype(np.float64)
     return _priced(decisions.kind, decisions.r, forced_positive(decisions, classifier), truth, classifier.costs_)
 
 

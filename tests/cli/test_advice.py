@@ -134,6 +134,15 @@ def test_what_is_replaced_is_said(call, tmp_path):  # noqa: F811
         assert (code, "is replaced" in err) == (0, True)
 
 
+@pytest.mark.parametrize(("name", "why"), [("m.pkl", "named like a pickle"), ("nowhere/m.skops", "create the folder")])
+def test_a_name_that_no_model_can_have_is_refused_before_the_fit(call, tmp_path, name, why):  # noqa: F811
+    nothing = tmp_path / "there-is-no-such-table.csv"
+    updates = ["update", tmp_path / "none.skops", nothing, "--log", tmp_path / "none.jsonl"]
+    for command in (["fit", nothing], updates):
+        code, _, err = call(*command, "-t", "y", "-o", tmp_path / name)
+        assert (code, why in err) == (1, True)
+
+
 @pytest.mark.filterwarnings(
     "default:values that the training table never had", "default:.*holds cases that the model was"
 )

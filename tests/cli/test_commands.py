@@ -23,6 +23,10 @@ SMALL = ["-t", "default", "--positive", "bad", "--fn", "3", "--cv", "3", "--n-jo
 SMALL += ["--methods", "logistic-chow,logistic-no-reject", "--repeats", "1"]
 ESTIMATED = ", by the first fold.\n"  # how long it will take is said where that is more than a second
 TOLD = "recuse: data.csv: the positive outcome is default = 'bad', 49 of 160 cases (30.6%).\n"
+PRICED = (
+    "recuse: data.csv: a false alarm costs 1, a miss 3 and a review 0.3; --fp and --reject were not given and have "
+    "their defaults (in Python, costs=).\n"
+)
 
 
 def run(*arguments, **options):
@@ -75,7 +79,7 @@ def test_compare_writes_and_prints(folder):
 
 def test_compare_goes_on_and_speaks_json(folder, call):
     code, out, err = call("compare", folder / "data.csv", *SMALL, "-o", folder / "run", "--json")
-    assert (code, err) == (0, TOLD)
+    assert (code, err) == (0, TOLD + PRICED)
     facts = json.loads(out)
     assert facts["positive"] == {"outcome": "bad", "cases": 49, "of": 160}
     assert {row["method"] for row in facts["leaderboard"]} == {
@@ -139,9 +143,9 @@ def test_fit_inspect_and_methods(folder, call, tmp_path):
 
 
 def test_fit_and_report_speak_json(folder, call, tmp_path):
-    fit = ["fit", folder / "data.csv", "-t", "default", "--positive", "bad", "-m", "logistic-chow", "--json"]
-    code, out, err = call(*fit, "-o", tmp_path / "m.skops")
-    assert (code, err) == (0, TOLD)
+    fit = ["fit", folder / "data.csv", "-t", "default", "--positive", "bad", "-m", "logistic-chow", "--fn", "3"]
+    code, out, err = call(*fit, "--json", "-o", tmp_path / "m.skops")
+    assert (code, err) == (0, TOLD + PRICED)
     facts = json.loads(out)
     assert (facts["out"], facts["fitted"], facts["positive"]) == (str(tmp_path / "m.skops"), "logistic-chow", "bad")
     assert facts["columns"]["score"] == "number"

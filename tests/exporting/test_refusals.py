@@ -28,8 +28,9 @@ def test_what_cannot_be_exported_says_why(why):
 def test_free_text_is_named():
     frame = patients().assign(note=[f"note {i // 3} of {i // 3 * 7919 % 997}" for i in range(260)])
     model = recuse.fit(frame, "y", 0.2, method="logistic-chow", positive="well")
-    with pytest.raises(CannotExportError, match=r"column 'note' is prepared by StringEncoder.*drop=\['note'\]"):
+    with pytest.raises(CannotExportError, match=r"column 'note' is prepared by StringEncoder.*drop=\['note'\]") as said:
         recuse.export(model)
+    assert "logistic-chow" not in str(said.value)  # which the model is
 
 
 def test_percentages_are_said_to_be_parts_of_one():
@@ -40,13 +41,16 @@ def test_percentages_are_said_to_be_parts_of_one():
     assert percent == "Percentages are parts of 1 here: 10.5 % in ['age'] is 0.105."
 
 
-def test_several_classes_are_refused():
+@pytest.mark.parametrize(
+    "model", [recuse.ThresholdRejectClassifier(LogisticRegression()), recuse.ExactBoostClassifier(n_estimators=2)]
+)
+def test_several_classes_are_refused(model):
+    """With a remedy that helps: no method can be exported with three."""
     X = np.arange(60.0)[:, None]
-    model = recuse.ThresholdRejectClassifier(LogisticRegression()).fit(
-        StandardScaler().fit_transform(X), np.arange(60) // 20
-    )
-    with pytest.raises(CannotExportError, match="only two classes"):
+    model = model.fit(StandardScaler().fit_transform(X), np.arange(60) // 20)
+    with pytest.raises(CannotExportError, match=r"only two classes.*\[0, 1, 2\].*--positive 2 --method") as said:
         recuse.export(model)
+    assert "abstention-boosting" not in str(said.value)
 
 
 def test_parameters_are_checked():

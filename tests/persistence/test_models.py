@@ -14,9 +14,10 @@ from sklearn.ensemble import (
     IsolationForest,
     RandomForestClassifier,
 )
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KernelDensity, KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -42,6 +43,30 @@ def round_trip(model, path, **arguments):
 
 class ForeignScaler(StandardScaler):
     """A type of neither recuse nor scikit-learn."""
+
+
+# What is refused before anything is written
+
+
+@pytest.mark.parametrize("name", ["model.pkl", "model.Pickle", "model.joblib"])
+def test_the_name_of_a_pickle_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match=r"is named like a pickle.*Name it model\.skops\.$"):
+        save(StandardScaler().fit(X), tmp_path / name)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        recuse.DoubleHingeSVC(),
+        make_pipeline(StandardScaler(), recuse.ThresholdRejectClassifier(LogisticRegression())),
+        GridSearchCV(ExactBoostClassifier(), {"n_estimators": [2]}),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_a_model_that_is_not_fitted_is_refused(path, model):
+    with pytest.raises(NotFittedError, match=f"^model={type(model).__name__} is not fitted: call fit before"):
+        save(model, path)
 
 
 # Round trips
@@ -162,8 +187,10 @@ def test_save_refuses_a_function_of_the_user(path):
 def test_save_refuses_boolean_keys_which_would_change(path):
     with pytest.raises(ValueError, match=r"True or False as a key .*use labels and keys 1 and 0"):
         save(LogisticRegression(class_weight={False: 1, True: 3}), path)
-    assert round_trip(LogisticRegression(class_weight={0: 1, 1: 3}), path).class_weight == {0: 1, 1: 3}
-    assert round_trip(LogisticRegression(class_weight={"no": 1}), path).class_weight == {"no": 1}
+    weighted, named = {0: 1, 1: 3}, {"no": 1}
+    assert round_trip(RidgeClassifier(class_weight=weighted).fit(X, Y), path).class_weight == weighted
+    model = RidgeClassifier(class_weight=named).fit(X, np.where(Y, "yes", "no"))
+    assert round_trip(model, path).class_weight == named
 
 
 def test_save_says_what_cannot_be_written(path):
@@ -182,7 +209,7 @@ def test_save_says_what_cannot_be_written(path):
 
 
 def test_versions_are_recorded(path):
-    save(StandardScaler(), path)
+    save(StandardScaler().fit(X), path)
     versions = saved_versions(path)
     assert list(versions) == ["recuse", "scikit-learn", "numpy", "scipy", "skops", "Python"]
     assert versions["recuse"] == recuse.__version__
@@ -195,7 +222,7 @@ def test_same_versions_are_silent(path):
 
 
 def test_other_version_of_recuse_is_said_once(path, monkeypatch):
-    save(StandardScaler(), path)
+    save(StandardScaler().fit(X), path)
     monkeypatch.setattr(models, "__version__", "99.0")
     expected = rf"was saved with recuse {recuse.__version__} and is loaded with 99.0: .*fit and save the model again"
     with pytest.warns(UserWarning, match=expected) as caught:

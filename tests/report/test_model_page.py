@@ -180,6 +180,7 @@ def test_on_the_command_line(files, tmp_path):
     result = CliRunner().invoke(app, ["inspect", str(files / "edited.skops"), "--report", str(out)])
     assert result.exit_code == 0, result.output
     assert "few cases above 70" in result.output
+    assert f"{out}: the model as a page" in result.stderr
     assert out.read_text() == (files / "page.html").read_text()
 
 

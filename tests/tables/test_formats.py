@@ -1,5 +1,6 @@
 """Formats: every one is read to the same table, in chunks and whole; what is damaged is refused in one sentence."""
 
+import gzip
 import io
 import json
 import sqlite3
@@ -13,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 from recuse.tables import TableFile, dataset_parts, read_chunks, read_table, table_format
+from recuse.tables.formats import sniffed_format
 from tests.tables.files import FORMATS, loans, write
 
 NAMES = [f"t.{kind}{packed}" for kind in FORMATS for packed in ("", ".gz")]
@@ -238,3 +240,12 @@ def test_what_means_unknown_is_missing(tmp_path, kind):
 def test_what_means_unknown_is_a_list():
     with pytest.raises(ValueError, match=r"missing='n\.k\.' must be a list of texts, such as \['n\.k\.'\]"):
         TableFile("t.csv", missing="n.k.")
+
+
+def test_a_gzipped_table_that_is_damaged_where_it_begins_is_refused_in_a_sentence(tmp_path):
+    packed = gzip.compress(b"a,b\n" * 100, mtime=0)
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(packed[:10] + b"\xff" * 10 + packed[20:])  # the header is sound, the first block is not
+    assert sniffed_format(path) == "csv"
+    with pytest.raises(ValueError, match=r"t\.csv\.gz"):
+        read_table(path)

@@ -10,7 +10,7 @@ import numpy as np
 from ..base import n_rows
 from ..extras import require
 from ..labels import to_python
-from ..locating import decide_with_probability, locate, no_decisions, steps_before
+from ..locating import decide_and_warn, locate, no_decisions, steps_before
 from ..tables import TableColumns
 
 TEXT, WHOLE, NUMBER, FLAG, TIME = "string", "int64", "float64", "bool", "datetime64[us]"
@@ -115,7 +115,7 @@ def score_batch(model: Any, frame: Any, *, reasons: bool | str = True) -> Any:
     if n_rows(cases) == 0:
         decisions, probability = no_decisions(model, getattr(cases, "index", None)), None
     else:
-        decisions, probability = decide_with_probability(model, cases, reasons=reasons)
+        decisions, probability = decide_and_warn(model, cases, reasons=reasons)
     values = {
         "answer": _plain(decisions.label),
         "forced": _plain(decisions.forced),

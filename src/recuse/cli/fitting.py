@@ -72,7 +72,9 @@ def fit(
 ) -> None:
     """Fit a model on a whole table and save it: the ensemble, unless another method is named."""
     import recuse
+    from recuse.persistence.models import require_model_path
 
+    require_model_path(out)  # before the fit, which may take minutes
     with progress("fitting", quiet=as_json) as report:
         model = recuse.fit(
             data,
@@ -141,6 +143,8 @@ def inspect(
     from recuse.inspecting import inspect_model, report_model
 
     facts = inspect_model(model, digest=verify) if page is None else report_model(model, page, digest=verify)
+    if page is not None:
+        print(f"{page}: the model as a page, with its edits", file=sys.stderr)
     if digest:
         facts = {"digest": facts["digest"]}
     if as_json:

@@ -74,8 +74,10 @@ def update(
     if force and only_if_cheaper:
         raise typer.BadParameter("it cannot go with --only-if-cheaper: leave one of them out.", param_hint="--force")
     import recuse
+    from recuse.persistence.models import require_model_path
     from recuse.updating import update_model
 
+    require_model_path(out)  # before the fits, which may take minutes
     with progress("updating", quiet=as_json) as report:
         found = update_model(
             model,

@@ -59,6 +59,13 @@ class StatedPrices:
             stated = self.two()
         return stated if stated.symmetric else None
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Prices of two outcomes that nobody gave, so that defaults stand for them."""
+        reviews_given = self.reject_negative is not None and self.reject_positive is not None
+        names = ("fp", "fn") if reviews_given else ("fp", "fn", "reject")
+        return tuple(name for name in names if getattr(self, name) is None)
+
     def _by_class(self) -> dict[str, float | None]:
         return {"reject_negative": self.reject_negative, "reject_positive": self.reject_positive}
 
@@ -86,14 +93,14 @@ class RunPrices:
         The prices of three or more; None where those given belong to two.
     source : str
         What to call them in messages.
-    assumed : bool
-        Whether nobody gave a price of an error.
+    assumed : tuple of str
+        Prices that nobody gave.
     """
 
     two: Costs
     several: Costs | None
     source: str = "costs"
-    assumed: bool = False
+    assumed: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, given: Any, positive: Any = None) -> RunPrices:
@@ -112,7 +119,7 @@ class RunPrices:
             costs = given.from_file()
             found = cls(costs, costs, given.source)
         else:
-            found = cls(given.two(), given.several(), assumed=given.fp is given.fn is None)
+            found = cls(given.two(), given.several(), assumed=given.left_out)
         two = positive is not None or found.several is None
         if two or isinstance(found.several, ClassCosts):  # else it depends on the outcomes
             found.two.require_rejecting_pays()
@@ -152,13 +159,9 @@ class RunPrices:
 
     def say(self, cases: Cases, costs: Costs) -> None:
         """Log which prices were assumed, and which are of no use."""
-        if self.assumed and cases.several:
-            _logger.info(
-                "%s: every error costs %g and a review %g; --costs prices.csv (in Python, costs=) prices each.",
-                cases.name,
-                costs.largest_error,
-                costs.reject[0] if isinstance(costs, ClassCosts) else costs.reject_negative,
-            )
+        if self.assumed:
+            told = _told_of_classes(costs) if cases.several else _told_of_two(costs, self.assumed)
+            _logger.info("%s: %s.", cases.name, told)
         names = self.two.classes if isinstance(self.two, ClassCosts) else None
         texts = {str(label) for label in cases.classes}
         unused = [label for label in names or () if str(label) not in texts]
@@ -173,4 +176,25 @@ def as_class_costs(costs: Costs, classes: list[Any]) -> Costs:
         reject=costs.reject_negative,
         novelty_error=costs.novelty_error,
         reject_novelty=costs.reject_novelty,
+    )
+
+
+def _told_of_two(costs: Costs, assumed: tuple[str, ...]) -> str:
+    """The prices of two outcomes, and which of them are defaults."""
+    review = f"a review {costs.reject_negative:g}"
+    if costs.reject_positive != costs.reject_negative:
+        review += f" ({costs.reject_positive:g} of a positive case)"
+    *others, last = (f"--{name}" for name in assumed)
+    options = f"{last} was not given and has its default"
+    if others:
+        options = f"{', '.join(others)} and {last} were not given and have their defaults"
+    return f"a false alarm costs {costs.fp:g}, a miss {costs.fn:g} and {review}; {options} (in Python, costs=)"
+
+
+def _told_of_classes(costs: Costs) -> str:
+    """The prices of three outcomes or more, every error at the same."""
+    review = costs.reject[0] if isinstance(costs, ClassCosts) else costs.reject_negative
+    return (
+        f"every error costs {costs.largest_error:g} and a review {review:g}; --costs prices.csv (in Python, costs=) "
+        "prices each"
     )

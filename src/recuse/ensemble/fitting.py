@@ -18,6 +18,7 @@ from .features import View
 from .roster import Member, Training
 
 Progress = Callable[[int, int, str], None]
+_FEW_SECONDS = 10.0
 _log = logging.getLogger("recuse.ensemble")
 
 
@@ -127,6 +128,9 @@ def _why_not(member: Member, cells: int) -> str | None:
 def _estimate(seconds: float, n_members: int, n_folds: int, schedule: Schedule) -> str:
     """One sentence before the first fit."""
     expected = seconds / effective_n_jobs(schedule.n_jobs)
-    size = f"{max(expected, 1):.0f} s" if expected < 100 else f"{expected / 60:.0f} min"
+    if expected < _FEW_SECONDS:  # reading the table and preparing it take as long as that
+        size = "a few seconds"
+    else:
+        size = f"about {expected:.0f} s" if expected < 100 else f"about {expected / 60:.0f} min"
     limit = "" if schedule.budget.limit is None else f", at most {schedule.budget.limit:g} s"
-    return f"fitting {n_members} members on {n_folds} folds: about {size} on a free machine{limit}."
+    return f"fitting {n_members} members on {n_folds} folds: {size} on a free machine{limit}."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,7 +39,7 @@ from .scores import (
 )
 
 _DAY = 86400.0
-_REMEDY = "fit 'abstention-boosting' or 'logistic-chow' (recuse.fit(..., method=...)), which can be exported"
+_REMEDY = " Or fit 'abstention-boosting' or 'logistic-chow' (recuse.fit(..., method=...)), which can be exported."
 
 
 def as_program(estimator: Any, *, reasons: bool = True) -> DecisionProgram:
@@ -49,18 +50,46 @@ def as_program(estimator: Any, *, reasons: bool = True) -> DecisionProgram:
     classifier = promised
     if promise is not None:
         classifier, steps = promised.classifier_, steps + steps_before(promised._model)
+    _require_two_classes(classifier)
     program = DecisionProgram(reject_label=to_python(classifier.reject_label_))
     try:
         features = _features(program, classifier, steps)
         h, r, amounts = _scores_of(program, classifier, features)
     except CannotExportError as error:
-        raise CannotExportError(f"{type(classifier).__name__}: {error} Or {_REMEDY}.") from None
+        raise CannotExportError(f"{type(classifier).__name__}: {error}{_remedy(classifier, steps)}") from None
     columns = steps[0] if steps and isinstance(steps[0], TableColumns) else None
     _decide(program, classifier, (h, r), amounts if reasons else None, columns, promise)
     guarantee = getattr(promised, "guarantee_", None)
     if guarantee is not None:
         program.notes.append(f"What was promised of the model: {guarantee}")
     return program
+
+
+def _require_two_classes(classifier: Any) -> None:
+    """Refuse a model of three classes or more, of whatever kind."""
+    classes = [to_python(label) for label in classifier.classes_]
+    if len(classes) > 2:
+        raise CannotExportError(
+            f"{type(classifier).__name__}: only two classes can be exported; the model has {preview(classes)}. Fit one "
+            f"of them against the rest (recuse fit --positive {shlex.quote(str(classes[-1]))} --method logistic-chow; "
+            "in Python, positive= and method=), or answer with Python: recuse predict, recuse.score_batch."
+        )
+
+
+def _remedy(classifier: Any, steps: Sequence[Any]) -> str:
+    """Methods that can be exported; nothing where the model is one of them, and something else is refused."""
+    known = isinstance(classifier, AbstentionBoostingClassifier) or _is_linear(classifier)
+    return "" if known and steps and isinstance(steps[0], TableColumns) else _REMEDY
+
+
+def _is_linear(classifier: Any) -> bool:
+    """Whether these are thresholds on a linear model."""
+    if not isinstance(classifier, ThresholdRejectClassifier):
+        return False
+    inner = inside(classifier.estimator_)
+    while isinstance(inner, Pipeline):
+        inner = inside(inner.steps[-1][1])
+    return coefficients(inner) is not None
 
 
 @dataclass(frozen=True)
@@ -132,8 +161,6 @@ def _scores_of(program: DecisionProgram, classifier: Any, features: list[Feature
 def _of_abstention(
     program: DecisionProgram, model: AbstentionBoostingClassifier, features: Sequence[Feature]
 ) -> tuple[Ref, Ref, Amounts]:
-    if len(model.classes_) > 2:
-        raise CannotExportError(f"only two classes can be exported; the model has {preview(model.classes_)}.")
     pair = model._pair
     if not isinstance(pair, ChowPair | LearnedPair) or not isinstance(pair.form, AdditiveForm):
         raise CannotExportError("trees and stacked scores cannot be exported: use max_depth=1 and stack=None.")
@@ -184,8 +211,7 @@ def _of_threshold(
     if hasattr(model, "novelty_"):
         raise CannotExportError("an outlier detector cannot be exported: fit without novelty=.")
     band = model._region
-    if not isinstance(band, Band):
-        raise CannotExportError(f"only two classes can be exported; the model has {preview(model.classes_)}.")
+    assert isinstance(band, Band)  # more than two classes were refused
     score, amounts = _inner_score(program, model, features)
     models = model._models
     if models.calibrator is not None:

@@ -41,12 +41,7 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
     What an earlier writer of the same file left behind when it was killed is removed.
     """
-    # Follow a link to the file it points to, as an ordinary write does.
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileNotFoundError(f"path={os.fspath(path)!r} cannot be written: create the folder {target.parent} first.")
-    if target.exists() and not target.is_file():
-        raise IsADirectoryError(f"path={os.fspath(path)!r} is a folder or a device: give the name of a file.")
+    target = writable(path)
     remove_stale(target.parent.glob(f".{glob.escape(target.name)}.{'[0-9a-f]' * 16}{_SUFFIX}"))
     temporary, file, lock = _create_temporary(target)
     try:
@@ -63,6 +58,17 @@ def open_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     finally:
         lock.close()
     _make_rename_durable(target.parent)
+
+
+def writable(path: str | os.PathLike[str]) -> Path:
+    """The file that a path names, which may be there or not; refuse a folder, and a file in none."""
+    # Follow a link to the file it points to, as an ordinary write does.
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileNotFoundError(f"path={os.fspath(path)!r} cannot be written: create the folder {target.parent} first.")
+    if target.exists() and not target.is_file():
+        raise IsADirectoryError(f"path={os.fspath(path)!r} is a folder or a device: give the name of a file.")
+    return target
 
 
 def remove_stale(paths: Iterable[Path]) -> None:

@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
-from sklearn.exceptions import InconsistentVersionWarning
+from sklearn.exceptions import InconsistentVersionWarning, NotFittedError
+from sklearn.utils.validation import check_is_fitted
 
 from .. import __version__
 from .archive import (
@@ -28,13 +29,14 @@ from .archive import (
     unpack,
 )
 from .contents import check_contents
-from .files import as_damaged, read_whole, write_whole
+from .files import as_damaged, read_whole, writable, write_whole
 from .indices import check_indices
 from .names import nodes
 from .trust import can_be_found, full_names, names_in, refused_names
 
 _OWN_PACKAGE = __name__.partition(".")[0]
 _COMPARED = ("recuse", "scikit-learn")
+_PICKLES = (".pkl", ".pickle", ".joblib")
 
 
 def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[str | type] = ()) -> None:
@@ -52,7 +54,8 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[str | ty
     Raises
     ------
     ValueError
-        The model holds something the file cannot keep, or that `load` would refuse.
+        The model holds something the file cannot keep, or that `load` would refuse; it is not fitted; or the path is
+        named like a pickle, which the file is not.
 
     Examples
     --------
@@ -66,7 +69,9 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[str | ty
     ...     recuse.load(path).predict([[2.0]])
     array(['yes'], dtype='<U3')
     """
+    require_model_path(path)
     data = _dump(model)
+    _require_fitted(model)
     names, allowed = names_in(data), full_names(trusted)
     refused = refused_names(names, allowed)
     unlisted = [name for name in refused if name.startswith(f"{_OWN_PACKAGE}.")]
@@ -87,6 +92,26 @@ def save(model: Any, path: str | os.PathLike[str], *, trusted: Iterable[str | ty
             "top of a module, not inside a function."
         )
     write_whole(path, pack(data, _present_versions()))
+
+
+def require_model_path(path: str | os.PathLike[str]) -> None:
+    """Refuse what `save` could not write a model to, or what others would take for a pickle."""
+    writable(path)
+    if os.fspath(path).lower().endswith(_PICKLES):
+        raise ValueError(
+            f"path={os.fspath(path)!r} is named like a pickle, and a model file is none: only recuse.load reads it. "
+            f"Name it {os.path.splitext(os.path.basename(path))[0]}.skops."
+        )
+
+
+def _require_fitted(model: Any) -> None:
+    """Refuse an estimator that would fail in the hands of whoever loads it."""
+    if not hasattr(model, "fit") or isinstance(model, type):
+        return
+    try:
+        check_is_fitted(model)
+    except NotFittedError:
+        raise NotFittedError(f"model={type(model).__name__} is not fitted: call fit before it is saved.") from None
 
 
 def load(path: str | os.PathLike[str], *, trusted: Iterable[str | type] = (), digest: str | None = None) -> Any:

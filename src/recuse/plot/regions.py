@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..arrays import Floats, Indices
 from ..decisions import Decisions
 from ..labels import to_python
-from ..locating import decide, locate
+from ..locating import decide_with_probability, locate
 from .axes import axes_or_new
 
 # Okabe and Ito's colours, which colour-blind readers can tell apart; rejections are grey, and hatched.
@@ -107,7 +107,7 @@ class RejectRegionDisplay:
         x, z = (_axis(values[:, column], margin, resolution) for column in chosen)
         points = np.tile(np.nanmedian(values, axis=0), (resolution**2, 1))
         points[:, chosen[0]], points[:, chosen[1]] = (axis.ravel() for axis in np.meshgrid(x, z))
-        decisions = decide(estimator, _as_table_like(X, points), reasons=False)
+        decisions, _ = decide_with_probability(estimator, _as_table_like(X, points), reasons=False)
         cases = truth = None
         if y is not None:
             rows = np.unique(np.linspace(0, len(values) - 1, max_cases).astype(np.intp))

@@ -163,6 +163,17 @@ class TableColumns(TransformerMixin, BaseEstimator):
             [name for name, (low, _) in ranges.items() if kinds[name] == NUMBER and low >= 0],
         )
 
+    def told_of_unseen(self, transformed: Any) -> str | None:
+        """A sentence on values, as `transform` returns them, that the training table never had; None for nothing.
+
+        Only a model that remembers its table knows: in a cross-validation most of what is new to a part is not new.
+        """
+        if not hasattr(self, "categories_"):
+            return None
+        unseen = self.unseen_values()
+        unseen.look_at(transformed, 0)
+        return unseen.sentence("the first is case")
+
     def share_seen(self, transformed: Any) -> float:
         """Share of the training table's rows that are in a table, as `transform` returns it; 0 if there are none."""
         remembered = getattr(self, "row_digests_", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import zlib
 from pathlib import Path
 
 from .limits import GZIP_BEGINNING
@@ -80,7 +81,7 @@ def sniffed_format(path: str | os.PathLike[str]) -> str:
         try:
             with gzip.open(path) as unpacked:
                 start = unpacked.read(64)
-        except (OSError, EOFError):
+        except (OSError, EOFError, zlib.error):
             return CSV
     for beginning, place, kind in _BEGINNINGS:
         if start[place:].startswith(beginning):

@@ -79,6 +79,8 @@ class UnseenValues:
         """Look at the next rows of the table, as they are written, of which `done` come before."""
         for name, known in self._known.items():
             if name in chunk.columns:
+                if known.issuperset(map(str, chunk[name].dropna().unique().tolist())):
+                    continue
                 values = chunk[name].reset_index(drop=True).dropna().map(str)
                 for value in values.unique().tolist():
                     if value not in known:
@@ -93,12 +95,12 @@ class UnseenValues:
         first, count = self._found.get(what, (done + int(rows[0]) + 1, 0))
         self._found[what] = first, count + len(rows)
 
-    def sentence(self) -> str | None:
-        """What was found; None for nothing."""
+    def sentence(self, first: str = "the first in row") -> str | None:
+        """What was found, each with the number of its first case; None for nothing."""
         if not self._found:
             return None
         shown = [
-            f"{what} ({count:,} {'case' if count == 1 else 'cases'}, the first in row {row:,})"
+            f"{what} ({count:,} {'case' if count == 1 else 'cases'}, {first} {row:,})"
             for what, (row, count) in list(self._found.items())[:_SHOWN]
         ]
         more = f" and {len(self._found) - _SHOWN} more" if len(self._found) > _SHOWN else ""
