@@ -23,6 +23,20 @@ AnsweredTable = Annotated[
     ),
 ]
 
+AnotherMethod = Annotated[
+    str | None,
+    typer.Option(
+        "--method",
+        "-m",
+        show_default=False,
+        help="`recuse methods` lists them (default: the classifier of the model, with its settings).",
+        autocompletion=complete_methods,
+    ),
+]
+OnlyIfCheaper = Annotated[
+    bool, typer.Option("--only-if-cheaper", help="Write the new model only if it is shown to be cheaper.")
+]
+
 
 @app.command()
 @reads_table
@@ -34,16 +48,7 @@ def update(
         "reviews.jsonl"
     ),
     out: Annotated[Path, typer.Option("--out", "-o", help="File of the new model.")] = Path("new.skops"),
-    method: Annotated[
-        str | None,
-        typer.Option(
-            "--method",
-            "-m",
-            show_default=False,
-            help="`recuse methods` lists them (default: the classifier of the model, with its settings).",
-            autocompletion=complete_methods,
-        ),
-    ] = None,
+    method: AnotherMethod = None,
     since: Annotated[
         str | None, typer.Option(metavar="DAY", show_default=False, help="Reviews from that day on (default: all).")
     ] = None,
@@ -56,10 +61,7 @@ def update(
         bool, typer.Option("--thresholds-only", help="Move the thresholds; leave the classifier as it is.")
     ] = False,
     folds: Annotated[int, count("Folds of the reviewed cases in the comparison.", least=2)] = 5,
-    only_if_cheaper: Annotated[
-        bool,
-        typer.Option("--only-if-cheaper", help="Write the new model only if it is shown to be cheaper."),
-    ] = False,
+    only_if_cheaper: OnlyIfCheaper = False,
     force: Annotated[bool, typer.Option("--force", help="Write the new model even if it is shown to be dearer.")] = (
         False
     ),
