@@ -9,6 +9,7 @@ import recuse
 from recuse.explaining.wording import in_writing, writing_of
 from recuse.predicting import predict_table
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*zeros in front")  # the postcode is kept on purpose
 GERMAN = {"amount": "1.234,5", "rate": "1.234,5%", "day": "%d.%m.%Y"}
 
 
