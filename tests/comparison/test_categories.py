@@ -15,6 +15,7 @@ from recuse import ThresholdRejectClassifier as Threshold
 from recuse.comparison import METHODS, compare, fit
 from recuse.comparison.own import as_methods, takes_categories
 
+pytestmark = pytest.mark.filterwarnings("ignore:values that the training table never had")  # astronauts are meant
 PRICES = Costs(fp=1, fn=3, reject=0.3)
 TAKERS = ["boosting-chow", "boosting-tuned", "abstention-boosting", "exactboost"]
 
