@@ -50,7 +50,7 @@ def draw_cases(estimator: Any, program: DecisionProgram, n: int = 160, seed: int
     typical = [values[0] for values in choices]
     alone = [(i, value) for i, values in enumerate(choices) for value in values[1:]]
     if len(alone) >= n:  # of a wide table some of the columns
-        alone = [alone[number] for number in random.choice(len(alone), n - 1, replace=False)]
+        alone = [alone[number] for number in sorted(random.choice(len(alone), n - 1, replace=False))]
     alone.sort(key=lambda at: _may_be_refused(at[1]))
     rows = [tuple(typical), *((*typical[:i], value, *typical[i + 1 :]) for i, value in alone)]
     said_to = _answers(estimator, program, as_table(estimator, program, rows))
